@@ -1,8 +1,8 @@
-"""The command line program ``graphneg``.
+"""Run the command line program ``graphneg``.
 
-Each module defines one command or one group of commands. A command reads its options, calls
-`graphneg.dialogue_graph` or another package, and prints the result; it contains no other logic. Results go
-to standard output. Messages, progress bars and errors go to standard error.
+Each module defines one or a few related commands. A command reads its options, calls
+`graphneg.dialogue_graph` or another package, and prints the result. It contains no other logic. Results are
+printed to standard output; messages, progress bars and errors to standard error.
 
 Example::
 

@@ -1,8 +1,9 @@
-"""The program ``graphneg``: all commands, the options before a command, and the exit status.
+"""Define the program ``graphneg``: its commands, its global options, and its exit status.
 
-`app` lists the commands. Options that are given before a command are defaults for that command, so
-``graphneg --store chats info`` and ``graphneg info --store chats`` do the same. `main` runs the program and
-turns exceptions of the package into one line on standard error and an exit status.
+`app` is the Typer application with all commands. Options that are given before the name of a command are
+defaults for this command, so ``graphneg --store chats info`` and ``graphneg info --store chats`` have the
+same meaning. `main` runs the program. If an exception of graphneg is raised, `main` prints its message on
+standard error and sets the exit status.
 """
 
 from __future__ import annotations
@@ -35,15 +36,18 @@ from graphneg.cli.terminal import complain
 from graphneg.errors import GraphnegError
 
 RARELY = 50_000
-"""Number of new objects after which Python looks for reference cycles to free; Python's default is far lower.
+"""Number of new objects after which Python searches for reference cycles. Python's default is far lower.
 
-Importing the libraries creates many objects and hardly any cycles, so frequent searches only cost time.
+Importing the libraries creates many objects but hardly any cycles, so more frequent searches would waste
+time.
 """
 
 WAITING = ("GOMP_SPINCOUNT", "10000")
-"""Number of checks for new work after which an idle OpenMP thread of PyTorch gives up its core (GNU OpenMP).
+"""An environment variable of GNU OpenMP, and the value to set unless the user has set one.
 
-With the default, two models that generate text at the same time on the same cores took thirty times as long.
+The value is the number of times that an idle thread of PyTorch checks for new work before it releases its
+core. With the default, two models that generate text at the same time on the same cores take thirty times as
+long.
 """
 
 app = group(
@@ -79,12 +83,12 @@ def _options(
     version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:
     """Set options that apply to the command after them, unless the command sets them itself."""
-    # Click looks up the defaults of a command here, nested by group.
+    # Click takes the defaults of all commands from this dictionary, which is nested by command group.
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 
 
 def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the given options as defaults for each command, nested by command group."""
+    """Return a dictionary with the given options as the defaults of each command, nested by command group."""
     options: dict[str, Any] = {listed.name: given for listed in parent.registered_commands if listed.name}
     for below in parent.registered_groups:
         if below.typer_instance is not None and isinstance(below.typer_instance.info.name, str):
@@ -95,14 +99,14 @@ def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, A
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit the process.
 
-    Exit status: 0 on success, 1 on an error, 2 on wrong usage (including a model that does not exist and data
-    that training or evaluation cannot use), 130 when interrupted with Ctrl-C.
+    The exit status is 0 on success, 1 on an error, 2 on incorrect usage (which includes missing models, and
+    data that cannot be used for training or evaluation), and 130 if the user pressed Ctrl-C.
 
     Args:
-        arguments: The command line without the program name. None reads ``sys.argv``.
+        arguments: The arguments without the program name; None for those in ``sys.argv``.
     """
     gc.set_threshold(RARELY)
-    # Set before torch is imported: OpenMP reads the variable when it is loaded.
+    # Set the variable before torch is imported, because OpenMP reads it when it is loaded.
     os.environ.setdefault(*WAITING)
     try:
         app(args=arguments, prog_name="graphneg")
@@ -110,5 +114,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         complain(str(error))
         sys.exit(error.status)
     except KeyboardInterrupt:
-        # 128 + SIGINT, as shells report it.
+        # By convention, the status is 128 plus the number of the signal (SIGINT is 2).
         sys.exit(130)

@@ -1,11 +1,14 @@
-"""Turn functions into commands and their parameters into options.
+"""Convert functions to commands and their parameters to options.
 
-A command is a function with keyword parameters. A parameter becomes an option in one of three ways: by a
-default made with `option` (``k: int = option(10, "Number of results to return.")``), by an annotation made
-with `shared` that several commands use (``seed: Seed = 0``), or as a dataclass of options from
-`graphneg.cli.options` (``where: StoreOptions``), each field of which becomes an option. The decorator
-`command` returns a `Command`, which `group` adds to a Typer application. The help of the command is the
-docstring of the function.
+A command is a function with keyword parameters. There are three ways to declare options:
+
+- a default value made with `option`: ``k: int = option(10, "Number of results to return.")``
+- a type annotation made with `shared`, which several commands can use: ``seed: Seed = 0``
+- a dataclass of options from `graphneg.cli.options`, each field of which becomes an option:
+  ``where: StoreOptions``
+
+The decorator `command` converts the function to a `Command`, which `group` adds to a Typer application. The
+function's docstring is the help text of the command.
 
 Example::
 
@@ -43,13 +46,13 @@ def option(default: Any, help: str, metavar: str | None = None, *names: str, **s
     Args:
         default: The default value. ``...`` makes the option required.
         help: The help text.
-        metavar: How the help shows the value. For a path the default is ``FILE``.
-        *names: The option's names (``"--out", "-o"``). By default the option has the name of the parameter,
-            and a flag has no negative form: there is ``--json``, but no ``--no-json``.
+        metavar: Placeholder for the value in the help; for a path, the default is ``FILE``.
+        *names: The names of the option, such as ``"--out", "-o"``. By default, the option is named after the
+            parameter. A flag then has no negative form: there is ``--json``, but not ``--no-json``.
         **settings: Further arguments of ``typer.Option``, such as ``min``.
 
     Returns:
-        The value to use as the parameter's default.
+        The value to use as the default of the parameter.
     """
     return typer.Option(default, *names, metavar=metavar, help=help, **settings)
 
@@ -60,11 +63,11 @@ def argument(default: Any, help: str, metavar: str | None = None, **settings: An
     Args:
         default: The default value. ``...`` makes the argument required.
         help: The help text.
-        metavar: How the help shows the value.
+        metavar: Placeholder for the value in the help.
         **settings: Further arguments of ``typer.Argument``.
 
     Returns:
-        The value to use as the parameter's default.
+        The value to use as the default of the parameter.
     """
     return typer.Argument(default, metavar=metavar, help=help, **settings)
 
@@ -73,11 +76,12 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
     """Return a shell completion function for the values of an option.
 
     Args:
-        names: The values to complete to. A string names a function of graphneg that returns them, as
-            ``module:function``; its module is imported only when the shell asks for completions.
+        names: The possible values. Alternatively, a string such as ``module:function`` that names a function
+            of graphneg which returns the values. Its module is imported only when the shell asks for
+            completions.
 
     Returns:
-        A function from the characters that were typed to the values that begin with them.
+        A function that takes the characters typed so far and returns the values that begin with them.
 
     Example:
         >>> completing(["deam", "all"])("d")
@@ -86,7 +90,8 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
 
     def completed(incomplete: str) -> list[str]:
         known: Iterable[str] = names
-        # The import happens only when a shell asks for completions: most commands never need it.
+        # Import the module only here, when a shell asks for completions, so that ordinary runs do not wait
+        # for it.
         if isinstance(names, str):
             module, _, function = names.partition(":")
             known = getattr(import_module(f"graphneg.{module}"), function)()
@@ -98,28 +103,29 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
 def shared(help: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
     """Declare an option that several commands share.
 
-    It stands in an annotation: ``Annotated[int, shared("...")]``.
+    The result is used in a type annotation: ``Annotated[int, shared("...")]``. Each command sets its own
+    default.
 
     Args:
         help: The help text.
-        metavar: How the help shows the value.
-        *names: The option's names; see `option`.
+        metavar: Placeholder for the value in the help.
+        *names: The names of the option; see `option`.
         **settings: Further arguments of ``typer.Option``.
 
     Returns:
-        The metadata for ``Annotated``. Each command sets its own default.
+        The metadata for ``Annotated``.
     """
     return typer.Option(*names, metavar=metavar, help=help, **settings)
 
 
 def panel(name: str) -> Callable[..., Any]:
-    """Return a variant of `option` that lists its options under a separate heading of the help.
+    """Return a variant of `option` whose options are listed under a separate heading in the help.
 
     Args:
         name: The heading.
 
     Returns:
-        A function with the parameters of `option`.
+        A function that is called like `option`.
     """
     return partial(option, rich_help_panel=name)
 
@@ -129,9 +135,9 @@ class Command:
     """A command with its help.
 
     Attributes:
-        run: The function that Typer calls. Its parameters are single options.
-        help: The help text, one line per paragraph.
-        examples: Command lines that the help shows at its end.
+        run: The function that Typer calls. Each of its parameters is one option.
+        help: The help text, with each paragraph on one line.
+        examples: Example command lines for the end of the help.
     """
 
     run: Callable[..., None]
@@ -140,21 +146,21 @@ class Command:
 
 
 def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[..., None]], Command]:
-    """Return a decorator that makes a function a command of the same name.
+    """Return a decorator that converts a function to a command of the same name.
 
-    The function's docstring becomes the help text. A form feed in the docstring ends the help: what follows
-    is for readers of the code, such as a ``Raises:`` section.
+    The function's docstring becomes the help text. If the docstring contains a form feed, the help text ends
+    there. Sections for readers of the code, such as ``Raises:``, follow the form feed.
 
     Args:
-        *examples_of: Command lines to show at the end of the help.
-        input_status: The exit status if a file or an argument is invalid.
+        *examples_of: Example command lines for the end of the help.
+        input_status: The exit status for invalid files and arguments.
 
     Returns:
         The decorator.
     """
 
     def made(function: Callable[..., None]) -> Command:
-        # Lines are joined: the help wraps them to the width of the terminal.
+        # Join the lines of each paragraph, because the help wraps them to the width of the terminal.
         paragraphs = cleandoc(function.__doc__ or "").partition("\f")[0].strip().split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
         return Command(expanded(function, input_status), text, examples_of)
@@ -163,7 +169,8 @@ def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[...,
 
 
 job = partial(command, input_status=2)
-"""Variant of `command` for training and evaluation: invalid input data exits with status 2 (wrong usage)."""
+"""Variant of `command` for training and evaluation, where invalid input data count as incorrect usage (exit
+status 2)."""
 
 
 def examples(*commands: str) -> str:
@@ -173,7 +180,7 @@ def examples(*commands: str) -> str:
         *commands: The command lines.
 
     Returns:
-        The text with Rich markup, one command per line.
+        A text with Rich markup that has one command per line.
     """
     return "\n".join(["[bold]Examples[/]", *(f"[dim]$[/] {line}" for line in commands)])
 
@@ -181,20 +188,20 @@ def examples(*commands: str) -> str:
 def group(
     name: str, text: str, commands: Sequence[Command], *examples_of: str, **settings: Any
 ) -> typer.Typer:
-    """Return a Typer application of several commands.
+    """Return a Typer application with several commands.
 
     Args:
         name: The name of the group, such as ``train``.
         text: The help text of the group.
-        commands: The commands in the order in which the help lists them.
-        *examples_of: Command lines to show at the end of the help. By default, the first example of each
-            command.
+        commands: The commands, in the order in which the help lists them.
+        *examples_of: Example command lines for the end of the help. By default, these are the first examples
+            of the commands.
         **settings: Further arguments of ``typer.Typer``.
 
     Returns:
         The application.
     """
-    # The program as a whole has options to install completion; each group does not need them.
+    # Leave out Typer's options for installing shell completion. Only the program as a whole needs them.
     settings.setdefault("add_completion", False)
     app = typer.Typer(
         name=name,
@@ -210,39 +217,41 @@ def group(
 
 
 def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[..., None]:
-    """Return a function that takes each field of its option dataclasses as a separate parameter.
+    """Wrap a function so that each field of its option dataclasses becomes a separate parameter.
 
-    For ``info(*, json: Json, where: StoreOptions)`` the result has the parameters ``json``, ``store``,
-    ``username``, ``password``, ``database`` and ``keep_warm``, which is what Typer reads. When it is called,
-    it builds the dataclasses and calls ``function``. It also reports Ctrl-C and sets exit statuses.
+    For ``info(*, json: Json, where: StoreOptions)``, the wrapper has the parameters ``json``, ``store``,
+    ``username``, ``password``, ``database`` and ``keep_warm``, from which Typer makes the options. When the
+    wrapper is called, it creates the dataclass objects and calls ``function``. It also prints a message on
+    Ctrl-C and sets the exit status of errors.
 
     Args:
-        function: The command. The default of a dataclass parameter gives the defaults of its fields; without
-            one the defaults of the class apply.
-        input_status: The exit status if a file or an argument is invalid.
+        function: The command. If a dataclass parameter has a default, it provides the defaults of the fields;
+            otherwise the defaults of the class are used.
+        input_status: The exit status for invalid files and arguments.
 
     Returns:
         The function to register with Typer.
     """
-    # With `from __future__ import annotations`, annotations are strings until they are resolved.
+    # Resolve the annotations, which are strings because of `from __future__ import annotations`.
     hints = get_type_hints(function, include_extras=True)
     objects: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
     @wraps(function)
     def run(**options: Any) -> None:
-        # Typer passes single options; the function expects objects.
+        # Replace the single options, which Typer passes, by the dataclass objects that the function expects.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            with stopping("nothing was changed"):  # until the command gives advice of its own
+            # A command that changes something uses `stopping` itself, with advice that replaces this one.
+            with stopping("nothing was changed"):
                 function(**options)
         except InputError as error:
-            # An error that means wrong usage by itself keeps its status of 2.
+            # Keep a status of 2 if the error already means incorrect usage.
             error.status = max(error.status, input_status)
             raise
-        except OSError as error:  # such as a folder without permission to search it
-            # A full disk is the only error without a file name that the user can mend: others are bugs
-            # and keep their traceback.
+        except OSError as error:  # For example, the user has no permission to search a folder.
+            # Errors without a file name are bugs, so show their traceback. The exception is a full disk,
+            # which the user can mend.
             if error.filename is None and error.errno != ENOSPC:
                 raise
             at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
@@ -252,7 +261,7 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
 
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
-        # A single option; any other parameter is replaced by the fields of its dataclass.
+        # Keep single options. Replace a dataclass parameter by the fields of the dataclass.
         if name not in objects:
             parameters.append(_parameter(name, parameter.default, hints[name]))
             continue
@@ -260,20 +269,20 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
         defaults = objects[name]() if parameter.default is Parameter.empty else parameter.default
         for field in fields(objects[name]):
             parameters.append(_parameter(field.name, getattr(defaults, field.name), types[field.name]))
-    # Typer reads the options from the signature. Pyright refuses a plain assignment, because the type
-    # of functions does not declare this attribute.
+    # Set the signature, from which Typer reads the options. setattr is needed because pyright refuses a plain
+    # assignment to this attribute.
     setattr(run, "__signature__", Signature(parameters))  # noqa: B010
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
 def _parameter(name: str, default: Any, hint: Any) -> Parameter:
-    """Return a parameter for Typer; its name and type fill in the option name and the metavar."""
-    # Shared options carry their metadata in `Annotated`, others in the default value.
+    """Return a parameter for Typer. Set the name of a flag and the metavar of a path if missing."""
+    # The metadata of shared options are in `Annotated`, those of other options are the default value.
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)
     for info in metadata:
         if isinstance(info, OptionInfo):
-            # Typer would otherwise add a negative form: --json and --no-json.
+            # Name a flag explicitly, because Typer would otherwise add a negative form such as --no-json.
             if kind is bool and not info.param_decls:
                 info.param_decls = (f"--{name.replace('_', '-')}",)
             if info.metavar is None and Path.__name__ in str(kind):
@@ -285,11 +294,11 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
     """Parse ``NAME=VALUE`` arguments.
 
     Args:
-        given: The arguments as typed, or None for none.
-        hint: The option to name in error messages.
+        given: The arguments that the user has typed; None if there are none.
+        hint: The name of the option, for error messages.
 
     Returns:
-        The values by name. A value that is valid JSON is decoded; any other value is a string.
+        The values by name. A value that is valid JSON is decoded. Any other value is a string.
 
     Raises:
         BadParameter: An argument has no name or no ``=``, or its value is too long or too deeply nested.
@@ -306,9 +315,9 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
         try:
             values[name] = loads(value)
         except JSONDecodeError:
-            # "word=tea" needs no quotes: what is not JSON is text.
+            # A value that is not JSON is a string, so that "word=tea" needs no quotes.
             values[name] = value
-        except (ValueError, RecursionError) as error:  # thousands of digits, or a thousand nested brackets
+        except (ValueError, RecursionError) as error:  # The value has thousands of digits or nested brackets.
             raise BadParameter(f"{name} is too long or too deep to be read", param_hint=hint) from error
     return values
 
@@ -317,8 +326,8 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
     """Parse ``NAME=N`` arguments whose values are positive integers.
 
     Args:
-        given: The arguments as typed, or None for none.
-        hint: The option to name in error messages.
+        given: The arguments that the user has typed; None if there are none.
+        hint: The name of the option, for error messages.
 
     Returns:
         The numbers by name.
@@ -328,19 +337,19 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
     """
     amounts = named_values(given, hint)
     for name, amount in amounts.items():
-        # `True` is an int in Python, but "tea=true" is not a number.
+        # Exclude booleans, which are ints in Python, so that "tea=true" is refused.
         if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
             raise BadParameter(f"{name}={amount}: a whole number from 1", param_hint=hint)
     return amounts
 
 
 def without_none(**options: Any) -> dict[str, Any]:
-    """Return the options that were set.
+    """Return only the options that the user has set.
 
     Args:
-        **options: Options by name; None means that an option was not set.
+        **options: The options by name. The value of an option that was not set is None.
 
     Returns:
-        The options without those that are None.
+        The options that are not None.
     """
     return {name: value for name, value in options.items() if value is not None}

@@ -1,7 +1,8 @@
-"""The command ``compare``: which kind of wrong responses trains the best ranker.
+"""Define the command ``compare``, which finds out which wrong responses are best for training a ranker.
 
-The same ranker is trained once for each source of wrong responses and each seed, with the same number of
-pairs, and tested on contexts that no ranker has seen. The table has a row for each source.
+For each source of wrong responses and each seed, a ranker is trained with the same settings and the same
+number of pairs. All rankers are tested on contexts that none of them has seen. The resulting table has a row
+for each source.
 
 Example::
 
@@ -121,7 +122,7 @@ def compare(
 
     by_source: dict[str, dict[str, Any]] = {}
     for name, value in named_values(source_option, "--source-option").items():
-        # "bm25.by=response" becomes {"bm25": {"by": "response"}}.
+        # Convert "bm25.by=response" to {"bm25": {"by": "response"}}.
         of, dot, own = name.partition(".")
         if not dot or not own:
             raise BadParameter(f"{name!r}: write SOURCE.NAME=VALUE", param_hint="--source-option")
@@ -146,7 +147,7 @@ def compare(
 
 
 def _tell(run: RankerRun) -> None:
-    """Print the result of one training."""
+    """Print a line about a ranker that has just been trained."""
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} an epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
@@ -154,7 +155,7 @@ def _tell(run: RankerRun) -> None:
 
 
 def _table(compared: Comparison) -> Table:
-    """Return a table with a row for each source; the intervals are below the figures."""
+    """Return a table with a row for each source. Each figure has its confidence interval below it."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 
     def share(figure: Estimate | None) -> str:
@@ -162,7 +163,7 @@ def _table(compared: Comparison) -> Table:
 
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     kinds = list(compared.rows[0].figures)
-    # There is no gap to close unless both random and human are among the sources.
+    # Show "gap closed" only if it was computed, which requires both sources, random and human.
     closing = [measure for measure in heads if any(measure in row.closed for row in compared.rows)]
     few = any(row.shortfall for row in compared.rows)
     rows = (

@@ -1,13 +1,14 @@
-"""The commands ``contradictions``: collect responses that contradict what their speaker said, and label them.
+"""Define the commands ``contradictions``, which collect and label contradictory responses.
 
-The method is that of Sato et al. 2024, "A Large Collection of Model-generated Contradictory Responses for
-Consistency-aware Dialogue Systems" (Findings of ACL). It has four steps, each of which is a command.
+A response is contradictory if it contradicts an earlier utterance of the same speaker. The method is that of
+Sato et al. 2024, "A Large Collection of Model-generated Contradictory Responses for Consistency-aware
+Dialogue Systems" (Findings of ACL). It has four steps, each of which is a command.
 
 Example::
 
-    graphneg contradictions contexts --model gpt2 -o contexts.jsonl              # questions that risk one
+    graphneg contradictions contexts --model gpt2 -o contexts.jsonl              # find suitable questions
     graphneg contradictions responses contexts.jsonl --lm small=gpt2 -o responses.jsonl
-    graphneg contradictions sheet responses.jsonl -o labels.csv                  # three people label a copy
+    graphneg contradictions sheet responses.jsonl -o labels.csv                  # for three annotators
     graphneg contradictions export responses.jsonl a.csv b.csv c.csv --key labels.key.json -o labelled.jsonl
 """
 
@@ -77,14 +78,15 @@ def contexts(
     from graphneg.store.contents import texts_digest
 
     causal = load_causal(model, device=device, offline=offline)
-    # A stopped run continues only if the model and the dialogues are the same.
+    # Collect the facts that must be unchanged for an interrupted run to be continued.
     facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
     choice = ContextChoice(top, per_dialogue, furthest)
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
-            # The content counts, not the name: after a change of the file, a run starts again.
+            # Include the content of the file and not its name, so that a run starts again if the file has
+            # changed.
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:
             graph = opened.enter_context(where.opened(chosen))
@@ -154,7 +156,7 @@ def responses(
     ]
     settings = named_values(option, "--option")
     with ExitStack() as opened:
-        # Models and files respond without a store.
+        # Open the store only for generators. Language models and files do not need it.
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]

@@ -1,13 +1,13 @@
-"""The commands ``cypher`` and ``transforms``: run queries, and look at the queries that edit graphs.
+"""Define the commands ``cypher`` and ``transforms``, which run queries and show the queries that edit graphs.
 
-``cypher`` runs a query of the user or one that ships with the package. The server refuses writes unless
-``--write`` is given. ``transforms`` lists the transforms and recipes, or shows one with an example.
+``cypher`` runs a query that the user writes or that ships with graphneg. The server refuses writes unless
+``--write`` is given. ``transforms`` lists the transforms and recipes, or shows one transform with an example.
 
 Example::
 
     graphneg cypher "MATCH (d:Dialogue) RETURN d.split AS split, count(*) AS dialogues"
     graphneg cypher --named perspectives --param focus=coffee    # topics to which replies move from coffee
-    graphneg transforms negate                                   # its query, and an edit that it makes
+    graphneg transforms negate                                   # the query, and an example of an edit
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def cypher(
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
     with where.opened() as graph, stopping("the query's transaction is rolled back"):
-        # Only `cypher_write` opens a transaction that the server lets write.
+        # `explore` and `cypher` can only read. `cypher_write` may also write.
         ask = graph.explore if named else graph.cypher_write if write else graph.cypher
         try:
             rows = ask(text, **parameters)
@@ -103,19 +103,19 @@ def _named_table() -> Table:
 
 
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of a named query: texts as typed, other values decoded from JSON.
+    """Return the parameters of a named query, after checking them.
 
-    An unknown query, and a missing or unknown parameter, exit with status 2.
+    Values of text parameters are used as typed. Other values are decoded from JSON.
 
     Raises:
-        InputError: The query or a parameter is not known, or a parameter is missing.
+        InputError: The query or a parameter is unknown, or a parameter is missing. The exit status is 2.
     """
     from graphneg.store.queries import named_queries, named_query
 
     try:
         query = named_query(name)
         values = named_values(given, "--param")
-        # `named_values` decodes JSON, but a text parameter must stay text: the word "3" is not a number.
+        # Take the values of text parameters as typed: `named_values` has decoded "3" to a number.
         written = {name: value for name, _, value in (text.partition("=") for text in given)}
         values |= {
             item.name: written[item.name] for item in query.parameters if item.is_text and item.name in values
@@ -136,7 +136,7 @@ def _print(rows: Rows, format: str) -> None:
     if format == "json":
         print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in lines))
     elif format == "csv":
-        written = visible if sys.stdout.isatty() else str  # A file gets the original characters.
+        written = visible if sys.stdout.isatty() else str  # Escape control characters on terminals only.
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(map(written, rows.columns))
         writer.writerows(["" if cell is None else written(shown(cell)) for cell in cells] for cells in lines)
@@ -144,7 +144,8 @@ def _print(rows: Rows, format: str) -> None:
         if rows.columns:
             columns = [Column(escape(name), overflow="fold") for name in rows.columns]
             for column, cells in zip(columns, zip(*lines, strict=True), strict=False):
-                # Numbers are aligned to the right; `type` excludes booleans, which are integers in Python.
+                # Align numbers to the right. Compare types, because isinstance would accept booleans as
+                # integers.
                 if all(type(cell) in (int, float) for cell in cells):
                     column.justify = "right"
             texts = ([escape(shown(cell)) for cell in cells] for cells in lines)
@@ -210,7 +211,7 @@ def _show(transform: Transform) -> None:
     if transform.needs:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
-    # The comments of the header are printed above, as the summary and the notes.
+    # Leave out comments: those of the header have been printed above, as the summary and the notes.
     query = "\n".join(line for line in transform.query.splitlines() if not line.startswith("//"))
     syntax = Syntax(visible(query), "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
     console.print(syntax)

@@ -1,8 +1,8 @@
-"""The command ``doctor``: a report of what is installed, for users and for bug reports.
+"""Define the command ``doctor``, which reports what is installed, for users and for bug reports.
 
-The report covers the system, the required packages, each extra with what is missing for it, plugins of other
-packages, models, Java and the store. It must be safe to publish: it contains no password, no server address,
-and ``~`` instead of the home directory.
+The report covers the system, the required packages, the packages that are missing for each extra, plugins
+from other packages, models, Java and the store. It must be safe to publish, so it contains no passwords and
+no server addresses, and ``~`` instead of the home directory.
 
 Example::
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Findings = dict[str, str]
 FAULT = "!! "
-"""Prefix of a finding without which graphneg cannot work; `doctor` then exits with status 1."""
+"""Prefix of a finding that means that graphneg cannot work. If there is one, `doctor` exits with status 1."""
 EXTRAS = {
     "neural": "the decoder t5, amrlib's parsers, language models, training",
     "english": "graphneg parse for English",
@@ -53,7 +53,7 @@ EXTRAS = {
     "served": "language models behind an OpenAI-like server",
     "conceptnet": "ConceptNet from its database",
 }
-"""The purpose of each extra; extras for developers are left out."""
+"""The purpose of each extra, except the extras for developers."""
 SETTINGS = (
     *(
         "GRAPHNEG_JAVA",
@@ -67,13 +67,13 @@ SETTINGS = (
     ),
     *("CI", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES"),
 )
-"""Environment variables to report if they are set."""
+"""Environment variables that are reported if they are set."""
 SHOWN = {"GRAPHNEG_JAVA_HEAP", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "CI"}
-"""Environment variables whose values are neither secrets nor paths, so that the report shows them."""
+"""Environment variables whose values are reported. The values of others may be secrets or paths."""
 MOST_MODELS = 12
-"""Maximum number of downloaded models to list."""
+"""Maximum number of downloaded models that are listed."""
 JAVA_SECONDS = 20
-"""Seconds to wait for ``java -version``."""
+"""Maximum number of seconds to wait for ``java -version``."""
 
 
 @command("graphneg doctor", "graphneg doctor --json > report.json")
@@ -111,12 +111,13 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "terminal", f"{sys.stdout.encoding}, {'a terminal' if sys.stderr.isatty() else 'no terminal'}"
     for name in SETTINGS:
         if name in os.environ:
-            # The value could be a password, or a path with the user's name.
+            # Show only values that are known to be harmless: others could be a password, or a path that
+            # contains the user's name.
             yield name, os.environ[name] if name in SHOWN else "is set"
 
 
 def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the required packages, then each extra with the packages that are missing for it."""
+    """Yield the required packages, and then for each extra its packages or those that are missing."""
     needed = _requirements()
     for name, lacks in ((each.name, what_it_lacks(each)) for each in needed.get("", ())):
         yield name, f"{FAULT}{lacks}: pip install --upgrade graphneg" if lacks else version(name)
@@ -130,7 +131,7 @@ def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _requirements() -> dict[str, list[Requirement]]:
-    """Return the requirements of graphneg on this system by extra; "" has those that are always required."""
+    """Return the requirements of graphneg on this system by extra. The key "" is for required packages."""
     from packaging.requirements import Requirement
 
     found: dict[str, list[Requirement]] = {}
@@ -143,14 +144,14 @@ def _requirements() -> dict[str, list[Requirement]]:
 
 
 def what_it_lacks(needed: Requirement) -> str:
-    """Return what is wrong with the installation of a package.
+    """Check whether a requirement is satisfied, and return a description of the problem.
 
     Args:
         needed: The requirement.
 
     Returns:
-        The name of a missing package, or the requirement with the installed version if that does not satisfy
-        it. Empty if the installed version is sufficient.
+        The name of the package if it is missing; the requirement and the installed version if this version
+        does not satisfy it; empty if the requirement is satisfied.
     """
     try:
         installed = version(needed.name)
@@ -162,7 +163,7 @@ def what_it_lacks(needed: Requirement) -> str:
 
 
 def _parts(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the plugins that other packages provide."""
+    """Yield the plugins that packages other than graphneg provide."""
     for kind in ("loaders", "parsers", "decoders", "generators", "predictors"):
         others = [
             each for each in entry_points(group=f"graphneg.{kind}") if not each.value.startswith("graphneg.")
@@ -180,7 +181,7 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
         one.name for one in distributions() if re.fullmatch(r"[a-z]{2}[-_](core|dep)[-_].*", one.name or "")
     }
     yield "spaCy", ", ".join(sorted(pipelines)) or "none"
-    # The cache of Hugging Face has folders such as models--facebook--bart-base.
+    # Each downloaded model has a folder in the cache of Hugging Face, such as models--facebook--bart-base.
     hub = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface") / "hub"
     cached = sorted(
         folder.name.removeprefix("models--").replace("--", "/") for folder in hub.glob("models--*")
@@ -209,14 +210,14 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
         said = (answer.stderr + answer.stdout).splitlines()
         told = [
             line for line in said if not line.startswith("NOTE:")
-        ]  # Java announces options that it takes from the environment.
+        ]  # Skip lines in which Java reports options that it takes from environment variables.
         yield "Java", f"{told[0]}, {engine['java']}"
     except (GraphnegError, OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         yield "Java", FAULT + first_line(error)
 
 
 def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the state of the store that commands would use, and the embedded servers that run."""
+    """Yield the state of the store that commands would use, and the embedded servers that are running."""
     from graphneg.store import embedded, opening
     from graphneg.store.engine_files import files_below
 
@@ -227,7 +228,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         else:
             directory = Path(where.name).expanduser()
             yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
-            # Only a directory with this file is a store; an empty one can become a store.
+            # Report details only if the directory has this file, which marks it as a store.
             if os.path.lexists(directory / embedded.MARK):
                 mark = embedded.read_mark(directory)
                 size = sum(status.st_size for _, status in files_below(directory))
@@ -244,7 +245,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         yield (
             "fault",
             FAULT
-            # The message may repeat the address of the server, which must not be in the report.
+            # Remove the address of the server, which the message may repeat and the report must not contain.
             + first_line(error).replace(where.store or os.environ.get("NEO4J_URI") or "\0", "the store"),
         )
     others = [directory.name for directory in embedded.served_directories()]
@@ -252,7 +253,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _homeless(text: str) -> str:
-    """Return the text with ``~`` instead of the home directory."""
+    """Replace the home directory in a text by ``~``."""
     return text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
 
 
@@ -264,4 +265,4 @@ LOOKS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
     "Java": _java,
     "Store": _store,
 }
-"""The sections of the report, with the function that collects each."""
+"""The titles of the report's sections, with the functions that collect their findings."""

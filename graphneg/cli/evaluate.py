@@ -1,7 +1,7 @@
-"""The commands ``evaluate``: measures of graphs, texts, rankers and scorers.
+"""Define the commands ``evaluate``, which evaluate graphs, texts, negatives, rankers, scorers and detectors.
 
 ``smatch`` compares graphs with gold graphs, ``decoder`` compares texts with reference texts, ``negatives``
-measures negatives, ``ranker`` tests a ranker on right and wrong responses, ``correlation`` compares scores
+measures negatives, ``ranker`` tests a ranker on correct and wrong responses, ``correlation`` compares scores
 with human ratings, and ``contradiction`` tests a detector of contradictions.
 
 Example::
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from graphneg.ingest.labelled import Labelled
 
 SHOWN_UNREADABLE = 20
-"""Maximum number of unreadable graphs to list."""
+"""Maximum number of unreadable graphs that are listed."""
 UNCHANGED = "nothing was changed"
-"""The message of commands that write nothing, when the user presses Ctrl-C."""
+"""The message on Ctrl-C for commands that do not write anything."""
 _left_out = panel("Leaving one generator out")
 
 
@@ -113,7 +113,7 @@ def decoder(
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
     from graphneg.parsers.round_trip import RoundTrip
 
-    # A missing package is reported before the model is loaded.
+    # Report a missing package now, before the model is loaded.
     check_packages()
     pairs = read_pairs(gold)[:limit]
     made = T5Decoder(model, backend=backend, num_beams=beams, device=device, offline=offline)
@@ -170,7 +170,7 @@ def ranker(
             given = scored(load_ranker(model, offline=offline), choices, bars)
         else:
             assert scores is not None
-            # The file lists one score after another; group them by context again.
+            # The file is a flat list of scores. Group them by context.
             flat = iter(read_scores(scores, sum(len(context.responses) for context in choices)))
             given = [[next(flat) for _ in context.responses] for context in choices]
         ranked = rank(choices, given, threshold)
@@ -243,7 +243,7 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # A file has scores for all rated items, also for those that --level leaves out.
+    # Read scores for all rated items, since the files also have scores for items that --level leaves out.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -255,7 +255,8 @@ def correlation(
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
-        # If the number of words correlates as well as a scorer, the scorer may measure only length.
+        # Also correlate the numbers of words and turns. If they correlate as well as a scorer does, the
+        # scorer may measure nothing but length.
         plain = [(name, correlate(column, kept, **drawn)) for name, column in counts(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
@@ -264,12 +265,13 @@ def correlation(
 
 
 def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offline: bool) -> list[float]:
-    """Score rated items with a ranker or a coherence scorer; the model's configuration says which it is."""
+    """Score rated items with a ranker or a coherence scorer, depending on the model's configuration."""
     from graphneg.nn.models import locate, read_config
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer
 
-    # The configuration of a trained model names its kind; one without a kind counts as a cross-encoder.
+    # Check the kind in the configuration. A model without a kind counts as a cross-encoder, which is a
+    # ranker.
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
         ranker = load_ranker(model, offline=offline)
         for item in rated:
@@ -295,7 +297,7 @@ def _print_correlations(
     others: Sequence[tuple[str, str, Sequence[Difference]]],
     json: bool,
 ) -> None:
-    """Print the correlations of scorers and counts, and the differences from the first scorer."""
+    """Print the correlations of scorers and counts, and how the other scorers differ from the first one."""
     scorers, lengths = (
         [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in some]
         for some in (found, plain)
@@ -307,7 +309,7 @@ def _print_correlations(
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     table = figures_table(*headers, names=3)
     for at, (name, lines) in enumerate((*found, *plain)):
-        # A rule separates the scorers from the counts of words and turns.
+        # Draw a line between the scorers and the counts of words and turns.
         if at == len(found):
             table.add_section()
         for line in lines:
@@ -405,7 +407,7 @@ def contradiction(
         settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
         learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
-        # The sizes of the folds are printed before the trainings, which take a while.
+        # Print the sizes of the folds now, before the models are trained, which takes a while.
         for fold in leave_one_out(tested):
             left = counted(fold.left_out, "response")
             dropped = f"; {left} to tested contexts left out" if fold.left_out else ""

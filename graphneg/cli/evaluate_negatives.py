@@ -1,9 +1,9 @@
-"""The command ``evaluate negatives``: measure negatives before a ranker is trained on them.
+"""Define the command ``evaluate negatives``, which measures negatives before a ranker is trained on them.
 
-A ranker trained on negatives that are, say, longer than correct responses learns to count words. The command
-compares the negatives of each generator and category with correct responses: by length, word overlap,
-embedding similarity, repetition, fluency and the score of a ranker. It also prints what is suspicious, in
-words.
+A ranker can learn the wrong thing: if the negatives are longer than correct responses, it learns to count
+words. To detect this, the command compares the negatives of each generator and category with correct
+responses by length, word overlap, embedding similarity, repetition, fluency and the score of a ranker. It
+also lists suspicious differences as sentences.
 
 Example::
 
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from graphneg.evaluation.negatives.statistics import CategoryLine, Figures
 
 Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
-"""Table columns by header.
+"""The columns of a table by header.
 
-Each function returns a cell from some figures and, in the row of a line of negatives, that line.
+Each function returns the text of a cell. Its arguments are the figures of the row, and the line of the report
+for a row about negatives, or None for a row about correct responses.
 """
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
-"""The Rich style of each level of a finding."""
+"""The Rich styles of findings, by level."""
 
 
 @job(
@@ -100,7 +101,7 @@ def _print(report: Report) -> None:
     from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC
 
     console = results()
-    # One table would be wider than a terminal of 80 columns.
+    # Print two tables, because a single one would be wider than a terminal of 80 columns.
     for columns in (TEXT_COLUMNS, _model_columns(report)):
         table = figures_table("", *columns)
         for target, own in report.reference.items():
@@ -153,11 +154,12 @@ TEXT_COLUMNS: Columns = {
         f"{100 * own.first_person:.0f}/{100 * own.second_person:.0f}/{100 * own.third_person:.0f}%"
     ),
 }
-"""Columns about the texts, and about what they share with the context and the correct response."""
+"""The columns about the texts themselves and about their word overlap with the context and the correct
+response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the columns about model scores and about repeated texts."""
+    """Return the columns about the scores of models and about repeated texts."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

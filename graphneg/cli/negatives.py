@@ -1,15 +1,15 @@
-"""The commands ``negatives`` and ``generate``, and how negatives are shown in the terminal.
+"""Define the commands ``negatives`` and ``generate``, and print negatives to the terminal.
 
-``negatives`` edits the AMR graphs of the loaded dialogues and decodes them to text. ``generate`` runs a
-generator that makes wrong responses in another way, such as retrieval by word overlap. Both write a file
-that can be resumed after an interruption. ``negatives`` can also explain one negative, or count how many
-rows each condition of a transform's query matches.
+``negatives`` edits the AMR graphs of the loaded dialogues and decodes the edited graphs to text. ``generate``
+runs a generator that makes wrong responses in another way, such as retrieval by word overlap. If a run of
+either command is interrupted, repeating the command continues it. ``negatives`` can also explain a single
+negative, or count how many rows match after each condition of a transform's query.
 
 Example::
 
     graphneg negatives --recipe all -o negatives.jsonl
-    # In everyday/test/42#4~all.0.0, A said "I charged it on Wednesday." in turn 2. The transform contradict
-    # changes A's turn 4 from "The tank is nearly full. I filled it yesterday." to
+    # One result is everyday/test/42#4~all.0.0. In turn 2, speaker A said "I charged it on Wednesday."
+    # The transform contradict changes A's turn 4 from "The tank is nearly full. I filled it yesterday." to
     # "I did not charge it on Wednesday."
 """
 
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from graphneg.store.dialogues import Selection
 
 TRACED = 20
-"""Number of dialogues that ``--debug-sites`` queries without ``--limit``."""
+"""Default number of dialogues that ``--debug-sites`` uses if there is no ``--limit``."""
 NO_GRAPH = "no-graph"
-"""Code for dialogues that are skipped because they were not parsed."""
+"""The code for dialogues that are skipped because they have no AMR graphs."""
 _of_decoder = panel("Decoder")
 _of_dialogues = panel("Which dialogues")
 
@@ -155,7 +155,7 @@ def negatives(
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
         return
-    # Tracing a query makes no negatives, so options for output make no sense.
+    # --debug-sites makes no negatives, so it cannot be combined with options for output.
     if debug_sites:
         if not transform or out is not None or explain is not None:
             raise BadParameter("--debug-sites needs --transform NAME, and neither -o nor --explain")
@@ -169,15 +169,16 @@ def negatives(
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
     part = shard_of(shard)
     own = named_values(generator_options, "--option")
-    # Most recipes edit graphs and have no generator that could take the options.
+    # Only a few recipes use a generator, to which these options can be passed. All others edit graphs.
     if own and (recipe not in GENERATED or transform):
         raise BadParameter(
             f"only recipes of a generator take options ({', '.join(GENERATED)})", param_hint="--option"
         )
     if out is not None:
-        # A shard goes to another file, FILE.3-of-16, which is checked when it is written.
+        # With --shard, `out` itself is not written and may exist. The file of the shard, such as
+        # FILE.3-of-16, is checked when it is written.
         check_destination(out, overwrite or part is not None)
-    # Only options that are set are passed: a decoder refuses options that it does not have.
+    # Pass only options that the user has set, because a decoder refuses options that it does not have.
     options = without_none(
         model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
     )
@@ -211,11 +212,12 @@ def negatives(
                     chosen.require(graph, with_graphs=True)
                 unkept = "nothing of it is lost in the store; run the command again"
                 write_stream(made, out, unkept, overwrite=overwrite)
-            # A skipped dialogue counts once for each negative that it lacks.
+            # Divide by per_dialogue, because a skipped dialogue is counted once for each missing negative.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
             refuse_empty(made)
-            # The negatives are read back from the file: standard output and shards have none to read.
+            # Show negatives by reading the file that was written. Standard output cannot be read, and the
+            # file of a shard is incomplete.
             if show and shard is None and out != STANDARD:
                 show_briefly(_varied(read_negatives(out), show))
 
@@ -223,13 +225,13 @@ def negatives(
 def show_sites(
     graph: DialogueGraph, names: Sequence[str], folders: Sequence[Path], selection: Selection
 ) -> None:
-    """Print how many rows of the first dialogues match after each clause of a transform's query.
+    """Print how many rows remain after each clause and condition of a transform's query.
 
     Args:
         graph: The open dialogue graph.
-        names: Names of transforms.
-        folders: Folders with transforms of the user.
-        selection: The dialogues to query.
+        names: The names of the transforms.
+        folders: Folders with the user's own transforms.
+        selection: The dialogues on which the query is run.
 
     Raises:
         InputError: There is no transform with one of the names.
@@ -258,12 +260,13 @@ def show_sites(
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
-    """Return the first negative of each transform, filled up with the first others."""
+    """Return some negatives to show: the first one of each transform, and others if these are too few."""
     fresh: list[Negative] = []
     others: list[Negative] = []
     seen: set[str] = set()
     for negative in negatives:
-        # Five examples of the same transform would tell a user less than one of each.
+        # Prefer negatives with a transform that was not seen yet, because examples of distinct transforms are
+        # more informative.
         made_by = {str(edit["transform"]) for edit in negative.edits}
         if made_by - seen:
             fresh.append(negative)
@@ -347,7 +350,7 @@ INDENT = 3
 
 
 def show_briefly(negatives: Sequence[Negative]) -> None:
-    """Print negatives as a table: the text before and after, and below it the graph before and after.
+    """Print a table with the text and the changed part of the graph before and after each edit.
 
     Args:
         negatives: The negatives.
@@ -374,7 +377,7 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
 
     Args:
         negative: The negative.
-        refused: Turns whose graph the decoder could not write, with the reason.
+        refused: The turns whose graph the decoder could not convert to text, with the reasons.
     """
     console = results()
     console.print(Text(negative.id, "bold"), soft_wrap=True)
@@ -409,7 +412,7 @@ def worded(before: str, after: str) -> tuple[Text, Text]:
         after: The edited text.
 
     Returns:
-        The original text with removed words in red, and the edited text with new words in green.
+        The original text with the removed words in red, and the edited text with the new words in green.
     """
     left: list[Text] = []
     right: list[Text] = []
@@ -421,17 +424,18 @@ def worded(before: str, after: str) -> tuple[Text, Text]:
 
 
 def _graph_table(turn: str, before: str, after: str) -> Table:
-    """Return a table of two PENMAN graphs, compared line by line."""
+    """Return a table with two graphs in PENMAN notation, side by side and compared line by line."""
     import penman
 
     table = plain_table(Column("original", ratio=1), Column("edited", ratio=1), title=f"Graph of turn {turn}")
     table.expand = True
-    # A narrow indentation lets two graphs fit side by side.
+    # Use a narrow indentation, so that two graphs fit side by side.
     formatted = (penman.format(penman.parse(text), indent=INDENT).splitlines() for text in (before, after))
     old, new = ([line for line in lines if not line.startswith("#")] for lines in formatted)
-    # An inserted node moves the closing brackets of other lines and indents them: that is no edit.
+    # Ignore closing parentheses and indentation. If a node is inserted, they change in other lines as well,
+    # although these lines were not edited.
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
-    # Without autojunk=False, difflib ignores frequent lines of graphs with 200 lines or more.
+    # Set autojunk=False, because otherwise difflib ignores frequent lines if a graph has 200 lines or more.
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
         left = [Text(f"  {line}") if tag == "equal" else Text(f"- {line}", GONE) for line in old[a:b]]
         right = [Text(f"  {line}") if tag == "equal" else Text(f"+ {line}", NEW) for line in new[c:d]]

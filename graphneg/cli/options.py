@@ -1,9 +1,9 @@
-"""Options that several commands share.
+"""Define the options that several commands share.
 
-Single options are type aliases with metadata (``seed: Seed = 0``). Options that belong together are fields
-of a dataclass, which also does what they ask for: `StoreOptions` opens the store, `CorpusOptions` and
+A single option is a type alias with metadata (``seed: Seed = 0``). Related options are the fields of a
+dataclass, which also has methods that apply them: `StoreOptions` opens the store, `CorpusOptions` and
 `DialogueOptions` choose dialogues, `WriterOptions` chooses the language model of a generator, and `Training`
-with its subclasses holds the settings of a training.
+and its subclasses contain the settings for training a model.
 
 Example::
 
@@ -105,7 +105,8 @@ TransformFolders = Annotated[
 ]
 
 WARM_SECONDS = 300
-"""Seconds that an embedded server waits for another command if a person typed the last one."""
+"""Default number of seconds for which an embedded server waits for another command, if commands are typed in
+a terminal."""
 _in_store = partial(shared, rich_help_panel="Store")
 _of_dialogues = partial(shared, rich_help_panel="Which dialogues")
 _of_writer = partial(shared, rich_help_panel="Language model")
@@ -114,15 +115,16 @@ _OF_SERVERS = ("base_url", "concurrency", "timeout", "price_in", "price_out", "m
 
 @dataclass(frozen=True)
 class StoreOptions:
-    """The store that a command works on, and how to open it.
+    """The options that choose the store for a command.
 
     Attributes:
-        store: A directory (embedded store) or a Neo4j URI. None reads ``$NEO4J_URI``, then uses
-            ``./graphneg-store``.
-        username: The Neo4j user.
-        password: The password of the user.
-        database: The Neo4j database.
-        keep_warm: Seconds that the server of an embedded store waits for the next command.
+        store: The directory of an embedded store, or the URI of a Neo4j server. None for ``$NEO4J_URI``, or
+            else ``./graphneg-store``.
+        username: The Neo4j user; None for ``$NEO4J_USERNAME``.
+        password: The password of the user; None for ``$NEO4J_PASSWORD``.
+        database: The Neo4j database; None for ``$NEO4J_DATABASE``, or else the user's home database.
+        keep_warm: Seconds for which the server of an embedded store waits for the next command; None for
+            `WARM_SECONDS` in a terminal and 0 elsewhere.
     """
 
     store: Annotated[
@@ -157,7 +159,7 @@ class StoreOptions:
     def name(self) -> str:
         """The directory or URI of the store, as the user wrote it.
 
-        It is checked first: a URI that is malformed or contains a password raises `StoreError`.
+        Raises `StoreError` if the URI is malformed or contains a password.
         """
         _import_driver()
         from graphneg.store.opening import DEFAULT_DIRECTORY, check_target
@@ -168,25 +170,26 @@ class StoreOptions:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store, or a directory that can become one; servers are assumed to exist."""
+        """Whether the directory of the store exists. Always True for a server."""
         try:
             return "://" in self.name or Path(self.name).expanduser().exists()
         except (OSError, RuntimeError):
-            return True  # Opening it raises an error that says what is wrong with the path.
+            return True  # When the path is opened later, an error says what is wrong with it.
 
     @property
     def _warm_for(self) -> int:
-        """Seconds that an embedded server waits for the next command."""
+        """Seconds for which an embedded server waits for the next command."""
         if self.keep_warm is not None:
             return self.keep_warm
-        # In a script or a CI job nothing follows that would profit from a running server.
+        # Wait only in an interactive terminal. After a script or a CI job, no command follows that would need
+        # the server.
         return WARM_SECONDS if sys.stderr.isatty() and not os.environ.get("CI") else 0
 
     def open_again(self) -> Store:
-        """Open the store another time, after its server has ended.
+        """Open the store again, after its server has ended.
 
         Returns:
-            The store.
+            The open store.
         """
         from graphneg.store.opening import open_store
 
@@ -202,19 +205,19 @@ class StoreOptions:
     def opened(
         self, chosen: CorpusOptions | None = None, *, making: bool = False, upgrading: bool = False
     ) -> Generator[DialogueGraph]:
-        """Open the store as a context manager and show a status line while its server starts.
+        """Open the store for a ``with`` block, and show a status line while its server starts.
 
         Args:
-            chosen: Dialogues that the store must contain. None checks nothing.
+            chosen: Dialogues of which the store must contain at least one; None to check nothing.
             making: Whether to create the store if it does not exist.
             upgrading: Whether to accept a store with the schema of an older version.
 
         Yields:
-            The dialogue graph.
+            The open dialogue graph.
 
         Raises:
-            InputError: There is no such directory. The store is not created, because a mistyped name would
-                then look like an empty store.
+            InputError: The directory does not exist, and ``making`` is False. The store is not created in
+                this case, because a mistyped name would then look like an empty store.
         """
         if not (making or self.exists):
             raise InputError(
@@ -234,12 +237,12 @@ class StoreOptions:
 def _import_driver() -> None:
     """Import the Neo4j driver without numpy, pandas and pyarrow.
 
-    The driver imports them if they are installed, to accept their types as query parameters. That takes half
-    a second, and no command passes such parameters.
+    If these packages are installed, the driver imports them, in order to accept their types as query
+    parameters. This takes half a second, and no command uses such parameters.
     """
     unused = [name for name in ("numpy", "pandas", "pyarrow") if name not in sys.modules]
     if "neo4j" not in sys.modules:
-        # A module that is None in `sys.modules` raises ImportError, which the driver expects.
+        # Set the modules to None, so that importing them raises ImportError. The driver handles this error.
         sys.modules.update(dict.fromkeys(unused))  # pyright: ignore[reportArgumentType, reportCallIssue]
         try:
             import_module("neo4j")
@@ -250,11 +253,11 @@ def _import_driver() -> None:
 
 @dataclass(frozen=True)
 class CorpusOptions:
-    """The corpora and splits whose dialogues a command works on.
+    """The options that choose the corpora and splits for a command.
 
     Attributes:
-        corpus: Names of corpora. None or an empty list means all.
-        split: Names of splits. None or an empty list means all.
+        corpus: Names of corpora; None or an empty list for all corpora.
+        split: Names of splits; None or an empty list for all splits.
     """
 
     corpus: Annotated[list[str] | None, _of_dialogues("Use only this corpus. Repeatable.")] = None
@@ -262,29 +265,31 @@ class CorpusOptions:
 
     @property
     def named(self) -> dict[str, Any]:
-        """The choice as keyword arguments of `DialogueGraph` methods."""
+        """The options as keyword arguments for methods of `DialogueGraph`."""
         return {"corpora": tuple(self.corpus or ()), "splits": tuple(self.split or ())}
 
     @property
     def selection(self) -> Selection:
-        """The choice as an argument of the functions that read the store."""
+        """The options as a `Selection`, for functions that read the store."""
         from graphneg.store.dialogues import Selection
 
         return Selection(**self.named)
 
     def require(self, graph: DialogueGraph, with_graphs: bool = False) -> None:
-        """Check that the store has such dialogues: an empty result would not tell the user what is missing.
+        """Check that the store contains at least one of the chosen dialogues.
+
+        Without this check, the user would get an empty result and would not know why.
 
         Args:
             graph: The open dialogue graph.
-            with_graphs: Whether at least one dialogue must have AMR graphs.
+            with_graphs: Whether at least one of the dialogues must have AMR graphs.
 
         Raises:
             InputError: The store has no dialogues of these corpora and splits, or none with AMR graphs.
         """
         from graphneg.store.dialogues import count_dialogues
 
-        # The limit does not matter: one dialogue is enough.
+        # Ignore the limit, because one dialogue is enough.
         every = replace(self.selection, limit=None, with_graphs=with_graphs)
         if count_dialogues(graph.store, every):
             return
@@ -297,10 +302,10 @@ class CorpusOptions:
 
 @dataclass(frozen=True)
 class DialogueOptions(CorpusOptions):
-    """The dialogues that a command works on.
+    """The options that choose the dialogues for a command.
 
     Attributes:
-        limit: Maximum number of dialogues. None means all.
+        limit: Maximum number of dialogues; None for no limit.
     """
 
     limit: Annotated[
@@ -309,7 +314,7 @@ class DialogueOptions(CorpusOptions):
 
     @property
     def named(self) -> dict[str, Any]:
-        """The choice as keyword arguments of `DialogueGraph` methods."""
+        """The options as keyword arguments for methods of `DialogueGraph`."""
         return {**super().named, "limit": self.limit}
 
     def contexts(self, graph: DialogueGraph) -> Iterator[Context]:
@@ -319,8 +324,8 @@ class DialogueOptions(CorpusOptions):
             graph: The open dialogue graph.
 
         Returns:
-            The contexts of the responses. For a dialogue without responses, the context of each turn but the
-            first.
+            The contexts of all responses. For a dialogue without responses, these are the contexts of all
+            turns except the first one.
         """
         from graphneg.generators.base import ContextSelection, read_contexts
 
@@ -329,20 +334,20 @@ class DialogueOptions(CorpusOptions):
 
 @dataclass(frozen=True)
 class WriterOptions:
-    """The language model of a generator, and how to call a server that runs it.
+    """The options that choose the language model of a generator, and the settings for a server that runs it.
 
     Attributes:
-        model: Folder or hub id of a local model, or the name of a served one.
-        served: Whether the model is behind an OpenAI-compatible server.
-        base_url: The address of the server. None reads ``$OPENAI_BASE_URL``.
-        route: The API to use. None means ``chat`` for a served model and ``completion`` for a local one.
-        concurrency: Number of open requests.
-        timeout: Seconds to wait for an answer.
+        model: The folder or hub id of a local model, or the name of a model on a server.
+        served: Whether the model runs on an OpenAI-compatible server.
+        base_url: The address of the server; None for ``$OPENAI_BASE_URL``.
+        route: The API to use; None for ``chat`` with a served model and ``completion`` with a local one.
+        concurrency: Maximum number of requests at the same time.
+        timeout: Maximum number of seconds to wait for an answer.
         price_in: Price of a million input tokens.
         price_out: Price of a million output tokens.
-        max_cost: Amount at which the run stops.
-        cache: File of answers, so that no prompt is paid for twice.
-        dry_run: Whether to print an estimate only.
+        max_cost: Maximum cost of the run. The run stops before it exceeds this cost.
+        cache: The file in which answers are cached, so that no prompt is paid for twice.
+        dry_run: Whether to print only an estimate of the cost.
     """
 
     model: Annotated[
@@ -386,7 +391,7 @@ class WriterOptions:
 
     @property
     def named(self) -> dict[str, Any]:
-        """The options as keyword arguments of a generator.
+        """The options as keyword arguments for a generator.
 
         Raises:
             InputError: An option for servers is set, but neither ``served`` nor ``base_url``.
@@ -399,18 +404,21 @@ class WriterOptions:
                 raise InputError(f"{name} is for models that a server has: add --served or --base-url URL")
             return own
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
-            # Prices need a limit elsewhere, but an estimate spends nothing.
+            # Prices are refused without a cost limit. Set one that is never reached, since a dry run costs
+            # nothing.
             given["max_cost"] = inf
         return {**own, "served": given}
 
     def asks_server(self, made: Generated) -> bool:
-        """Print what a server would be asked for, and send the first request.
+        """Print an estimate of the requests to the server, and send the first request.
+
+        For a model that does not run on a server, this method does nothing and returns True.
 
         Args:
             made: The stream of negatives that the generator would write.
 
         Returns:
-            Whether to go on. True for a model that is not served; False for a dry run.
+            Whether the command should continue; False for a dry run, in which no request is sent.
 
         Raises:
             InputError: The generator does not use a server.
@@ -424,13 +432,14 @@ class WriterOptions:
         note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
         if self.dry_run:
             return False
-        # An unreachable server or a wrong key ends the command here, before a file is created.
+        # Send one request now. If the server cannot be reached or the key is wrong, the command ends here,
+        # before a file is created.
         counted.ask_first()
         return True
 
 
 def _asked(estimate: Estimate) -> str:
-    """Return an estimate as a phrase."""
+    """Format an estimate as a phrase for a message."""
     requests, tokens_in, tokens_out, cost = estimate
     price = "" if cost is None else f", {cost:.4g} at most"
     return f"{requests:,} requests of about {tokens_in:,} tokens, {tokens_out:,} at most to be written{price}"
@@ -438,16 +447,16 @@ def _asked(estimate: Estimate) -> str:
 
 @dataclass(frozen=True)
 class Training:
-    """Settings that all trainings have.
+    """The options that all commands for training have.
 
     Attributes:
         rate: Learning rate.
-        batch: Pairs per step.
-        option: Further ``TrainingArguments`` as ``NAME=VALUE``. They override the other settings.
+        batch: Number of pairs per training step.
+        option: Further ``TrainingArguments`` as ``NAME=VALUE``. They override the other options.
         seed: Random seed.
-        device: Device of the model. None means the best one available.
+        device: Device of the model; None for the best one available.
         offline: Whether downloads are forbidden.
-        overwrite: Whether to delete what the output folder contains.
+        overwrite: Whether to delete a model or an unfinished training in the output folder first.
     """
 
     rate: Rate = 5e-5
@@ -459,23 +468,23 @@ class Training:
     overwrite: Anew = False
 
     def __post_init__(self) -> None:
-        """Check that each ``--option`` can be parsed, before any model is loaded."""
+        """Parse each ``--option`` now, so that a malformed one is reported before a model is loaded."""
         _ = self.arguments
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The settings as keyword arguments of a training function; ``--option`` overrides named options."""
-        # `training_arguments` comes last, so that --option overrides the named options.
+        """The options as keyword arguments for a training function. ``--option`` overrides the others."""
+        # Put `training_arguments` last, so that --option overrides the other options.
         own = {"seed": self.seed, "overwrite": self.overwrite}
         return own | training_arguments(self.rate, self.batch, self.option)
 
 
 @dataclass(frozen=True)
 class LanguageModelTraining(Training):
-    """Settings for fine-tuning a language model.
+    """The options for fine-tuning a language model.
 
     Attributes:
-        epochs: Passes over the training pairs.
+        epochs: Number of passes over the training pairs, which may be a fraction.
     """
 
     batch: StepPairs = 8
@@ -487,18 +496,18 @@ class LanguageModelTraining(Training):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The settings as keyword arguments of a training function."""
+        """The options as keyword arguments for a training function."""
         return {"num_train_epochs": self.epochs, **super().arguments}
 
 
 @dataclass(frozen=True)
 class EncoderTraining(Training):
-    """Settings for training an encoder as a ranker, a coherence scorer or a contradiction detector.
+    """The options for training an encoder as a ranker, a coherence scorer or a contradiction detector.
 
     Attributes:
         max_tokens: Maximum number of tokens of an input.
-        freeze: Prefixes of parameter names that are not trained.
-        dropout: Dropout probability. None means that of the model's configuration.
+        freeze: Prefixes of the names of parameters that are not trained.
+        dropout: Dropout probability; None for that of the model's configuration.
     """
 
     max_tokens: MaxTokens = 256
@@ -507,18 +516,18 @@ class EncoderTraining(Training):
 
     @property
     def model(self) -> dict[str, Any]:
-        """The settings as keyword arguments of the function that creates the model."""
+        """The options as keyword arguments for the function that creates the model."""
         names = ("seed", "max_tokens", "dropout", "device", "offline")
         return {**{name: getattr(self, name) for name in names}, "frozen": self.freeze or ()}
 
 
 def training_arguments(rate: float, batch: int, option: Iterable[str] | None) -> dict[str, Any]:
-    """Return settings under the names of transformers' ``TrainingArguments``.
+    """Return options for training under the names of transformers' ``TrainingArguments``.
 
     Args:
         rate: Learning rate.
-        batch: Pairs per step on each device.
-        option: Further arguments as ``NAME=VALUE``. They override the other two.
+        batch: Number of pairs per training step on each device.
+        option: Further arguments as ``NAME=VALUE``. They override the learning rate and the batch size.
 
     Returns:
         The arguments by name.
@@ -537,14 +546,15 @@ def made_responses(
     """Read contradictory and consistent responses from files of negatives.
 
     Args:
-        paths: Files that ``graphneg negatives --recipe contradiction`` wrote. None or empty for none.
-        embedder: A sentence encoder or word vectors, to replace edited sentences by similar ones that
-            speakers of other dialogues said. None keeps the edited sentences.
+        paths: Files that ``graphneg negatives --recipe contradiction`` wrote; None or an empty list if there
+            are none.
+        embedder: A sentence encoder or word vectors. They are used to replace each edited sentence by a
+            similar one that a speaker of another dialogue said. None keeps the edited sentences.
         seed: Random seed.
         offline: Whether downloads are forbidden.
 
     Returns:
-        As many contradictory responses as consistent ones.
+        The responses: equal numbers of contradictory and consistent ones.
     """
     from graphneg.nn.embedders import get_embedder, is_static
     from graphneg.scorers.edited_contradictions import read_made
@@ -553,6 +563,6 @@ def made_responses(
         return []
     if embedder is None:
         return read_made(paths, seed=seed)
-    # Word vectors are local files: there is nothing to download.
+    # Static word vectors have no option "offline", since they are always local files.
     options = {} if is_static(embedder) else {"offline": offline}
     return read_made(paths, seed=seed, embedder=get_embedder(embedder, **options))

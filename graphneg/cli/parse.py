@@ -1,7 +1,7 @@
-"""The command ``parse``: AMR graphs for the utterances of a store, or for the lines of a text file.
+"""Define the command ``parse``, which parses utterances to AMR graphs.
 
-The parser runs in worker processes. With a store, each utterance without a graph gets one. With ``--text``,
-the output is a PENMAN file and no store is used.
+The parser runs in worker processes. By default, the command adds a graph to each utterance in the store that
+has none. With ``--text``, it parses the lines of a text file to a PENMAN file and does not use a store.
 
 Example::
 
@@ -106,7 +106,7 @@ def parse(
         report = _parse_file(text, out, partial(_pool, parser, options, processes))
     else:
         with (
-            # The parser comes first: if it cannot be loaded, no server is started for the store.
+            # Load the parser first. If this fails, no server is started for the store.
             _pool(parser, options, processes) as pool,
             where.opened(chosen) as graph,
             working("what was written is kept; the same command again parses the rest") as bars,
@@ -129,7 +129,7 @@ def parse(
 
 @contextmanager
 def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
-    """Provide the parser's worker processes; if the parser cannot be loaded, the exit status is 2."""
+    """Provide the worker processes of a parser. If the parser cannot be loaded, the exit status is 2."""
     from graphneg.parsers.jobs import open_pool
 
     try:
@@ -145,7 +145,7 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 def _parse_file(
     source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
 ) -> ParseReport:
-    """Parse a text file to a PENMAN file, which gets its name when it is complete."""
+    """Parse a text file to a PENMAN file. The file is renamed to its final name when it is complete."""
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
     from graphneg.records.runs import atomic_file
 
@@ -162,10 +162,10 @@ def _parse_file(
         files.enter_context(stopping("OUT is written when it is complete; run the command again"))
         pool, bars = files.enter_context(opened()), files.enter_context(Bars())
         report = ParseReport(pool.source)
-        # The number of lines is not known without reading the file twice, so bytes measure the progress.
+        # Measure the progress in bytes, because counting the lines would require reading the file twice.
         bars.start("parse", None if source == STANDARD else os.path.getsize(source), BYTES)
         for number, block in enumerate(parse_lines(pool, decoded_lines(lines, bars), report)):
-            # PENMAN files separate graphs by an empty line.
+            # Write an empty line between graphs, as PENMAN files require.
             output.write((("\n" if number else "") + block).encode())
         bars.finish()
         output.flush()

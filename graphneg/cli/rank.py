@@ -1,8 +1,8 @@
-"""The commands ``rank``, ``bank`` and ``select``: find good responses, and choose among records.
+"""Define the commands ``rank``, ``bank`` and ``select``, which find responses and filter records.
 
-``bank`` encodes many responses with a poly-encoder, so that ``rank`` can retrieve those that fit a context.
-``select`` filters a file of negatives: by scores computed without a model, by the score of a judge, or by
-the perplexities of language models.
+``bank`` encodes a collection of responses with a poly-encoder. ``rank`` retrieves the responses in such a
+bank that fit a context best. ``select`` filters a file of negatives by scores that need no model, by the
+score of a ranker (the judge), or by the perplexities of language models.
 
 Example::
 
@@ -269,7 +269,7 @@ def select(
 
     if not file.is_file():
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
-    # Records are written while others are still read.
+    # Refuse to write the file that is read, because records are written while others are still being read.
     if out != STANDARD and Path(out).resolve() == file.resolve():
         raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
@@ -280,7 +280,7 @@ def select(
 
         needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
         choice = Choice(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
-        # Without a criterion, every record would be kept.
+        # Refuse to run without any criterion, because every record would be kept.
         if choice == Choice() and judge is None:
             raise BadParameter("say what is chosen: --per-context, --least, --quota, --judge or --model")
         if choice.judged and judge is None:
@@ -301,10 +301,10 @@ def select(
         return
     if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
         raise BadParameter("--model is for perplexities: choose by these first, and by a judge then")
-    # One model can score both directions; it is loaded only once.
+    # If there is no backward model, load only one model and use it for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
-    # Without right pairs to learn from, both thresholds must be given.
+    # Both thresholds must be given if there are no validation records from which they can be learned.
     if validation is None and None in limits.given:
         raise BadParameter(
             "say which perplexities are too high: --validation FILE, "
@@ -312,7 +312,7 @@ def select(
         )
     if validation is not None and not validation.is_file():
         raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")
-    # These imports load torch, which takes seconds: the status line says that something happens.
+    # Show a status line during these imports as well, because importing torch takes seconds.
     with messages().status(f"loading {model}"):
         from graphneg.generators.selection import Bidirectional, Selected
         from graphneg.nn.models import load_causal
@@ -326,15 +326,17 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The perplexity thresholds, as given or to be learned.
+    """The options of ``select`` from which the perplexity thresholds and the other criteria are determined.
 
     Attributes:
-        validation: File of right pairs to learn missing thresholds from.
-        quantile: Share of right pairs that a learned threshold keeps.
-        given: The forward and the backward threshold; None for one that is to be learned.
-        keep: Whether to keep pairs within the thresholds or beyond them.
-        per_context: Maximum number of records per context.
-        seed: Random seed of the random pairs.
+        validation: File of correct pairs from which missing thresholds are learned; None if there is none.
+        quantile: Share of correct pairs that the learned thresholds should keep; None for the thresholds that
+            best separate correct pairs from random ones.
+        given: The forward and the backward threshold. None for a threshold that has to be learned.
+        keep: Which responses to keep: ``fitting`` for those within the thresholds, ``unfitting`` for those
+            beyond.
+        per_context: Maximum number of records per context; None for no maximum.
+        seed: Random seed for sampling random pairs.
     """
 
     validation: Path | None
@@ -345,13 +347,13 @@ class _Limits:
     seed: int
 
     def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
-        """Return the selection criteria.
+        """Return the selection criteria. Learn the thresholds that are not given from the validation records.
 
         Args:
-            scorer: The language models, to learn missing thresholds from the right pairs with.
+            scorer: The language models with which the thresholds are learned.
 
         Returns:
-            The criteria.
+            The selection criteria.
         """
         from graphneg.generators import selection
         from graphneg.records.files import read_negatives

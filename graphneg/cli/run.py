@@ -1,7 +1,7 @@
-"""The command ``run``: load, parse and make negatives as a file describes, with or without a Ray cluster.
+"""Define the command ``run``, which loads and parses dialogues and makes negatives, as a file describes.
 
-The dialogues are divided into blocks. Blocks that are done are kept, so that the same command continues
-after an interruption.
+The dialogues are divided into blocks, which can be processed on a Ray cluster. Finished blocks are kept, so
+that the same command continues a run that was interrupted.
 
 Example::
 

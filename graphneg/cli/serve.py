@@ -1,8 +1,8 @@
-"""The command ``serve``: pages to judge negatives, browse them and explore the store, in a local browser.
+"""Define the command ``serve``, which serves web pages to a local browser.
 
-The views depend on the arguments. Files of negatives can be browsed and judged; a store can be explored with
-queries and drawings. Judgements are written to a SQLite file, which the command continues when it is run
-again.
+The arguments determine which pages there are. If files of negatives are given, they can be browsed and
+judged. If there is a store, it can be explored with queries and drawings. Judgements are written to an SQLite
+file. When the command is run again, annotators continue where they stopped.
 
 Example::
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from graphneg.pages.review import ReviewView
 
 PORT = 8377
-"""The default port."""
+"""The default port to listen on."""
 _PASSWORD = "GRAPHNEG_PAGES_PASSWORD"
 _of_judging = partial(shared, rich_help_panel="Judging")
 _ALSO_INSTALL = 'pages need starlette, uvicorn and jinja2: pip install "graphneg[pages]"'
@@ -51,13 +51,14 @@ class ReviewOptions:
     """The options for judging negatives.
 
     Attributes:
-        questions: Name of a set of questions, or a file. None means ``usable``.
-        n: Number of negatives per source.
-        annotators: Number of annotators per item; 0 means all.
-        gold: Files of items with known answers.
-        human: Files of contexts with human-written wrong responses.
+        questions: The name of a set of questions that ships with graphneg, or a file; None for ``usable``.
+        n: Number of negatives that are sampled from each source.
+        annotators: Number of annotators per item; 0 if every annotator judges every item.
+        gold: Files of items with known answers, which are mixed in to check the annotators.
+        human: Files of contexts with human-written wrong responses, which are another source.
         seed: Random seed.
-        judgements: File of the answers. None means a file beside the first file of negatives.
+        judgements: The file in which answers are stored; None for a file in the folder of the first file of
+            negatives.
     """
 
     questions: Annotated[
@@ -94,16 +95,16 @@ class ReviewOptions:
     ] = None
 
     def view(self, files: Sequence[Path]) -> ReviewView:
-        """Return the view that judges negatives, or continue a review that was begun.
+        """Return the view for judging negatives, for a new review or one that already exists.
 
         Args:
-            files: Files of negatives. May be empty if the file of answers exists.
+            files: The files of negatives. They may be empty if the file of answers exists.
 
         Returns:
             The view.
 
         Raises:
-            InputError: There is nothing to judge, or the existing review asks other questions.
+            InputError: There is nothing to judge, or the existing review has other questions.
         """
         from graphneg.evaluation.review.exchange import read_gold
         from graphneg.evaluation.review.judgements import Judgements
@@ -116,10 +117,10 @@ class ReviewOptions:
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
-            # Sampling reads all files, so it waits until somebody opens the view.
+            # Sample the items only when somebody opens the view, because sampling reads all files.
             return ReviewView(lambda: self._drawn(path, files, questions, gold))
         kept = Judgements.open(path)
-        # Answers to different questions cannot be combined.
+        # Refuse other questions than those of the existing review: their answers could not be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
             raise InputError(f"{path}: other questions are asked there; name another file with --judgements")
@@ -129,7 +130,7 @@ class ReviewOptions:
     def _drawn(
         self, path: Path, files: Sequence[Path], questions: Questions, gold: Sequence[Item]
     ) -> Judgements:
-        """Sample the items to judge, and create the file of answers."""
+        """Sample the items to judge, and create the file in which answers are stored."""
         from graphneg.evaluation.review.drawing import draw
         from graphneg.evaluation.review.judgements import Judgements
 
@@ -193,8 +194,8 @@ def serve(
     password = _password(host)
     check_access(host, password)
     with ExitStack() as opened, stopping("the pages are closed"):
-        # The port comes first: opening the store and indexing files can take a while, and a port
-        # in use should be reported at once.
+        # Bind the port first, so that a port which is in use is reported immediately. Opening the store and
+        # indexing files can take a while.
         listening = opened.enter_context(bound(host, port))
         pages = Pages(tuple(_views(files or [], review, where, opened, patience)))
         access = Access(host, listening.getsockname()[1], password)
@@ -205,10 +206,11 @@ def serve(
 def _views(
     files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack, patience: float
 ) -> list[View]:
-    """Return the views: for files to browse and judge, and for a store to explore."""
+    """Return the views for browsing and judging the files and for exploring the store."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
-    # With --judgements alone, the user wants to judge rather than to browse the store's negatives.
+    # Without files, show the negatives that were made from the store. Do not do so if only --judgements is
+    # given, because then the user wants to judge.
     shown = files or (review.judgements is None and graph is not None and _of_store(graph)) or ()
     if shown:
         from graphneg.pages.index import open_index
@@ -224,9 +226,10 @@ def _views(
         from graphneg.store.reopening import ReopenedStore
 
         if not views:
-            # The empty view says how to make negatives.
+            # Without files, this view tells the user how to make negatives.
             views.append(NegativesView([]))
-        # The server of an embedded store can end while the pages are open.
+        # Reopen the store if needed, because the server of an embedded store can end while the pages are
+        # open.
         stores = ReopenedStore(graph.store, where.open_again)
         opened.callback(stores.close)
         views.append(GraphView(stores, patience))
@@ -236,7 +239,7 @@ def _views(
 
 
 def _of_store(graph: DialogueGraph) -> list[Path]:
-    """Write the negatives that were made from a store to a cache file; return no file if there are none."""
+    """Write the negatives of a store to a cache file. Return a list with this file, or an empty list."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder
@@ -247,7 +250,8 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
     if not (made := variants_digest(graph.store)):
         return []
     content = texts_digest(graph.store, Selection())
-    # A change of the negatives, of the texts or of the version gives another file.
+    # The name of the folder depends on the negatives, the texts and the version, so that an outdated file is
+    # never used.
     folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():
@@ -258,7 +262,10 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
 
 
 def _password(host: str) -> str:
-    """Return the password from the environment or the terminal; empty if only this machine can connect."""
+    """Return the password for the pages. It is empty if only this machine can connect.
+
+    The password is taken from the environment variable, or else typed in if there is a terminal.
+    """
     from graphneg.pages.gate import is_loopback
 
     if is_loopback(host):

@@ -1,8 +1,9 @@
-"""The commands ``snapshot`` and ``merge``: what to do before and after negatives are made in shards.
+"""Define the commands ``snapshot`` and ``merge``, which are needed to make negatives on several machines.
 
-Several machines can each hold a shard of the dialogues and run the same command with ``--shard I/N``. Some
-recipes need counts over all dialogues; ``snapshot`` writes these counts to a file that each machine loads.
-``merge`` joins the files of all shards into the file that a single run would have written.
+The dialogues can be divided into shards. Each machine stores one shard and runs the same command with
+``--shard I/N``. Some recipes need data from all dialogues. Before the runs, ``snapshot`` writes these data to
+a file, which each machine loads. After the runs, ``merge`` joins the files of all shards into the file that a
+single run would have written.
 
 Example::
 
@@ -76,7 +77,7 @@ def snapshot(
 
     check_new(out, overwrite)
     with where.opened() as graph, working(f"{out} is written when it is complete; run it again") as bars:
-        # A store without a shift graph has no shifts to count.
+        # By default, leave out the shifts if the store has no shift graph.
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
     say(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")

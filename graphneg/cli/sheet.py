@@ -1,8 +1,8 @@
-"""The command ``sheet``: blind annotation of negatives with a spreadsheet or Label Studio.
+"""Define the command ``sheet``, for the blind annotation of negatives with a spreadsheet or Label Studio.
 
-The command samples negatives of several sources and writes them in random order, so that the annotator
-cannot tell the sources. The sources are in a key file. With ``--read``, the command prints the results of
-filled sheets, or of judgements made in the browser.
+The command samples negatives from several sources and writes them in random order, so that the annotator does
+not know the source of a negative. The sources are written to a separate key file. With ``--read``, the
+command prints the results of filled sheets, or of judgements that were made in the browser.
 
 Example::
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _to_read = panel("Reading what was judged")
 JUDGEMENTS = ".sqlite"
-"""Suffix of a file of judgements made in the browser."""
+"""Suffix of a file with judgements that were made in the browser."""
 
 
 @job(
@@ -138,11 +138,11 @@ def _draw(
 
 
 def tell_drawn(drawn: Drawn, n: int) -> None:
-    """Note which sources have too few negatives, and how many records were left out.
+    """Print which sources have too few negatives, and how many records were left out.
 
     Args:
-        drawn: The sample.
-        n: The number of negatives per source that was asked for.
+        drawn: The sample of negatives.
+        n: The requested number of negatives per source.
     """
     for name, missing in drawn.too_few.items():
         note(f"{name}: {missing} fewer than the {n} asked for")
@@ -153,7 +153,7 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
 def _read(
     paths: Sequence[Path], key: Path | None, rule: str, out: Path | None, overwrite: bool, json: bool
 ) -> None:
-    """Print the results of annotations, and write the judgements to a file if one is named."""
+    """Print the results of annotations, and write the judgements to ``out`` unless it is None."""
     from graphneg.evaluation.review.exchange import write_judgements
     from graphneg.evaluation.review.results import results_of
 
@@ -174,7 +174,7 @@ def _read(
 
 
 def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
-    """Add judgements to a review."""
+    """Add judgements from files to the review in a file of judgements."""
     from graphneg.evaluation.review.exchange import read_several
     from graphneg.evaluation.review.judgements import Judgements
 
@@ -189,8 +189,8 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
     """Read the items and their judgements.
 
     Args:
-        paths: A file of judgements from the browser, or filled sheets with one common key.
-        key: The key of the sheets. None means the key file beside the first sheet.
+        paths: Either one file with judgements from the browser, or filled sheets that have the same key.
+        key: The key file of the sheets; None for the one in the same folder as the first sheet.
 
     Returns:
         The items and the judgements.
@@ -206,7 +206,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
             raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
-    # The sheets are copies of one sheet, so they have one key.
+    # All sheets are copies of the same sheet, so they have the same key.
     known = read_key(key or key_path(paths[0]))
     return known, read_several(known, paths)
 
@@ -228,5 +228,5 @@ def _agreement_table(agreement: Sequence[Agreement]) -> Table:
 
 
 def _percent(share: Estimate) -> str:
-    """Format a share as a percentage, with its interval below it."""
+    """Format a share as a percentage, with its confidence interval below it."""
     return f"{share.value:.0%}\n{share.low:.0%}-{share.high:.0%}"

@@ -1,8 +1,9 @@
-"""The commands ``shift``: the graph of keyword shifts between posts and replies, and what it predicts.
+"""Define the commands ``shift``, which build and use the graph of keyword shifts between posts and replies.
 
-The focus is the keyword of a post that the reply attends to; the perspective is the keyword of the reply that
-it moves to. The shift graph counts how often replies move from each focus to each perspective. From it,
-``shift substitutes`` finds other perspectives that a reply could have moved to. The method is that of CAPT.
+The focus is the keyword of a post that the reply refers to. The perspective is the keyword of the reply to
+which the conversation moves. The shift graph counts how often replies move from each focus to each
+perspective. From it, ``shift substitutes`` finds other perspectives to which a reply could have moved. The
+method is that of CAPT (Ou et al. 2022).
 
 Example::
 
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from graphneg.shift.substitutes import Substitutes
 
 BAR = 16
-"""Width of the longest bar, in characters."""
+"""Length of the longest bar in a table, in characters."""
 _of_embedder = panel("Embedder")
 _of_what = panel("Of what")
 _how = panel("Which substitutes")
@@ -97,7 +98,8 @@ def build(
     from graphneg.nn.embedders import get_embedder
     from graphneg.shift.keywords import get_extractor
 
-    # Only options that are set are passed: word vectors refuse those of encoders, such as --device.
+    # Pass only options that the user has set, because word vectors refuse options of encoders, such as
+    # --device.
     own = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
     with where.opened() as graph:
         with messages().status(f"loading {embedder}"):
@@ -161,12 +163,15 @@ def show(
 
 
 def _print_neighbourhood(around: Neighbourhood) -> None:
-    """Print a table for each direction: the other keyword, its count, a bar, and a post with its reply."""
+    """Print a table for each direction of shifts.
+
+    A row has the other keyword, the number of pairs, a bar, and a post with its reply as an example.
+    """
     console = results()
     console.print(Text(around.topic, "bold"))
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
-    # The bars of both tables have the same scale.
+    # Use the same scale for the bars of both tables.
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
     to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
     leaving = f"{counted(around.outgoing, 'pair')} move on from it to {to}"
@@ -185,7 +190,7 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
         )
         table = plain_table(*columns)
         for shift in shifts:
-            # "Do you like coffee?" "Yes, coffee is great." The reply stays with the topic of the post.
+            # Mark replies that stay with the topic: "Do you like coffee?" -> "Yes, coffee is great."
             stays = " (stays)" if shift.focus == shift.perspective else ""
             bar = Text("━" * max(1, round(BAR * shift.count / most)), colour)
             said = [f"{escape(pair.post)}\n[dim]→[/] {escape(pair.reply)}" for pair in shift.pairs[:1]]

@@ -1,7 +1,7 @@
-"""The commands ``load``, ``info``, ``upgrade``, ``check`` and ``export``: data into a store and out of it.
+"""Define the commands ``load``, ``info``, ``upgrade``, ``check`` and ``export`` for the data in a store.
 
 ``load`` reads a corpus (or a resource such as ConceptNet) with one of the loaders, ``info`` prints what the
-store contains, ``upgrade`` brings an old store to the current schema, ``check`` finds malformed PENMAN
+store contains, ``upgrade`` converts an older store to the current schema, ``check`` finds malformed PENMAN
 graphs, and ``export`` writes dialogues or graphs to a file.
 
 Example::
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graphneg.model import Rejected
 
 SHOWN_REJECTIONS = 20
-"""Number of refused items that are printed; ``--rejected`` writes all of them to a file."""
+"""Maximum number of rejected items that are printed. ``--rejected`` writes all of them to a file."""
 KINDS = {
     "Dialogue": "dialogues",
     "Utterance": "utterances",
@@ -53,11 +53,12 @@ KINDS = {
     "Variant": "negatives tried",
     "Edit": "edits",
 }
-"""How ``info`` calls the node labels and relationship types of a store."""
+"""The names that ``info`` prints for the node labels and relationship types of a store."""
 SNAPSHOT = "snapshot"
-"""The corpus name that loads the file of `graphneg.snapshots`, which no loader reads."""
+"""The name for ``load`` that loads a snapshot. Snapshots are not read by a loader but by
+`graphneg.snapshots`."""
 ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
-"""What the records of an exported file are, by suffix."""
+"""The names of the items in an exported file, by the suffix of the file."""
 
 
 @command(
@@ -136,7 +137,7 @@ def load(
     if corpus == SNAPSHOT:
         _load_snapshot(paths or (), where)
         return
-    # An unknown loader is reported before any other mistake in the command.
+    # Raise an error for an unknown loader now, before other options are checked.
     get_loader(corpus)
     for pair in map or ():
         if "=" not in pair:
@@ -167,13 +168,13 @@ def load(
         say(f"all refusals are in {rejected}")
     if bulk is not None:
         say(f"sh {bulk}/import.sh makes a Neo4j database of it")
-    # Nothing is loaded now, and nothing was before: a script should not go on.
+    # Exit with an error if nothing was loaded now or before, so that a script does not continue.
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
 
 
 def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
-    """Load a file that ``graphneg snapshot`` wrote."""
+    """Load a snapshot file, which ``graphneg snapshot`` has written, into the store."""
     from graphneg.snapshots import Snapshot
 
     if len(paths) != 1:
@@ -192,14 +193,14 @@ def _bulk(folder: Path) -> BulkFiles:
 
 @contextmanager
 def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
-    """Provide a function that writes each refused item to a file at once: the place, a tab, the reason."""
+    """Provide a function that writes the place and the reason of a rejected item to a tab-separated file."""
     from graphneg.records.runs import unwritable
 
     if file is None:
         yield None
         return
     try:
-        # Line buffering: a refusal is in the file even if the load is killed later.
+        # Use line buffering, so that each line is in the file even if the process is killed later.
         stream = file.open("w", buffering=1, encoding="utf-8")
     except OSError as error:
         raise unwritable(file, error, "nothing was changed") from error
@@ -213,7 +214,7 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
     try:
         yield write
     finally:
-        with suppress(OSError):  # A full disk was reported by `write`.
+        with suppress(OSError):  # If the disk is full, `write` has already reported it.
             stream.close()
 
 
@@ -290,7 +291,7 @@ def check(
                     typer.echo(visible(f"{at}: {defect.code}: {defect.message}"))
                     defects += 1
             except InputError as error:
-                # The other files are checked all the same.
+                # Report the error and continue with the other files.
                 complain(str(error))
                 unreadable += 1
     say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
@@ -362,7 +363,7 @@ def export(
             (write.incomplete, "contexts without a right or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
             (write.unusable, "negatives that are empty or say what a right response says"),
-            # In a shard, it is normal that most negatives belong to dialogues of other shards.
+            # Do not report these for a shard, where most negatives belong to dialogues of other shards.
             (write.elsewhere if part is None else 0, "negatives of dialogues that are not among these"),
         ):
             if amount:

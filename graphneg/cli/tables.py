@@ -1,7 +1,7 @@
-"""What commands print to standard output: tables, or JSON with ``--json``.
+"""Print the results of commands to standard output, as tables or (with ``--json``) as JSON.
 
-All tables have one rule under the header and no frame. `plain_table` makes a table of texts, `figures_table`
-a table of numbers, and `show` prints either the tables or the values as JSON lines.
+All tables have a line under the header and no frame. `plain_table` makes a table of texts, `figures_table`
+makes a table of numbers, and `show` prints either tables or JSON lines.
 
 Example::
 
@@ -40,11 +40,11 @@ def results() -> Console:
 def print_json(*values: Any, indent: int | None = None) -> None:
     """Print values as JSON.
 
-    Control characters are escaped, so that data cannot change the state of a terminal.
+    Control characters are escaped, so that data cannot change the state of the terminal.
 
     Args:
-        *values: The values; each is printed on a line of its own.
-        indent: Spaces per level. None prints a value on one line.
+        *values: The values. Each of them begins on a new line.
+        indent: Number of spaces per level; None to print each value on one line.
     """
     for value in values:
         typer.echo(visible(json_line(value, default=str, indent=indent)))
@@ -54,9 +54,9 @@ def show(json: bool, values: Iterable[Any], *tables: Table) -> None:
     """Print values as JSON, or print tables.
 
     Args:
-        json: Whether to print JSON.
-        values: The values to print as JSON.
-        *tables: The tables to print otherwise.
+        json: Whether to print the values as JSON; False to print the tables.
+        values: The values.
+        *tables: The tables.
     """
     if json:
         print_json(*values)
@@ -68,12 +68,12 @@ def show(json: bool, values: Iterable[Any], *tables: Table) -> None:
 def plain_table(
     *columns: str | Column, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
 ) -> Table:
-    """Return a table with one rule under its header.
+    """Return a table with a line under its header.
 
     Args:
-        *columns: The headers, or columns with settings.
-        rows: The cells, with Rich markup unless they are `Text`.
-        title: The title above the table.
+        *columns: The headers of the columns, or `Column` objects with further settings.
+        rows: The rows of cells. Strings may contain Rich markup.
+        title: The title above the table; None for no title.
 
     Returns:
         The table.
@@ -91,22 +91,23 @@ def figures_table(
 ) -> Table:
     """Return a table of numbers.
 
-    Numbers are aligned to the right and are never cut or wrapped. In a narrow terminal the names are wrapped.
+    Numbers are aligned to the right and never truncated or wrapped. In a narrow terminal, the names are
+    wrapped.
 
     Args:
-        *headers: The headers.
-        names: How many of the first columns contain names rather than numbers.
-        rows: The cells.
-        title: The title above the table.
+        *headers: The headers of the columns.
+        names: Number of columns at the left that contain names instead of numbers.
+        rows: The rows of cells. Strings may contain Rich markup.
+        title: The title above the table; None for no title.
 
     Returns:
         The table.
     """
-    # A long name is wrapped, never cut: it may be a path or an id to copy.
+    # Wrap long names instead of truncating them, because users may want to copy a path or an id.
     named = (Column(header, overflow="fold") for header in headers[:names])
     figures = (Column(header, justify="right", no_wrap=True) for header in headers[names:])
     table = plain_table(*named, *figures, rows=rows, title=title)
-    # One space between columns instead of two: tables of figures are wide.
+    # Put one space instead of two between columns, because tables of numbers are wide.
     table.padding = (0, 1, 0, 0)
     return table
 
@@ -114,8 +115,8 @@ def figures_table(
 def decoder_table(scores: DecoderScores) -> Table:
     """Return a table that compares the texts of a decoder with the reference texts.
 
-    The second row scores the reference texts themselves. The parser that reads the texts back makes mistakes
-    too; the second row shows how many.
+    The second row has the scores of the reference texts themselves. Their Smatch score is below 1 because of
+    the mistakes of the parser that parses texts back to graphs.
 
     Args:
         scores: The scores of the decoder.
@@ -139,10 +140,10 @@ def decoder_table(scores: DecoderScores) -> Table:
 
 
 def filled_table(rows: Sequence[Filled]) -> Table:
-    """Return a table of texts with blanks, the original words, and the words that a model filled in.
+    """Return a table of texts with blanks, the original words, and the texts that a model filled in.
 
     Args:
-        rows: The texts.
+        rows: The texts with blanks and their fillings.
 
     Returns:
         The table.
@@ -152,13 +153,13 @@ def filled_table(rows: Sequence[Filled]) -> Table:
 
 
 def shortage_table(rows: Sequence[Shortage]) -> Table:
-    """Return a table of the negatives that one epoch draws, by source and error category.
+    """Return a table of the negatives that are sampled in one epoch, by source and error category.
 
-    ``similar`` is the similarity of the negatives to the correct responses. The row of a category leaves out
-    the counts that it shares with its source.
+    The columns ``similar`` have the similarity of the negatives to the correct responses. In the row of a
+    category, cells are empty if only the numbers of the whole source are known.
 
     Args:
-        rows: The counts.
+        rows: The counts for each source and for each category of a source.
 
     Returns:
         The table.
@@ -166,7 +167,7 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
     table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
     for row in rows:
-        # A category is a part of its source: only its own numbers are repeated.
+        # A category belongs to a source. In its row, leave out the numbers of the whole source.
         needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
         name, spread = "" if row.category else row.name, row.similarity
         figures = (spread.minimum, spread.median, spread.maximum) if spread else ()
@@ -176,10 +177,10 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
 
 
 def with_interval(figure: Estimate) -> str:
-    """Format an estimate with its interval below it.
+    """Format an estimate with its confidence interval below it.
 
     Args:
-        figure: The estimate.
+        figure: The estimate and the ends of its interval.
 
     Returns:
         Two lines, such as ``0.712`` and ``0.69-0.73``.

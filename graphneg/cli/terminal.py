@@ -1,8 +1,8 @@
-"""What commands print to standard error: messages, progress bars and the report of what was written.
+"""Print messages, progress bars and reports to standard error.
 
-Text from data (a reply, a file name, an error message) can contain control characters that would change the
-state of the terminal. `Screen` and `visible` escape them. Long-running commands use `working`, which draws
-progress bars and, when the user presses Ctrl-C, prints what was kept and how to continue.
+Texts from data (a reply, a file name, an error message) can contain control characters that would change the
+state of the terminal. `Screen` and `visible` escape them. Long-running commands use `working`. It draws
+progress bars. When the user presses Ctrl-C, it prints which results are kept and how to continue.
 
 Example::
 
@@ -36,15 +36,16 @@ from typer import BadParameter
 from graphneg.errors import GeneratorError, InputError
 
 STANDARD = "-"
-"""A file name that means standard input or standard output."""
+"""The file name that stands for standard input or standard output."""
 PIPE_WIDTH = 120
-"""Width of tables, in columns, if the output is not a terminal."""
+"""Width of tables in characters if the output is not a terminal."""
 BYTES = "B"
-"""The unit of work that is counted in bytes; progress bars show such amounts as kB or MB."""
+"""The unit of progress that is measured in bytes. Progress bars show such amounts in kB or MB."""
 UNSEEN = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Characters that a terminal would interpret or cannot show.
 
-Control characters other than tab and newline, characters that change the text direction, and surrogates.
+These are control characters other than tab and newline, characters that change the text direction, and
+surrogates.
 """
 
 
@@ -55,7 +56,7 @@ def visible(text: str) -> str:
         text: Any text.
 
     Returns:
-        The text with each such character as ``\uXXXX``, as in Python and JSON.
+        The text, in which each such character is written as ``\uXXXX``, as in Python and JSON.
 
     Example:
         >>> print(visible("\x1b[2J\u202eevil"))
@@ -65,9 +66,9 @@ def visible(text: str) -> str:
 
 
 class Screen(Console):
-    """A Rich console that is safe for text from data.
+    """A Rich console that can safely print texts from data.
 
-    It escapes control characters, and it does not replace ``:name:`` by emoji.
+    It escapes control characters, and it does not replace names such as ``:smile:`` by emoji.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
@@ -75,10 +76,10 @@ class Screen(Console):
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:
-        """Render text with markup, with control characters escaped.
+        """Render text with Rich markup, and escape control characters in it.
 
         Args:
-            text: The text.
+            text: The text with markup.
             **settings: Further arguments of Rich's method.
 
         Returns:
@@ -87,16 +88,16 @@ class Screen(Console):
         return super().render_str(visible(text), **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render an object, with the control characters of a `Text` escaped.
+        """Render an object. If it is a `Text`, escape control characters in it.
 
         Args:
-            renderable: The object.
+            renderable: The object to render.
             options: The options of the console.
 
         Returns:
             The segments to print.
         """
-        # A `Text` does not pass through `render_str`.
+        # Escape a `Text` here, because Rich does not pass it to `render_str`.
         if isinstance(renderable, Text) and UNSEEN.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -111,7 +112,8 @@ def messages() -> Console:
 def sized(console: Console) -> Console:
     """Set a fixed width for a console that does not write to a terminal.
 
-    Rich would assume 80 columns and squeeze the tables. ``$COLUMNS`` takes precedence.
+    Otherwise, Rich would assume 80 columns, which is too narrow for some tables. ``$COLUMNS`` takes
+    precedence.
 
     Args:
         console: The console.
@@ -125,31 +127,31 @@ def sized(console: Console) -> Console:
 
 
 def complain(message: str) -> None:
-    """Print an error message to standard error, on one line so that paths and ids can be copied.
+    """Print an error message to standard error, without line breaks, so that paths and ids can be copied.
 
     Args:
-        message: The message.
+        message: The error message.
     """
     say(message, "[bold red]error:[/] ")
 
 
 def note(message: str) -> None:
-    """Print a note to standard error: something that the user should know, but that is not an error.
+    """Print a note to standard error, about something that the user should know and that is not an error.
 
     Args:
-        message: The note.
+        message: The text of the note.
     """
     say(message, "[yellow]note:[/] ")
 
 
 def say(message: str, prefix: str = "") -> None:
-    """Print a line to standard error as it is: square brackets in it are not markup.
+    """Print a message to standard error. Square brackets in it are not interpreted as markup.
 
     Args:
-        message: The line.
-        prefix: Text before the line, with Rich markup.
+        message: The message.
+        prefix: Text to print before the message. It may contain Rich markup.
     """
-    # A file name may contain square brackets, which Rich would read as markup.
+    # Escape the message: a file name in it may contain square brackets, which Rich would interpret as markup.
     messages().print(prefix + escape(message), soft_wrap=True)
 
 
@@ -157,10 +159,10 @@ def read_input(name: str) -> str:
     """Read a file or standard input.
 
     Args:
-        name: The file, or ``-`` for standard input.
+        name: The path of the file, or ``-`` for standard input.
 
     Returns:
-        The text.
+        The content of the file.
 
     Raises:
         InputError: The text is not UTF-8, or the file cannot be read.
@@ -176,26 +178,26 @@ def read_input(name: str) -> str:
 
 
 def counted(amount: int, noun: str) -> str:
-    """Format a number with a noun.
+    """Format a number together with a noun in the singular or plural.
 
     Args:
         amount: The number.
-        noun: The noun in the singular; its plural must end in -s.
+        noun: The noun in the singular. Its plural must be formed by adding -s.
 
     Returns:
-        The phrase, such as ``1 row`` or ``2,000 rows``.
+        A phrase such as ``1 row`` or ``2,000 rows``.
     """
     return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
 
 
 def amounts_text(amounts: Mapping[str, int]) -> str:
-    """Format numbers by name.
+    """Format numbers with their names.
 
     Args:
-        amounts: The numbers.
+        amounts: The numbers by name.
 
     Returns:
-        The text in alphabetical order, such as ``edits 1,200, random 300``.
+        A text in the alphabetical order of the names, such as ``edits 1,200, random 300``.
     """
     return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
 
@@ -205,7 +207,8 @@ def stopping(advice: str | Callable[[], str]) -> Generator[None]:
     """Print advice and exit with status 130 if the user presses Ctrl-C within the ``with`` block.
 
     Args:
-        advice: What is kept and how to continue, or a function that returns that.
+        advice: The text to print, which says which results are kept and how to continue, or a function that
+            returns this text.
 
     Raises:
         Exit: The user pressed Ctrl-C.
@@ -214,7 +217,7 @@ def stopping(advice: str | Callable[[], str]) -> Generator[None]:
         yield
     except KeyboardInterrupt:
         say(f"stopped: {advice if isinstance(advice, str) else advice()}")
-        # 128 + SIGINT, as shells report it.
+        # By convention, the status is 128 plus the number of the signal (SIGINT is 2).
         raise typer.Exit(130) from None
 
 
@@ -223,7 +226,7 @@ def working(advice: str | Callable[[], str]) -> Generator[Bars]:
     """Provide progress bars for the ``with`` block, and print advice on Ctrl-C as `stopping` does.
 
     Args:
-        advice: What is kept and how to continue, or a function that returns that.
+        advice: The text to print on Ctrl-C, or a function that returns it; see `stopping`.
 
     Yields:
         The progress bars.
@@ -233,12 +236,12 @@ def working(advice: str | Callable[[], str]) -> Generator[Bars]:
 
 
 def training(out: Path) -> AbstractContextManager[Bars]:
-    """Return a context manager like `working` for a training.
+    """Return a context manager like `working` for training a model.
 
-    On Ctrl-C it prints whether there is a checkpoint to continue from.
+    On Ctrl-C, it prints whether there is a checkpoint from which the training can be continued.
 
     Args:
-        out: The output folder of the training.
+        out: The folder in which the model is saved.
 
     Returns:
         The context manager.
@@ -249,27 +252,27 @@ def training(out: Path) -> AbstractContextManager[Bars]:
 
 
 def keeps(where: str | Path, what: str) -> str:
-    """Return the advice for a resumable command that was stopped.
+    """Return the advice for a command that was stopped and can be resumed.
 
     Args:
-        where: The file or folder that keeps the work.
-        what: What is kept, such as ``what was read``.
+        where: The file or folder in which the finished part of the work is stored.
+        what: Description of this part, such as ``what was read``.
 
     Returns:
-        The advice.
+        The advice, for `stopping` or `working`.
     """
     return f"{where} keeps {what}; the same command goes on from there"
 
 
 def keeps_part(out: str | Path, what: str) -> str:
-    """Return the advice for a command that was stopped while it wrote a resumable file.
+    """Return the advice for a command that was stopped while it wrote a file, and can be resumed.
 
     Args:
-        out: The file that the command writes. The part is kept in another file beside it.
-        what: What is kept, such as ``what was chosen``.
+        out: The file that the command writes. The finished part is stored in another file in the same folder.
+        what: Description of this part, such as ``what was chosen``.
 
     Returns:
-        The advice.
+        The advice, for `stopping` or `working`.
     """
     return f"{what} is kept beside {out}; the same command goes on from there"
 
@@ -277,20 +280,20 @@ def keeps_part(out: str | Path, what: str) -> str:
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
     """Write a stream of records to a file or to standard output, and print a report.
 
-    The report has a table of counts, the number of records, and notes: why a run began anew, or that a file
-    was replaced. If the file is complete already, the report says only that.
+    The report has a table of counts, the number of records, and notes, for example why a run was started
+    again instead of being resumed. If the file was already complete, the report says only this.
 
     Args:
-        made: The stream, such as `NegativeStream`; writing consumes it.
-        out: The file. Its suffix is the format: ``.parquet`` for Parquet, any other for JSON lines. ``-`` is
-            standard output.
-        unkept: The advice if the user stops a run that writes to standard output, where nothing can be
+        made: The stream of records, such as a `NegativeStream`. Writing consumes it.
+        out: The file to write; ``-`` for standard output. A file with the suffix ``.parquet`` is written as
+            Parquet, any other file as JSON lines.
+        unkept: The advice to print if the user stops a run that writes to standard output and so cannot be
             resumed.
         verb: ``made`` for negatives that are generated, ``chosen`` for records that are selected.
-        overwrite: Whether to replace a file.
+        overwrite: Whether to replace an existing file.
 
     Raises:
-        BadParameter: The stream is a shard, and the output is standard output.
+        BadParameter: The stream is one shard, and it should be written to standard output.
     """
     if made.shard is not None:
         if out == STANDARD:
@@ -298,7 +301,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
-    # This must be known before the file is written; the report mentions it.
+    # Check this before the file is written. The report says whether a file was replaced.
     replaces = Path(out).is_file()
     with stopping(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
         if whole:
@@ -318,7 +321,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
-    # Nothing more is printed: the records themselves are on standard output.
+    # The remaining line is about the file, and there is none.
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
@@ -328,15 +331,16 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
 
 
 def refuse_empty(made: Any) -> None:
-    """Raise an error if a stream gave no negatives.
+    """Raise an error if a stream contained no negatives, unless it was a shard.
 
-    A script that continued with an empty file would fail later and far from the cause. A shard may be empty.
+    Without this error, a script would continue with an empty file and fail later, where the cause is hard to
+    find.
 
     Args:
-        made: The stream, after it was written.
+        made: The stream, after it has been written.
 
     Raises:
-        GeneratorError: There are no negatives. The message has the most frequent reason.
+        GeneratorError: There were no negatives. The message contains the most frequent reason.
     """
     if made.summary.negatives or made.shard is not None:
         return
@@ -349,36 +353,36 @@ def refuse_empty(made: Any) -> None:
 
 
 def say_complete(out: str | Path, holds: str) -> None:
-    """Print that there is nothing to do, because the file is the one that this command would write.
+    """Print that there is nothing to do, because the same command has already written the file completely.
 
     Args:
-        out: The file.
-        holds: What is in the file, such as ``1,200 negatives``.
+        out: The path of the file.
+        holds: Description of the content, such as ``1,200 negatives``.
     """
     say(f"{out} is complete, with {holds}: the same command wrote it, so nothing was done")
 
 
 def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:
-    """Print the result of a training.
+    """Print a line about a model that has been trained.
 
     Args:
-        report: The report of the training, with ``steps`` and ``loss``.
+        report: The result of the training, an object with ``steps`` and ``loss``.
         out: The folder of the model.
         learned: Text to add at the end of the line.
-        examples: Number of training pairs, if it is known.
+        examples: Number of training pairs; None to leave it out.
     """
     on = "" if examples is None else f"on {counted(examples, 'pair')} "
     say(f"{out}: trained {on}in {counted(report.steps, 'step')}, loss {report.loss:.3f}{learned}")
 
 
 class Bars:
-    """Progress bars on standard error; each disappears when its work is done.
+    """Draws progress bars on standard error. A bar disappears when its task is finished.
 
     Nothing is drawn if standard error is not a terminal.
     """
 
     def __init__(self) -> None:
-        """Initialize the bars; nothing is drawn yet."""
+        """Initialize the bars without drawing anything."""
         console = messages()
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -388,26 +392,26 @@ class Bars:
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
-            # Log files should not contain the control sequences of progress bars.
+            # Keep the control sequences of progress bars out of log files.
             disable=not console.is_terminal,
         )
 
     def start(self, label: str, total: int | None, unit: str) -> None:
-        """Start a bar and end the previous one.
+        """Start a new bar and remove the previous one.
 
         Args:
             label: The text before the bar.
-            total: The amount of work, or None if it is not known.
-            unit: The unit of the amount, such as ``texts`` or `BYTES`.
+            total: The total amount of work; None if it is not known.
+            unit: The unit of the amounts, such as ``texts`` or `BYTES`.
         """
         self.finish()
         self._progress.add_task(label, total=total, unit=unit)
 
     def advance(self, amount: int) -> None:
-        """Add to the work that is done.
+        """Report that more work is done.
 
         Args:
-            amount: The amount, in the unit of the bar.
+            amount: The additional amount of work, in the unit of the bar.
         """
         for task in self._progress.task_ids:
             self._progress.advance(task, amount)

@@ -1,8 +1,9 @@
-"""The commands ``train``: language models, decoders, rankers, coherence scorers and contradiction detectors.
+"""Define the commands ``train``, which train language models, decoders, rankers, scorers and detectors.
 
 Language models are trained on the dialogues of a store, encoders on files of negatives. The output is a
-folder that transformers can load. Checkpoints are kept in it during the training, so that the same command
-continues after an interruption. Text that is held out for a test is never trained on.
+folder that transformers can load. During the training, checkpoints are saved in this folder, so that the same
+command continues a training that was interrupted. Texts that are held out for a test are never used for
+training.
 
 Example::
 
@@ -127,26 +128,26 @@ def keywords(
 
 @dataclass(frozen=True)
 class InfillingTraining(LanguageModelTraining):
-    """Settings for training a language model to fill blanks.
+    """The options for training a language model to fill the blanks of a text.
 
     Attributes:
-        freeze: Prefixes of parameter names that are not trained.
+        freeze: Prefixes of the names of parameters that are not trained.
     """
 
     freeze: Freeze = None
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The settings as keyword arguments of a training function."""
+        """The options as keyword arguments for a training function."""
         return {"frozen": self.freeze or (), **super().arguments}
 
 
 @dataclass(frozen=True)
 class DecoderTraining(InfillingTraining):
-    """Settings for training a language model to write the texts of graphs.
+    """The options for training a language model to convert graphs to text.
 
     Attributes:
-        max_tokens: Maximum number of tokens of a pair.
+        max_tokens: Maximum number of tokens of a graph and its text together.
     """
 
     max_tokens: Annotated[
@@ -155,7 +156,7 @@ class DecoderTraining(InfillingTraining):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The settings as keyword arguments of a training function."""
+        """The options as keyword arguments for a training function."""
         return {"max_tokens": self.max_tokens, **super().arguments}
 
 
@@ -192,12 +193,12 @@ def decoder(
     from graphneg.training.decoder import HELD_OUT, meanings_of, train_decoder
     from graphneg.training.decoder import held_out as divided
 
-    if held_out:  # A missing package must not be noticed after an hour of training.
+    if held_out:  # Report a missing package now and not after an hour of training.
         check_packages()
         get_parser(parser)
     with where.opened(chosen) as graph:
         chosen.require(graph, with_graphs=True)
-        # All graphs are read now, so that the store is not kept open during the training.
+        # Read all graphs now, so that the store can be closed before the training.
         meanings = list(meanings_of(graph.store, chosen.selection, gold_only=gold))
     learned, measured = divided(meanings, held_out, lessons.seed)
     loaded = load_either(model, device=lessons.device, offline=lessons.offline)
@@ -205,11 +206,12 @@ def decoder(
         report = train_decoder(loaded, learned, out, measured=measured, progress=bars, **lessons.arguments)
     left_out = f"; {report.too_long:,} were too long" if report.too_long else ""
     tell_trained(report, out, left_out, report.examples)
-    # Two models in memory at once may be too many for a GPU.
+    # Free the trained model before it is loaded again, because the memory of a GPU may not suffice for two
+    # models.
     del loaded
     if measured:
         with working(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
-            # The model was written a moment ago, so nothing has to be downloaded.
+            # The model is a local folder, so nothing has to be downloaded.
             made = T5Decoder(out, device=lessons.device, offline=True)
             with RoundTrip(parser) as trip:
                 scores = evaluate_decoder(made, read_pairs(out / HELD_OUT), trip, progress=bars)
@@ -385,7 +387,7 @@ def ranker(
     if mix:
         amounts = named_amounts(mix, "--mix")
     else:
-        # Without --mix, each source in the files counts equally.
+        # Without --mix, use one negative from each source in the files and two random ones.
         sources = {answer.source for group in dataset.groups(0) for answer in group.negatives} - {RANDOM}
         amounts = {RANDOM: 2, **dict.fromkeys(sorted(sources), 1)}
     pairs = Pairs(dataset, Mix(positives, amounts), lessons.seed)
@@ -413,7 +415,7 @@ def ranker(
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
-    """Note the sources with too few negatives for the mix, and the sources that the mix does not use."""
+    """Print which sources have too few negatives for the mix, and which sources the mix does not use."""
     for name, amount in sorted(short.responses.items()):
         note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
     for name, amount in sorted(short.unused.items()):
@@ -422,10 +424,10 @@ def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class CoherenceTraining(EncoderTraining):
-    """Settings for training an encoder as a scorer of coherence.
+    """The options for training an encoder as a coherence scorer.
 
     Attributes:
-        batch: Windows per step.
+        batch: Number of windows per training step. A window is a dialogue or a part of one.
         max_tokens: Maximum number of tokens of a window.
     """
 
@@ -498,10 +500,10 @@ def coherence(
 
 @dataclass(frozen=True)
 class DetectorTraining(EncoderTraining):
-    """Settings for training an encoder as a detector of contradictions.
+    """The options for training an encoder as a detector of contradictions.
 
     Attributes:
-        max_tokens: Maximum number of tokens of a pair.
+        max_tokens: Maximum number of tokens of a response and an earlier utterance together.
     """
 
     max_tokens: Annotated[

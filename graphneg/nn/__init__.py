@@ -1,1 +1,1 @@
-"""Load, train and run neural models: the code that decoders, rankers and generators share."""
+"""Load, train and run neural models. Decoders, rankers and generators share this code."""

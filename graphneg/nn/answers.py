@@ -1,15 +1,15 @@
-"""Keep the answers of served language models on disk, so that no answer is paid for twice.
+"""Cache the answers of served language models on disk, so that no answer is paid for twice.
 
-`Answers` maps a key to an `Answer`. The key is a digest of everything that the answer depends on. An answer
-is in the file as soon as `Answers.put` returns, so a process that is killed loses none, and several processes
-may share the file.
+`Answers` maps a key to an `Answer`. The key is a digest of everything that the answer depends on: server,
+model, prompt, parameters and seed. An answer is in the file as soon as `Answers.put` returns, so a process
+that is killed loses none of them. Several processes may share the file.
 
-An answer with a problem, for example one that was cut off, is kept only until the file is closed, and the
-next run asks again. A prompt that the server did not accept is the exception: the server would not accept it
-the next time either.
+An unusable answer, for example one that was cut off at the token limit, is kept only until the file is
+closed, so that the next run requests it again. There is one exception: if the server rejected the prompt, the
+rejection is kept for good, because the server would reject the same prompt again.
 
 Example:
-    Look up an answer, and ask the server only if it is missing::
+    Look up an answer, and send a request only if it is missing::
 
         answers = Answers(Path("answers.sqlite"))
         answer = answers.get([key]).get(key) or ask_server()
@@ -40,28 +40,29 @@ PROBLEMS: dict[Problem, str] = {
     "only-thinking": "the model's answer ended while it was still thinking",
     "not-accepted": "the server did not accept the prompt",
 }
-"""Problems that make an answer unusable, by the names under which they are counted."""
+"""The problems that make an answer unusable: the name of each problem, which reports use, and its
+description."""
 
 FORMAT = 2
-"""Version of the file format. The keys of format 1 did not distinguish servers."""
+"""Version of the file format. Format 1 is not read any more: its keys did not include the server."""
 _AT_ONCE = 500
-"""Number of keys in one SQL query. SQLite limits the number of placeholders."""
+"""Maximum number of keys in one SQL query, because SQLite limits the number of placeholders."""
 _WAIT_SECONDS = 60
-"""Seconds for which SQLite waits for another process."""
+"""Maximum number of seconds for which SQLite waits while another process has locked the file."""
 _PAUSE_SECONDS = 0.02
-"""Seconds between two attempts to open the file for sharing."""
+"""Seconds between two attempts to switch the file to WAL mode."""
 _log = logging.getLogger(__name__)
 
 
 class Answer(NamedTuple):
-    """An answer of a server.
+    """The answer of a server to one request.
 
     Attributes:
-        text: The text.
-        finished: Whether the text ended before the token limit.
-        logprobs: The log-probabilities of its tokens; None if the server does not report them.
-        tokens_in: Number of tokens that the server read.
-        tokens_out: Number of tokens that the server wrote.
+        text: The generated text.
+        finished: Whether the model ended the text before the token limit.
+        logprobs: The log-probabilities of the text's tokens; None if the server does not report them.
+        tokens_in: Number of prompt tokens.
+        tokens_out: Number of generated tokens.
         problem: Why the answer is unusable (see `PROBLEMS`); empty if it is usable.
     """
 
@@ -74,13 +75,13 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """A file of answers. Several threads may share it.
+    """A cache of answers in an SQLite file. Several threads may share one instance.
 
     Args:
-        path: The file, which is created if it is missing.
+        path: The SQLite file, which is created if it is missing.
 
     Raises:
-        InputError: The file cannot be created, holds something else, or was written by a newer version.
+        InputError: The file cannot be created, is not a file of answers, or was written by a newer version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,25 +92,25 @@ class Answers:
         with self._using():
             create_folder(path.parent)
             create_private(path)
-            # Threads share the connection. The lock lets one of them use it at a time.
+            # All threads share one connection, which SQLite forbids by default. The lock makes it safe.
             self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
             self._share()
-            # In WAL mode, NORMAL loses nothing if a process is killed. Only a power failure can lose the last
-            # answers.
+            # NORMAL is faster than FULL and safe enough: in WAL mode, nothing is lost if a process is killed.
+            # Only a power failure can lose the most recent answers.
             self._file.execute("PRAGMA synchronous = NORMAL")
             version = self._checked_format()
             with self._file:
-                # A TEMP table exists for this connection only, so answers with a problem disappear when the
-                # file is closed.
+                # A TEMP table belongs to this connection only, so the unusable answers in it disappear when
+                # the file is closed.
                 for table in ("TABLE IF NOT EXISTS final_answers", "TEMP TABLE problem_answers"):
                     self._file.execute(f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
                 if version < FORMAT:
                     self._file.execute(f"PRAGMA user_version = {FORMAT}")
 
     def _share(self) -> None:
-        """Switch the file to a mode in which others can read while one process writes."""
-        # If several processes switch the mode at once, SQLite refuses some of them immediately, without its
-        # usual waiting.
+        """Switch the file to WAL mode, in which other processes can read while one process writes."""
+        # Retry here, because SQLite does not: if several processes switch the mode at the same time, some of
+        # them get SQLITE_BUSY immediately, whatever the timeout of the connection.
         until = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
@@ -121,10 +122,13 @@ class Answers:
             time.sleep(_PAUSE_SECONDS)
 
     def _checked_format(self) -> int:
-        """Return the format of the file, and warn once about unused answers of an older format."""
+        """Return the format version of the file; warn if it contains answers in an older format.
+
+        Raises:
+            InputError: The format is newer than this version of graphneg.
+        """
         [version] = self._file.execute("PRAGMA user_version").fetchone()
-        # A file of format 1 keeps its answers in a table of another name, so they are never read as current
-        # ones.
+        # Older formats can be opened: format 1 has its answers in the table "answers", which is not read.
         if version > FORMAT:
             raise InputError(
                 f"{self.path}: a newer version of graphneg wrote these answers; choose another cache"
@@ -140,15 +144,15 @@ class Answers:
         return version
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
-        """Return the known answers.
+        """Look up answers in the cache.
 
-        Answers with a problem are known only if this run has received them.
+        Unusable answers are found only if they were stored after this object had opened the file.
 
         Args:
-            keys: Keys of answers.
+            keys: The keys to look up.
 
         Returns:
-            The known answers, by key.
+            A mapping from each key that was found to its answer.
         """
         found: dict[bytes, Answer] = {}
         for start in range(0, len(keys), _AT_ONCE):
@@ -161,13 +165,16 @@ class Answers:
         return found
 
     def put(self, key: bytes, answer: Answer) -> None:
-        """Keep an answer. An existing answer is not replaced, so that all users of the file see the same one.
+        """Store an answer, unless the key already has one.
+
+        Existing answers are not replaced, so that all processes that share the file see the same answer.
 
         Args:
             key: The key of the answer.
-            answer: The answer.
+            answer: The answer to store.
         """
-        # A prompt that was refused would be refused again, so this answer is final, too.
+        # A rejected prompt would be rejected again, so "not-accepted" is stored for good like a usable
+        # answer.
         is_final = answer.problem in ("", "not-accepted")
         table = "final_answers" if is_final else "problem_answers"
         with self._using(), self._lock, self._file:
@@ -181,7 +188,7 @@ class Answers:
 
     @contextmanager
     def _using(self) -> Generator[None]:
-        """Turn errors of the file and of its content into an `InputError`."""
+        """Convert errors of the file system, of SQLite and of decoding into an `InputError`."""
         try:
             yield
         except (OSError, sqlite3.Error, msgspec.MsgspecError) as error:

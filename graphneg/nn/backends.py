@@ -1,8 +1,8 @@
-"""Run a model that writes text for AMR graphs, with PyTorch or with CTranslate2 (8-bit weights).
+"""Run a model that converts AMR graphs to text, with PyTorch or with CTranslate2 (8-bit weights).
 
-A `Backend` takes batches of token rows. It returns the best texts of a beam search, sampled texts, or the
-loss of given texts. `TorchBackend` runs any transformers model. `CTranslate2Backend` runs a converted copy,
-which is faster on CPUs.
+The input of a `Backend` is a batch of linearized graphs, each of them a list of token ids. The output is the
+best texts of a beam search, sampled texts, or the losses of given texts. `TorchBackend` runs any transformers
+model. `CTranslate2Backend` runs a converted copy of the model, which is faster on CPUs.
 
 Example:
     Decode a linearized graph with a beam of width 4::
@@ -35,7 +35,7 @@ class Output(NamedTuple):
     """A generated text.
 
     Attributes:
-        tokens: Its tokens, without special tokens at its ends.
+        tokens: The tokens of the text, without the start token and the end token.
         finished: Whether the model ended the text before the token limit.
     """
 
@@ -51,7 +51,7 @@ class Backend(ABC):
         """Return the best texts of each graph.
 
         Args:
-            batch: The tokens of each graph, with its end token.
+            batch: The tokens of each graph, including the end token.
             width: Number of beams, which is also the number of texts per graph.
             longest: Maximum number of tokens of a text.
 
@@ -62,10 +62,13 @@ class Backend(ABC):
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        """Sample one text for each graph, with a seed for each. Each text is in a list of its own.
+        """Sample one text for each graph, with a separate seed for each graph.
+
+        A subclass that can sample returns, for each graph, a list with one text. This default only raises the
+        error.
 
         Args:
-            batch: The tokens of each graph, with its end token.
+            batch: The tokens of each graph, including the end token.
             sampling: The sampling parameters.
             seeds: The seed of each graph.
             longest: Maximum number of tokens of a text.
@@ -80,21 +83,22 @@ class Backend(ABC):
         """Return the loss of each text, given its graph.
 
         Args:
-            batch: The tokens of a graph and its text, for each item.
+            batch: Pairs of the tokens of a graph and a text.
 
         Returns:
-            The mean negative log-likelihood in nats per token, including the end token.
+            The loss of each text: the mean negative log-likelihood in nats per token, including the end
+            token.
         """
 
 
 class TorchBackend(Backend):
-    """A transformers model on one device.
+    """Runs a transformers model with PyTorch on one device.
 
     Args:
         folder: The folder of the model.
         tokenizer: The tokenizer of the model.
         device: A torch device; ``auto`` chooses a GPU if there is one.
-        causal: Whether the model is a causal one instead of a sequence-to-sequence one.
+        causal: Whether it is a causal model; False for a sequence-to-sequence model.
 
     Attributes:
         model: The transformers model.
@@ -108,8 +112,8 @@ class TorchBackend(Backend):
         import torch
         from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-        # GPT-2 and Llama have no padding token. The end token will do, since the attention mask excludes
-        # padding.
+        # GPT-2 and Llama have no padding token, so pad with the end token. The attention mask excludes the
+        # padding, so the model never sees these end tokens.
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         source = ModelSource(folder, None)
@@ -128,8 +132,8 @@ class TorchBackend(Backend):
         """Return the best texts of each graph. See `Backend.beams`.
 
         Args:
-            batch: The tokens of each graph, with its end token.
-            width: Number of beams and of texts per graph.
+            batch: The tokens of each graph, including the end token.
+            width: Number of beams, which is also the number of texts per graph.
             longest: Maximum number of tokens of a text.
 
         Returns:
@@ -144,15 +148,15 @@ class TorchBackend(Backend):
         """Sample one text for each graph. See `Backend.draws`.
 
         Args:
-            batch: The tokens of each graph, with its end token.
+            batch: The tokens of each graph, including the end token.
             sampling: The sampling parameters.
             seeds: The seed of each graph.
             longest: Maximum number of tokens of a text.
 
         Returns:
-            A list with one text for each graph.
+            For each graph, a list with one text.
         """
-        # Greedy search over logits with Gumbel noise is sampling; see `graphneg.nn.generation`.
+        # Greedy search over logits with Gumbel noise is equivalent to sampling; see `graphneg.nn.generation`.
         outputs = self._generate(batch, longest, processors(sampling, seeds), num_beams=1)
         return [[output] for output in outputs]
 
@@ -164,23 +168,24 @@ class TorchBackend(Backend):
     def _generate(
         self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: Any
     ) -> list[Output]:
-        """Generate sequences and cut them at their end tokens."""
+        """Generate one or several sequences for each source, and truncate each at its first end token."""
         sequences = self._lm.generated(batch, list(chain), max_new_tokens=longest, **search)
         return [_output(sequence, self._ends) for sequence in sequences]
 
 
 def _output(tokens: list[int], ends: Collection[int]) -> Output:
-    """Remove the end token and the padding after it."""
+    """Return generated tokens as an `Output`, without the end token and the padding after it."""
     end = next((at for at, token in enumerate(tokens) if token in ends), None)
     return Output(tokens, False) if end is None else Output(tokens[:end], True)
 
 
 class CTranslate2Backend(Backend):
-    """A sequence-to-sequence model with 8-bit weights, which is faster on CPUs.
+    """Runs a sequence-to-sequence model with 8-bit weights, which is faster on CPUs.
 
-    A model is converted once. The result is kept in the folder of the model, under ``ctranslate2-int8`` and a
-    version. If that folder is not writable or came from the Hugging Face hub, the user's cache is used. A
-    conversion is written to a temporary folder and then renamed, so an interrupted one is never used.
+    A model is converted at its first use. The converted model is stored in a subfolder of the model's folder,
+    ``ctranslate2-int8-VERSION``. If the model's folder is read-only or was downloaded from the Hugging Face
+    hub, the converted model is stored in the user's cache instead. The conversion is written to a temporary
+    folder that is renamed at the end, so an incomplete conversion is never used.
 
     Args:
         folder: The folder of the model, which may already be a converted one.
@@ -210,11 +215,12 @@ class CTranslate2Backend(Backend):
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
         """Return the best texts of each graph. See `Backend.beams`."""
-        # With patience 1, the search stops at the first finished beams. These are short texts that broke off.
+        # Patience 2 makes the search continue after the first beams have ended. With patience 1 it stops
+        # there, and the first beams to end are often short texts that break off.
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._translator.translate_batch(
             source,
-            # 0 means no limit. By default, inputs are cut off at 1,024 tokens without a warning.
+            # 0 means no limit. By default, CTranslate2 truncates inputs to 1,024 tokens without a warning.
             max_input_length=0,
             max_decoding_length=longest,
             return_end_token=True,
@@ -236,12 +242,12 @@ class CTranslate2Backend(Backend):
             ],
             max_input_length=0,
         )
-        # The scores include the end token, as those of the other backend do.
+        # These log-probabilities include the end token, like the losses of `TorchBackend`.
         return [-sum(one.log_probs) / len(one.log_probs) for one in results]
 
 
 def convert(folder: ModelFolder, tokenizer: Any) -> Path:
-    """Convert a model for CTranslate2, unless that was done before.
+    """Convert a model for CTranslate2, unless a converted copy exists.
 
     Args:
         folder: The folder of the model.
@@ -253,15 +259,15 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     Raises:
         DecoderError: The model cannot be converted.
     """
-    # The version changes with the files of the model, so that a model that is trained further is converted
-    # again.
+    # The version is a digest of names, sizes and modification times of the model's files. So a model is
+    # converted again after further training.
     files = sorted(file for file in folder.path.iterdir() if file.is_file())
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
     cache = folder.path
     if folder.from_hub or not os.access(cache, os.W_OK):
-        # Two models may have folders of the same name, so the name of the cache folder depends on the whole
-        # path.
+        # Two models may have folders of the same name, so the cache folder is named after a digest of the
+        # whole path.
         name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
         cache = cache_folder("models", name)
     target = cache / f"{_CONVERTED}-{version}"
@@ -277,11 +283,11 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
 
 
 def _converter(path: Path, tokenizer: Any) -> Any:
-    """Return a converter that uses the given tokenizer."""
+    """Return a converter for the model in a folder that uses the given tokenizer."""
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """Uses a tokenizer that is already loaded, because the folders of amrlib hold none."""
+        """Uses a tokenizer that is already loaded, because the folders of amrlib's models contain none."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

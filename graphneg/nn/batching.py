@@ -20,8 +20,8 @@ from graphneg.errors import ModelError
 
 _log = logging.getLogger(__name__)
 
-# Parts of the messages of torch and CTranslate2 about missing memory, on GPUs and CPUs. Some of these errors
-# have no type of their own.
+# Parts of the messages with which torch and CTranslate2 report that GPU or CPU memory ran out. The messages
+# are searched because some of these errors are plain RuntimeErrors.
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad_alloc")
 
 Item = TypeVar("Item")
@@ -38,7 +38,7 @@ def padded(
         pad: The padding token.
         side: The side on which rows are padded.
         device: The torch device of the tensors.
-        width: Minimum number of tokens per row.
+        width: Minimum number of tokens to which rows are padded.
 
     Returns:
         ``input_ids`` and ``attention_mask``, int64 tensors of shape (rows, tokens of the longest row). The
@@ -61,8 +61,8 @@ def in_batches(
 ) -> Iterator[tuple[Item, Result | None]]:
     """Run items in batches, in the given order.
 
-    A batch that runs out of memory is run again in two halves, and all further batches have the smaller size.
-    Other errors are raised.
+    If memory runs out during a batch, the batch is run again in two halves, and all further batches have the
+    smaller size. Other errors are raised.
 
     Args:
         items: The items.
@@ -70,7 +70,7 @@ def in_batches(
         run: Returns the result of each item of a batch.
 
     Yields:
-        Each item with its result, or with None if memory does not suffice for this item alone.
+        Pairs of an item and its result. The result is None if memory runs out even for this item alone.
     """
     start = 0
     while start < len(items):
@@ -97,20 +97,20 @@ def longest_first(
 ) -> list[Result]:
     """Run items in batches of similar length, the longest items first.
 
-    With this order, memory runs out at the start or never.
+    The longest batch needs the most memory. If it comes first, memory runs out at the start or never.
 
     Args:
         items: The items.
         length: Returns the length of an item, usually in tokens.
         size: Maximum number of items in a batch.
         run: Returns the result of each item of a batch.
-        what: What an item is, for the error message.
+        what: Description of an item for the error message, such as "a text".
 
     Returns:
         The result of each item, in the order of the items.
 
     Raises:
-        ModelError: Memory does not suffice for a single item.
+        ModelError: Memory runs out even for a single item.
     """
     results: list[Result] = []
     for index, result in enumerate(if_memory_suffices(items, length, size, run)):
@@ -126,7 +126,7 @@ def if_memory_suffices(
     size: int,
     run: Callable[[Sequence[Item]], Sequence[Result]],
 ) -> list[Result | None]:
-    """Run items like `longest_first`, without an error for items that do not fit into memory.
+    """Run items like `longest_first`, but return None for items that do not fit into memory.
 
     Args:
         items: The items.
@@ -135,9 +135,9 @@ def if_memory_suffices(
         run: Returns the result of each item of a batch.
 
     Returns:
-        The result of each item; None for an item that does not fit into memory alone.
+        The result of each item; None for an item that does not fit into memory even in a batch of its own.
     """
-    # The index breaks ties, so the batches do not depend on anything but the items.
+    # Items of the same length are ordered by index, so that the batches are reproducible.
     order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
     results = dict(in_batches(order, size, lambda batch: run([items[i] for i in batch])))
     return [results[index] for index in range(len(items))]
@@ -157,11 +157,11 @@ def _run_if_memory_suffices(
             or any(words in message for words in _OUT_OF_MEMORY)
         ):
             raise
-    # This must come after the handler: until then, the traceback of the error keeps the tensors of the batch
-    # alive.
+    # The memory is freed after the except block and not inside it: there, the traceback of the error would
+    # still keep the tensors of the batch alive.
     import torch
 
-    # Free tensors in reference cycles, and then return the cached memory to the device.
+    # First free tensors in reference cycles. Then return the memory that torch has cached to the device.
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

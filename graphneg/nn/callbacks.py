@@ -1,7 +1,7 @@
 """Report the steps of transformers' ``Trainer`` as progress, and stop a run cleanly at Ctrl-C.
 
-This is the only module in ``nn`` that imports transformers at its top, so it must be imported inside of
-functions.
+Import this module only inside functions. It is the only module in ``nn`` that imports transformers when it is
+imported itself, which takes seconds.
 
 Example:
     Train with a progress display::
@@ -28,8 +28,8 @@ from graphneg.progress import Progress
 class StepCallback(TrainerCallback):
     """Reports each step of a run to a progress display.
 
-    A resumed run starts at the step where it was stopped. Inside of `listening`, the first Ctrl-C lets the
-    current step end and a checkpoint be written before the run stops. A second Ctrl-C stops it at once.
+    The display of a resumed run starts at the step of its checkpoint. In a `listening` block, the first
+    Ctrl-C stops the run after the current step, with a checkpoint. A second Ctrl-C stops it immediately.
 
     Args:
         progress: The progress display.
@@ -41,7 +41,7 @@ class StepCallback(TrainerCallback):
         self._stopping = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Start the display, at the step of a resumed run.
+        """Start the display, at the current step if the run is resumed.
 
         Args:
             args: The training arguments.
@@ -58,12 +58,13 @@ class StepCallback(TrainerCallback):
         Args:
             args: The training arguments.
             state: The state of the trainer.
-            control: The control flags of the trainer, which are set to save and stop.
+            control: The control flags of the trainer. After Ctrl-C they are set to save a checkpoint and
+                stop.
             **_: Ignored.
         """
         self._progress.advance(1)
         if self._stopping:
-            # With the checkpoint, the same call can resume the run later.
+            # Save a checkpoint, so that the same call can resume the run later.
             control.should_save = control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -82,10 +83,11 @@ class StepCallback(TrainerCallback):
         """Stop the run after its current step if Ctrl-C is pressed in the block.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C was pressed. The checkpoint has been written.
+            KeyboardInterrupt: Ctrl-C was pressed. It is raised at the end of the block, when the checkpoint
+                has been written.
         """
-        # Signals reach only the main thread, and a handler that somebody else has installed must stay. In
-        # these cases Ctrl-C keeps its meaning.
+        # Install a handler only in the main thread, where Python allows it, and only if the caller has not
+        # installed one. Otherwise Ctrl-C works as before.
         ours = threading.current_thread() is threading.main_thread()
         ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if ours:
@@ -99,7 +101,7 @@ class StepCallback(TrainerCallback):
             raise KeyboardInterrupt
 
     def _stop(self, number: int, frame: Any) -> None:
-        """Note the first Ctrl-C, and pass the second one to Python's own handler."""
+        """Handle Ctrl-C: record the first one; pass the second one to Python's default handler."""
         if self._stopping:
             signal.default_int_handler(number, frame)
         self._stopping = True

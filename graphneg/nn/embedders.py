@@ -1,7 +1,7 @@
 """Turn texts into vectors, and cache the vectors.
 
-`get_embedder` returns an `Embedder` for a name: static word vectors (see `graphneg.nn.vectors`), or an
-encoder that sentence-transformers runs. Two embedders with the same ``name`` give the same vectors on every
+`get_embedder` returns an `Embedder` for a name. It uses static word vectors (see `graphneg.nn.vectors`) or an
+encoder that sentence-transformers runs. Two embedders with the same ``name`` return the same vectors, on any
 machine.
 
 Example:
@@ -41,18 +41,19 @@ WORD_INDEX = "*_index.parquet"
 BUNDLED = "glove-50d"
 """The word vectors that graphneg ships."""
 KEPT = 50_000
-"""Number of vectors that a `CachedEmbedder` keeps in memory by default."""
+"""Default number of vectors that a `CachedEmbedder` keeps in memory."""
 _CACHE_OPTIONS = ("kept", "cache")
-"""Options of `get_embedder` for the cache."""
+"""The options of `get_embedder` that are passed to `CachedEmbedder`."""
 _GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-"""Ends of the class names of models that generate text. They cannot be used as encoders."""
+"""Suffixes of the class names of models that generate text. These models are refused as encoders."""
 
 
 class Embedder(Protocol):
     """Turns texts into vectors.
 
     Attributes:
-        name: The name of the model, the same on every machine. Vectors of the same name are comparable.
+        name: The name of the model, which is the same on every machine. Only vectors from embedders with the
+            same name can be compared.
     """
 
     name: str
@@ -64,34 +65,37 @@ class Embedder(Protocol):
             texts: The texts.
 
         Returns:
-            A float32 array of shape (texts, dimensions). Each row has length 1, or is zero if no word is
-            known.
+            A float32 array of shape (texts, dimensions). Each row has length 1. The row of a text without
+            known words is zero.
         """
         ...
 
 
 def get_embedder(name: str | Path, **options: Any) -> Embedder:
-    """Return an embedder for a path or an id. It caches the vectors that it has computed.
+    """Return a caching embedder for a path or a model id.
+
+    Raises `ModelError` if the model or a package is missing.
 
     Args:
-        name: ``glove-50d`` means the word vectors that graphneg ships. Files that end in .txt, .vec, .npz or
-            .gz, and directories with a word index, are static word vectors. Any other directory or id is an
-            encoder of sentence-transformers or Hugging Face.
-        **options: ``kept`` (number of vectors in memory) and ``cache`` (a file that keeps vectors for the
-            next run). For encoders also ``batch``, ``device``, ``threads`` and ``offline``; see `Encoder`.
+        name: ``glove-50d`` for the word vectors that graphneg ships; a file that ends in .txt, .vec, .npz or
+            .gz, or a directory with a word index, for other static word vectors; any other directory, or an
+            id on the Hugging Face hub, for an encoder of sentence-transformers or transformers.
+        **options: ``kept`` (maximum number of vectors in memory) and ``cache`` (a file that keeps vectors for
+            the next run). Encoders also take ``batch``, ``device``, ``threads`` and ``offline``; see
+            `Encoder`.
 
     Returns:
-        The embedder. A missing model or package raises `ModelError` here.
+        The embedder.
 
     Raises:
-        InputError: The embedder does not have one of the options.
+        InputError: This kind of embedder does not have one of the options.
     """
     factory: Callable[..., Embedder] = Encoder
     if is_static(name):
         from graphneg.nn.vectors import StaticVectors
 
         factory = StaticVectors
-    # Constructors list all of their options, so a misspelled one is noticed here.
+    # The constructors have no **kwargs, so their signatures show which options are misspelled.
     for option in options:
         if option not in signature(factory).parameters and option not in _CACHE_OPTIONS:
             raise InputError(f"embedder {name}: there is no option {option!r} for this kind of model")
@@ -100,13 +104,13 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
 
 
 def is_static(name: str | Path) -> bool:
-    """Return whether a name means static word vectors.
+    """Return whether a name refers to static word vectors.
 
     Args:
-        name: A name, as in `get_embedder`.
+        name: The name of an embedder, as in `get_embedder`.
 
     Returns:
-        True for the vectors that graphneg ships, and for files and directories of word vectors.
+        True for ``glove-50d``, and for the path of a file or directory of word vectors.
     """
     if name == BUNDLED:
         return True
@@ -115,11 +119,11 @@ def is_static(name: str | Path) -> bool:
 
 
 def model_name(name: str, files: Iterable[Path]) -> str:
-    """Return a name with a digest of the model's files.
+    """Append a digest of a model's files to its name.
 
     Args:
         name: The name without a digest.
-        files: The files, whose sizes, beginnings and ends are digested.
+        files: The files of the model. The digest covers their sizes, beginnings and ends.
 
     Returns:
         A name such as ``all-MiniLM-L6-v2@3f9a04c1``.
@@ -128,15 +132,16 @@ def model_name(name: str, files: Iterable[Path]) -> str:
 
 
 class Encoder:
-    """A sentence-transformers model, or a plain encoder with mean pooling over the states of its last layer.
+    """Embeds texts with a sentence-transformers model or another transformers encoder.
 
-    Batches hold texts of similar length.
+    A sentence-transformers model defines its own pooling. For other encoders, a text is the mean of the
+    states of the last layer. Texts of similar length share a batch.
 
     Args:
-        model: A path or an id on the Hugging Face hub.
+        model: A path, or an id on the Hugging Face hub.
         batch: Number of texts in a batch.
-        device: ``cpu``, ``cuda`` or ``mps``; by default the best one that is available.
-        threads: Maximum number of torch threads in the whole process.
+        device: ``cpu``, ``cuda`` or ``mps``; None for the best device that is available.
+        threads: Maximum number of torch threads, for the whole process; None to leave it unchanged.
         offline: Whether to use only files that are already on this machine.
 
     Raises:
@@ -155,15 +160,15 @@ class Encoder:
         if find_spec("sentence_transformers") is None:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
-        # A folder with modules.json is a sentence-transformers model, which defines its own pooling. Any
-        # other folder has to hold an encoder.
+        # A folder with modules.json is a sentence-transformers model. In any other folder, check that the
+        # model is an encoder.
         modules = folder / "modules.json"
         for kind in () if modules.is_file() else read_config(folder, "encoder").get("architectures") or ():
             if str(kind).endswith(_GENERATES):
                 raise ModelError(f"{folder}: {kind} generates text; an embedder needs an encoder")
         from sentence_transformers import SentenceTransformer
 
-        # It warns about each model for which it has to add mean pooling.
+        # Hide the warning of sentence-transformers that it adds mean pooling to a plain encoder.
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         with reading(folder, "encoder"):
             self._model = SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
@@ -194,25 +199,25 @@ class Encoder:
 
 
 class CachedEmbedder:
-    """An embedder that embeds no text twice.
+    """Caches the vectors of another embedder, so that no text is embedded twice.
 
-    Several threads may share it. One of them embeds at a time.
+    Several threads may share it. A lock lets one thread embed at a time.
 
     Args:
-        embedder: The embedder to cache.
-        kept: Maximum number of vectors in memory. Those that were used longest ago are dropped first.
-        cache: A file that keeps vectors for the next run; None for no file.
+        embedder: The embedder whose vectors are cached.
+        kept: Maximum number of vectors in memory. The least recently used vectors are dropped first.
+        cache: An SQLite file that keeps vectors for the next run; None to cache in memory only.
 
     Attributes:
-        name: The name of the embedder.
-        embedder: The embedder that is cached.
+        name: The name of the wrapped embedder.
+        embedder: The wrapped embedder.
 
     Raises:
-        InputError: The cache cannot be opened.
+        InputError: The cache file cannot be opened.
     """
 
     def __init__(self, embedder: Embedder, kept: int = KEPT, cache: str | Path | None = None) -> None:
-        """Initialize with an empty memory, and open the file."""
+        """Initialize with an empty cache in memory, and open the cache file if there is one."""
         self.name = embedder.name
         self.embedder = embedder
         self._kept = kept
@@ -225,7 +230,7 @@ class CachedEmbedder:
             path = Path(cache).expanduser()
             create_private(path)
             self._file = sqlite3.connect(path, timeout=60, check_same_thread=False)
-            # Several models share the file.
+            # The model's name is part of the key, so that several models can share the file.
             with self._file:
                 self._file.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
@@ -241,17 +246,17 @@ class CachedEmbedder:
             texts: The texts.
 
         Returns:
-            A float32 array of shape (texts, dimensions) with rows of length 1 or zero.
+            A float32 array of shape (texts, dimensions). Each row has length 1, or is zero.
         """
         import numpy
 
         with self._lock:
-            # Only the embedder knows how many dimensions an empty array has.
+            # Without texts, let the embedder return the empty array: it knows the number of dimensions.
             if not texts:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
             vectors = {text: self._memory[text] for text in unique if text in self._memory}
-            if self._file:  # The file holds digests of texts, not the texts.
+            if self._file:  # The file contains digests of the texts instead of the texts themselves.
                 keys = {_digest(text): text for text in unique if text not in vectors}
                 digests = iter(keys)
                 # SQLite limits the number of placeholders in a query.
@@ -264,11 +269,11 @@ class CachedEmbedder:
                 vectors |= zip(missing, self.embedder.embed(missing), strict=True)
                 if self._file:
                     rows = [(self.name, _digest(text), vectors[text].tobytes()) for text in missing]
-                    # Another process may have written the same text meanwhile: INSERT OR IGNORE.
+                    # OR IGNORE, because another process may have written the same text in the meantime.
                     with self._file:
                         self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
             for text, vector in vectors.items():
-                # A vector may be a view of the array of its whole batch. A copy lets the batch go.
+                # A vector may be a view of the array of its whole batch. Copy it, so that the batch is freed.
                 self._memory[text] = vector.copy() if vector.base is not None else vector
                 self._memory.move_to_end(text)
             while len(self._memory) > self._kept:
@@ -277,5 +282,5 @@ class CachedEmbedder:
 
 
 def _digest(text: str) -> bytes:
-    # "surrogatepass", because texts with a broken encoding need a digest, too.
+    # "surrogatepass", because encoding a text that contains lone surrogates would fail otherwise.
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""Load pretrained encoders, with a classification head or without a head.
+"""Load pretrained encoders, with or without a classification head.
 
 `new_classifier` adds a new head to an encoder, `load_classifier` loads a trained classifier, and `freeze`
 excludes parameters from training.
@@ -20,7 +20,7 @@ from graphneg.errors import InputError
 from graphneg.nn.models import check_packages, locate, reading
 
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
-"""The names under which configurations of models hold their dropout rates."""
+"""The names of dropout rates in model configurations."""
 
 
 def new_classifier(
@@ -29,9 +29,9 @@ def new_classifier(
     """Load an encoder and add a new classification head with one output.
 
     Args:
-        model: A path or an id on the Hugging Face hub.
-        seed: Seed for the weights of the head.
-        dropout: Dropout rate from 0 to 1; None for that of the model.
+        model: A path, or an id on the Hugging Face hub.
+        seed: Seed for the random weights of the head.
+        dropout: Dropout rate from 0 to 1; None to keep the rate in the model's configuration.
         offline: Whether to use only files that are already on this machine.
 
     Returns:
@@ -41,10 +41,10 @@ def new_classifier(
     folder = locate(model, offline=offline)
     from transformers import AutoModelForSequenceClassification, set_seed
 
-    # The weights of the new head are random.
+    # transformers initializes the new head with random weights.
     set_seed(seed)
     with reading(folder, "encoder"):
-        # One output: the score of a pair of texts.
+        # num_labels=1: the only output is the score of a pair of texts.
         config = config_of(folder, dropout, num_labels=1)
         network: Any = AutoModelForSequenceClassification.from_pretrained(
             folder, config=config, local_files_only=True, dtype="float32"
@@ -57,7 +57,7 @@ def load_classifier(folder: Path, what: str) -> tuple[Any, Any]:
 
     Args:
         folder: The folder of the model.
-        what: What the folder should hold, for the error message.
+        what: Description of the expected model for the error message, such as "encoder".
 
     Returns:
         The network and its tokenizer.
@@ -74,7 +74,7 @@ def load_encoder(folder: Path, dropout: float | None = None) -> Any:
 
     Args:
         folder: The folder of the model.
-        dropout: Dropout rate from 0 to 1; None for that of the model.
+        dropout: Dropout rate from 0 to 1; None to keep the rate in the model's configuration.
 
     Returns:
         The network.
@@ -82,7 +82,7 @@ def load_encoder(folder: Path, dropout: float | None = None) -> Any:
     from transformers import AutoModel
 
     config = config_of(folder, dropout)
-    # Some checkpoints are stored in 16 bits; training needs 32.
+    # Some checkpoints are stored in 16 bits. Load all of them in 32 bits, which training needs.
     return AutoModel.from_pretrained(folder, config=config, local_files_only=True, dtype="float32")
 
 
@@ -91,8 +91,8 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
 
     Args:
         folder: The folder of the model.
-        dropout: Dropout rate from 0 to 1; None for that of the model.
-        **options: Further entries of the configuration.
+        dropout: Dropout rate from 0 to 1; None to keep the rate in the model's configuration.
+        **options: Further entries of the configuration, such as ``num_labels``.
 
     Returns:
         The configuration.
@@ -100,7 +100,7 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
     from transformers import AutoConfig
 
     config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, **options)
-    # Models name their dropout rates differently: BERT has two, DistilBERT calls them by shorter names.
+    # Set whichever names the model uses: BERT has the first two of `_DROPOUTS`, DistilBERT the other two.
     for name in _DROPOUTS if dropout is not None else ():
         if hasattr(config, name):
             setattr(config, name, dropout)
@@ -126,15 +126,15 @@ def freeze(network: Any, starts: Collection[str]) -> None:
 
     Args:
         network: The network.
-        starts: Beginnings of parameter names, or of their dotted parts: ``layer.0`` matches
-            ``encoder.layer.0.output.dense.weight``.
+        starts: Prefixes of parameter names. A prefix may also match after a dot inside the name: ``layer.0``
+            matches ``encoder.layer.0.output.dense.weight``.
 
     Raises:
-        InputError: A beginning matches no parameter.
+        InputError: A prefix matches no parameter.
     """
     for start in starts:
         named = network.named_parameters()
-        # The dot keeps "layer.1" from matching in the middle of a name, as in "sublayer.1".
+        # The dot is required before a match inside a name, so that "layer.1" does not match "sublayer.1".
         parameters = [some for name, some in named if name.startswith(start) or f".{start}" in name]
         if not parameters:
             raise InputError(f"no parameter's name begins with {start!r}")
@@ -149,13 +149,13 @@ def positions(model: Any) -> int:
         model: A transformers model.
 
     Returns:
-        The number of positions; 2**20 if the configuration has no limit.
+        The number of tokens; 2**20 if the configuration has no limit.
     """
     most = getattr(model.config, "max_position_embeddings", None)
-    # T5, for example, has relative positions and no limit.
+    # T5, for example, has relative positions and therefore no limit.
     if not isinstance(most, int) or most <= 0:
         return 1 << 20
-    # In RoBERTa and MPNet, the first positions are reserved for padding: 514 positions hold 512 tokens.
+    # RoBERTa and MPNet reserve the first positions for padding, so their 514 positions hold 512 tokens.
     for name, module in model.named_modules():
         if name.rpartition(".")[2] == "position_embeddings":
             padding = getattr(module, "padding_idx", None)

@@ -1,11 +1,11 @@
-"""Send requests to one HTTP endpoint that speaks OpenAI's protocol.
+"""Send requests to one HTTP endpoint that implements OpenAI's protocol.
 
 A request returns the JSON that the server sent, or raises a `RequestError` that says why there is no answer.
-Two limits hold whatever the server does:
+Two limits are enforced whatever the server does:
 
-- The whole request, from the address lookup to the last byte, must end within the timeout. A server that
-  sends one byte every half second gains no time.
-- An answer larger than `MOST_BYTES` is given up while it arrives.
+- The whole request, from the address lookup to the last byte of the answer, must end within the timeout. A
+  server cannot extend it by sending the answer byte by byte.
+- A request is aborted as soon as its answer exceeds `MOST_BYTES`.
 
 >>> endpoint = Endpoint("http://localhost:8000/v1", timeout=60)                            # doctest: +SKIP
 >>> endpoint.post("/completions", {"model": "m", "prompt": "Say hello."})                  # doctest: +SKIP
@@ -28,30 +28,30 @@ from graphneg.errors import ModelError, first_line
 Result = TypeVar("Result")
 
 INSTALL = 'pip install "graphneg[served]"'
-"""The command that installs the package for requests."""
+"""The command that installs httpx, which sends the requests."""
 KEY = "OPENAI_API_KEY"
 """The environment variable that holds the API key."""
 MOST_BYTES = 4 * 2**20
-"""Maximum size of an answer in bytes. An answer of 100,000 tokens with their log-probabilities is smaller."""
+"""Maximum size of an answer in bytes. Even 100,000 tokens with their log-probabilities need less."""
 _MOST_OF_MESSAGE = 300
-"""Maximum number of characters of a server's message that an error quotes."""
+"""Maximum number of characters that an error quotes from a server's message."""
 _HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-"""Headers of OpenAI's protocol, and the environment variables that hold their values."""
+"""Optional headers of OpenAI's protocol, and the environment variables that contain their values."""
 
 Kind = Literal["status", "unreachable", "late", "unreadable"]
-"""Why a request has no answer: the server refused it (``status``), could not be reached, took too long, or
-sent something that is not JSON."""
+"""Why a request failed: the server refused it with an HTTP status (``status``), could not be reached, took
+too long (``late``), or sent something that is not JSON (``unreadable``)."""
 
 
 class RequestError(Exception):
-    """A request has no answer.
+    """A request failed, so there is no answer.
 
     Args:
-        kind: Why there is none.
+        kind: The reason.
         message: The message of the server or of the connection, on one line.
         status: The HTTP status for the kind ``status``, otherwise 0.
-        code: The error code in the server's answer, if it has one.
-        retry_after: Seconds that the server asks to wait, if it asks.
+        code: The error code in the server's answer; empty if it has none.
+        retry_after: Number of seconds after which the server allows another attempt; None if it gives none.
     """
 
     def __init__(
@@ -73,12 +73,13 @@ class RequestError(Exception):
 class Endpoint:
     """Sends requests to one server. Several threads may share it.
 
-    All requests run in one event loop in its own thread. Only there can a request be ended at a fixed time,
-    whatever it is waiting for. The API key is read from the environment for each request and is not stored.
+    All requests run in an event loop in a separate thread, because asyncio can cancel a request at a fixed
+    time, whatever the request is waiting for. The API key is read from the environment for each request and
+    is not stored.
 
     Args:
-        url: The address to which routes such as ``/completions`` are added.
-        timeout: Seconds that a whole request may take.
+        url: The base address, to which routes such as ``/completions`` are appended.
+        timeout: Maximum number of seconds for a whole request.
 
     Raises:
         ModelError: The package that sends requests is not installed.
@@ -97,15 +98,15 @@ class Endpoint:
     def post(self, route: str, body: Mapping[str, Any]) -> Any:
         """Send a JSON body and return the JSON of the answer.
 
-        A request without an answer raises `RequestError`. An API key that cannot be sent in a header raises
-        `ModelError`.
+        Raises `RequestError` if the request fails, and `ModelError` if the API key contains characters that
+        cannot be sent in a header.
 
         Args:
             route: The route, such as ``/chat/completions``.
             body: The body of the request.
 
         Returns:
-            The answer.
+            The answer, parsed from JSON.
         """
         return self._run(self._post(route, body))
 
@@ -124,7 +125,7 @@ class Endpoint:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                # A daemon thread, so that an interrupted run does not wait for the server.
+                # A daemon thread does not keep an interrupted process waiting for the server.
                 Thread(target=self._loop.run_forever, name="graphneg-endpoint", daemon=True).start()
             loop = self._loop
         return asyncio.run_coroutine_threadsafe(request, loop).result()
@@ -134,9 +135,11 @@ class Endpoint:
         import httpx
 
         if self._client is None:
-            # No timeout here: it would only limit each single read. asyncio limits the whole request below.
+            # httpx's timeout is switched off, because it applies to each read separately. asyncio.timeout
+            # below limits the whole request.
             self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, limits=httpx.Limits())
-        # Ask for uncompressed answers: a few kilobytes can unpack to gigabytes in one step.
+        # Request uncompressed answers: a few compressed kilobytes could expand to gigabytes in one step,
+        # before the size can be checked.
         headers = {"Accept-Encoding": "identity", "Authorization": f"Bearer {_value_of(KEY) or 'none'}"}
         headers |= {name: value for name, variable in _HEADERS.items() if (value := _value_of(variable))}
         try:
@@ -149,7 +152,7 @@ class Endpoint:
             raise RequestError("late", f"no whole answer within {self.timeout:g} seconds") from error
         except RequestError:
             raise
-        # InvalidURL and the errors of TLS and of address lookups are not subclasses of httpx.HTTPError.
+        # httpx.HTTPError does not cover InvalidURL, nor the errors of TLS and of address lookups.
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise RequestError("unreachable", _line(first_line(error))) from error
         if response.status_code >= 300:
@@ -158,13 +161,14 @@ class Endpoint:
 
 
 def _value_of(variable: str) -> str:
-    """Return the value of an environment variable that is sent as a header.
+    """Return the value of an environment variable, to be sent in a header.
 
     Returns:
-        The value, without white space around it.
+        The value, stripped of white space.
 
     Raises:
-        ModelError: It has characters that a header cannot have. The message does not repeat them.
+        ModelError: The value contains characters that are not allowed in a header. The message does not
+            repeat the value, which is a secret.
     """
     value = os.environ.get(variable, "").strip()
     if not (value.isascii() and value.isprintable()):
@@ -173,7 +177,7 @@ def _value_of(variable: str) -> str:
 
 
 async def _content(response: Any) -> bytes:
-    """Read an answer, up to the maximum size."""
+    """Read the body of an answer, and refuse a body that is compressed or too large."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise RequestError("unreadable", "a compressed answer, which was not asked for")
     content = bytearray()
@@ -185,22 +189,23 @@ async def _content(response: Any) -> bytes:
 
 
 def _json(content: bytes) -> Any:
-    """Parse an answer."""
+    """Parse the JSON of an answer."""
     try:
         return json.loads(content)
-    # Python's parser refuses integers of more than 4,300 digits and lists nested a thousand levels deep.
+    # Valid JSON can fail, too: Python raises ValueError for integers of more than 4,300 digits, and
+    # RecursionError for lists that are nested a thousand levels deep.
     except (ValueError, RecursionError) as error:
         raise RequestError("unreadable", f"an answer that is no JSON: {_line(first_line(error))}") from error
 
 
 def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> RequestError:
-    """Return the error for a status other than success."""
+    """Return the error for an answer whose HTTP status is not a success."""
     try:
         told: Any = _json(content)
     except RequestError:
         told = content.decode("utf-8", "replace")
     # OpenAI and vLLM send {"error": {"message": ...}}, FastAPI {"detail": ...}, Ollama {"error": "..."}.
-    # Unwrap the message as long as it is inside of another object.
+    # Unwrap these objects until the message is a string.
     while isinstance(told, dict) and (inner := _first(told, "error", "message", "detail")):
         code = told.get("code")
         if isinstance(inner, dict):
@@ -212,12 +217,12 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
 
 
 def _first(value: Mapping[str, Any], *names: str) -> Any:
-    """Return the first value that is present under one of the names."""
+    """Return the value of the first of the names that has a value; None if none of them has one."""
     return next((value[name] for name in names if value.get(name)), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds in a ``Retry-After`` header; None if it is missing or holds a date."""
+    """Return the number of seconds in a ``Retry-After`` header; None if it is missing or contains a date."""
     try:
         seconds = float(headers["retry-after"])
     except (KeyError, ValueError):
@@ -226,9 +231,9 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _line(text: str) -> str:
-    """Return the first line of a message, without the API key and shortened for a terminal."""
+    """Return the first line of a message, truncated for a terminal, with the API key replaced by ``***``."""
     text = next(iter(text.strip().splitlines()), "")
-    # Some servers repeat a wrong key in their message.
+    # Some servers quote an invalid key in their message. It must not get into logs.
     if key := os.environ.get(KEY):
         text = text.replace(key, "***")
     return text if len(text) <= _MOST_OF_MESSAGE else f"{text[:_MOST_OF_MESSAGE]}…"

@@ -1,7 +1,7 @@
 """Fine-tune a language model on pairs of a source and a target with transformers' ``Trainer``.
 
-The loss covers the tokens of the target only. A run that was stopped resumes at its last checkpoint if the
-same call is made again.
+The loss is computed over the tokens of the target only. If a run is stopped, calling `fine_tune` again with
+the same arguments resumes it at the last checkpoint.
 
 Example:
     Teach a model to write sentences from linearized graphs::
@@ -31,7 +31,7 @@ class Example:
     """A training example.
 
     Attributes:
-        source: The text that the model reads. It may be empty, to train on plain text.
+        source: The text that the model reads; empty to train on plain text.
         target: The text that the model learns to write.
     """
 
@@ -45,8 +45,9 @@ class TrainingReport(Trained):
 
     Attributes:
         examples: Number of examples that were used.
-        skipped: Number of examples without a target, or with a target longer than the model reads.
-        shortened: Number of examples whose source lost its beginning.
+        skipped: Number of examples that were not used, because their target is empty or fills the whole input
+            length.
+        shortened: Number of examples whose source was too long, so that its beginning was removed.
         validation_loss: Mean loss of the validation examples in nats per token; None if there are none.
     """
 
@@ -73,29 +74,29 @@ def fine_tune(
 ) -> TrainingReport:
     """Train a model in place on examples, and save it.
 
-    On the same machine, the same seed gives the same weights.
+    Runs with the same seed on the same machine give the same weights.
 
     Args:
         model: The model to train.
         examples: The training examples.
-        out: The folder to save the model in.
+        out: The folder in which the model is saved.
         validation: Examples for the validation loss.
         seed: Seed of the run.
-        direction: ``backward`` trains a causal model to read and write texts from their end. A model that is
-            loaded again remembers its direction. None keeps the direction of the model.
+        direction: ``backward`` to train a causal model to read and write texts from their end; None to keep
+            the direction of the model. The direction is saved with the model.
         longest: Maximum number of tokens of source and target together.
-        frozen: Beginnings of the names of parameters that are not trained; see `graphneg.nn.encoders.freeze`.
-        beside: Texts to save beside the model, by file name.
-        overwrite: Whether to replace a model or the checkpoints of another run in ``out``.
-        progress: A progress display.
+        frozen: Prefixes of the names of parameters that are not trained; see `graphneg.nn.encoders.freeze`.
+        beside: Further text files to save in ``out``: a mapping from file names to contents.
+        overwrite: Whether to replace a model in ``out``, or the checkpoints of a different run.
+        progress: Progress display; None for no display.
         **arguments: Arguments of transformers' ``TrainingArguments``, such as ``num_train_epochs``,
             ``learning_rate``, ``max_steps`` or ``gradient_accumulation_steps``.
 
     Returns:
-        The report of the run.
+        Counts and losses of the run.
 
     Raises:
-        InputError: The direction does not fit the model, or no example can be used.
+        InputError: The direction is ``backward`` for a model that is not causal, or no example can be used.
     """
     if direction == "backward" and not isinstance(model, CausalLM):
         raise InputError("only a causal language model can be trained backward")
@@ -106,7 +107,7 @@ def fine_tune(
         raise InputError(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
-    # Everything that changes the result: a call with other facts must not resume this run.
+    # All facts that influence the result. A call with other facts must not resume this run.
     facts = [
         str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],
@@ -118,7 +119,7 @@ def fine_tune(
         progress=progress,
     )  # fmt: skip
     held_out, _ = _items(model, validation, limit)
-    # Validation examples for which memory does not suffice have no loss.
+    # The mean leaves out validation examples whose loss is None, because they do not fit into memory.
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
     mean = sum(losses) / len(losses) if losses else None
     return TrainingReport(
@@ -129,14 +130,14 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """The model that is trained, together with the files that are saved beside it."""
+    """The model to train, and the files to save together with it."""
 
     learner: LanguageModel
     beside: Mapping[str, str]
 
     @property
     def model(self) -> Any:
-        """The transformers model."""
+        """The transformers model, which `fit` trains."""
         return self.learner.model
 
     def save(self, folder: Path) -> None:
@@ -147,15 +148,21 @@ class _Saved:
 
 
 def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Request], int]:
-    """Return the examples that can be used, and the number of those whose source lost its beginning."""
+    """Tokenize examples.
+
+    Returns:
+        The examples that can be used, and the number of sources whose beginning was removed.
+    """
     kept: list[Request] = []
     shortened = 0
     for number, example in enumerate(examples):
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
         room = limit - len(target)
         if example.target.strip() and room > 0:
-            # A target that leaves no room for at least one token of a source cannot be learned.
+            # The condition room > 0 skips targets that leave no room for any source token: the first target
+            # token is predicted from a token before it.
             shortened += len(source) > room
-            # A source that is too long loses its beginning, since its end comes directly before the target.
+            # Remove the beginning of a source that is too long. Its end matters more, because the target
+            # follows directly.
             kept.append(Request(number, source[-room:], target))
     return kept, shortened

@@ -1,12 +1,13 @@
 """Generate text with a transformers model: beam search, sampling, and constraints on the text.
 
-A text depends on its own seed, and not on the other texts of its batch. Sampling is greedy search with Gumbel
-noise, and each row draws its noise from its own generator. The Gumbel-max trick makes this exact: the token
-with the largest ``logit + Gumbel noise`` is distributed like a draw from the softmax.
+A sampled text depends on its own seed, and not on the other texts in its batch. To achieve this, sampling is
+implemented as greedy search over logits with Gumbel noise, and each row draws its noise from a random number
+generator of its own. The Gumbel-max trick makes this exact: the token with the largest ``logit + noise`` is
+distributed like a token that is sampled from the softmax.
 
 `KeywordBias` steers a text towards keywords (Pascual et al. 2021, "A Plug-and-Play Method for Controlled Text
-Generation", Findings of EMNLP). `posterior` computes the noise for counterfactual texts (CAPT, Ou et al.
-2022).
+Generation", Findings of EMNLP). `posterior` samples the noise from which counterfactual texts are generated
+(CAPT, Ou et al. 2022).
 
 Example:
     Sample with a seed for each of two rows::
@@ -29,7 +30,7 @@ from typing import Any
 from graphneg.errors import InputError
 
 DOUBLED = 12
-"""Number of tokens after which the keyword bias has doubled. It grows linearly: after twice as many tokens
+"""Number of generated tokens after which the keyword bias has doubled. It grows linearly, so after 24 tokens
 it has tripled."""
 
 Tokens = Sequence[int]
@@ -61,11 +62,12 @@ class Sampling:
     """Random sampling.
 
     Attributes:
-        temperature: The logits are divided by it; above 0.
-        top_k: Sample from this number of most likely tokens; 0 for all tokens.
-        top_p: Sample from the most likely tokens that together have this probability (nucleus sampling); 1
-            for all tokens.
-        draws: Maximum number of samples for one text, if the caller can refuse a text, as decoders do.
+        temperature: Divisor of the logits, above 0.
+        top_k: Number of most likely tokens to sample from; 0 for all tokens.
+        top_p: Total probability of the most likely tokens to sample from (nucleus sampling), above 0; 1 for
+            all tokens.
+        draws: Maximum number of samples for one text. Callers that reject unsuitable texts, such as decoders,
+            sample again until this number is reached.
 
     Raises:
         InputError: A value is out of range.
@@ -90,15 +92,15 @@ Search = Beams | Sampling
 
 
 def item_seed(seed: int, id: str, draw: int) -> int:
-    """Return the seed of one sample for one item.
+    """Return the seed for one sample of one item.
 
     Args:
         seed: The seed of the run.
         id: The id of the item.
-        draw: The number of the sample, from 0.
+        draw: The index of the sample, starting at 0.
 
     Returns:
-        32 bits of a hash, so that all backends accept it.
+        The first 32 bits of a hash of the arguments. All backends accept seeds of this size.
 
     >>> item_seed(0, "own/test/1#2", 0) == item_seed(0, "own/test/1#2", 1)
     False
@@ -108,20 +110,20 @@ def item_seed(seed: int, id: str, draw: int) -> int:
 
 
 def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
-    """Return the logits processors that implement a search on top of greedy or beam search.
+    """Return the logits processors that turn greedy search into sampling.
 
     Args:
-        search: The search.
+        search: The search settings.
         seeds: A seed for each row.
 
     Returns:
-        Logits processors in their order; none for a beam search.
+        The logits processors, in the order in which they are applied; an empty list for a beam search.
     """
     if isinstance(search, Beams):
         return []
     from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper
 
-    # As in transformers, top-k and top-p apply to the logits after the temperature.
+    # The order is that of transformers: first the temperature, then top-k and top-p.
     chain: list[Any] = [TemperatureLogitsWarper(float(search.temperature))]
     if search.top_k:
         chain.append(TopKLogitsWarper(search.top_k))
@@ -133,20 +135,21 @@ def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
 class Nucleus:
     """A logits processor for nucleus sampling (Holtzman et al. 2020).
 
-    It keeps the most likely tokens that together have the probability ``top_p``. The processor of
-    transformers sorts the whole vocabulary, which for 50,000 tokens took as long as a run of a small model.
-    This one looks at the 512 most likely tokens first and sorts the rest only if they do not suffice.
+    It keeps the smallest set of most likely tokens whose total probability reaches ``top_p``. It is faster
+    than the processor of transformers, which sorts the whole vocabulary: for 50,000 tokens, that takes as
+    long as the forward pass of a small model. This one looks at the 512 most likely tokens first, and sorts
+    the whole vocabulary only if their total probability is below ``top_p``.
 
     Args:
-        top_p: The probability to keep, above 0 and below 1.
+        top_p: The total probability of the tokens to keep, above 0 and below 1.
     """
 
     def __init__(self, top_p: float) -> None:
-        """Initialize with the probability to keep."""
+        """Initialize with the total probability of the tokens to keep."""
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the scores with minus infinity for the tokens that are removed.
+        """Set the logits of all other tokens to minus infinity.
 
         Args:
             input_ids: Ignored.
@@ -157,33 +160,35 @@ class Nucleus:
         """
         import torch
 
-        # The normalizer covers the whole vocabulary, so the shares of the first tokens are exact.
+        # `shares` are exact probabilities, because `total` normalizes over the whole vocabulary.
         total = scores.logsumexp(-1, keepdim=True)
         size = min(512, scores.shape[-1])
         values = scores.topk(size, -1).values
         shares = (values - total).exp()
         if bool((shares.sum(-1) < self._top_p).any()):
-            # A flat distribution: the first tokens do not reach `top_p` together.
+            # The distribution is flat, and the 512 most likely tokens do not reach `top_p`. Sort all tokens.
             values = scores.sort(-1, descending=True).values
             shares = (values - total).exp()
-        # A token stays if the tokens before it do not reach `top_p`. So the first token always stays.
+        # Keep a token if the more likely tokens do not reach `top_p`. So the most likely token is always
+        # kept.
         before = shares.cumsum(-1) - shares
         inside = (before < self._top_p).sum(-1, keepdim=True).clamp(min=1)
         return scores.masked_fill(scores < values.gather(-1, inside - 1), -torch.inf)
 
 
 class GumbelNoise:
-    """Standard Gumbel noise, drawn for each row from its own generator, so that the batch does not matter.
+    """Draws standard Gumbel noise for several rows, with a separate random number generator for each row.
 
-    As a logits processor it adds noise to the logits, so that greedy search samples.
+    So the noise of a row does not depend on the other rows in its batch. As a logits processor, an instance
+    adds the noise to the logits, which turns greedy search into sampling.
 
     Args:
         seeds: A seed for each row.
-        dtype: The torch type of the random numbers. With float64 there are no ties.
+        dtype: The name of the torch type of the random numbers. In float64, ties do not occur in practice.
     """
 
     def __init__(self, seeds: Sequence[int], dtype: str = "float32") -> None:
-        """Initialize a generator for each row."""
+        """Initialize a random number generator for each row."""
         import torch
 
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -199,7 +204,7 @@ class GumbelNoise:
         Returns:
             Logits of the same shape.
         """
-        # Noise is drawn on the CPU, so that it is the same on every device.
+        # Draw the noise on the CPU, because the generators of other devices give other numbers.
         return scores + self.draw(scores.shape[-1]).to(scores.device)
 
     def draw(self, size: int) -> Any:
@@ -221,31 +226,36 @@ class GumbelNoise:
 
 
 def posterior(logits: Any, observed: Any, noise: Any) -> Any:
-    """Sample the Gumbel noise under which observed tokens were chosen.
+    """Sample Gumbel noise from its posterior distribution, given the tokens that were chosen.
 
-    The result is distributed like the noise, given that the observed tokens were the choice. A choice under
-    other logits with this noise is the counterfactual choice (Oberst and Sontag 2019, section 3.2; CAPT, Ou
-    et al. 2022, equations 1 to 3).
+    Suppose that each token was chosen as the maximum of ``logits + noise``. Only the choice is known, and
+    this function samples noise that leads to it. The same noise, added to other logits, gives the
+    counterfactual
+    choice: the token that would have been chosen there (Oberst and Sontag 2019, section 3.2; CAPT, Ou et al.
+    2022, equations 1 to 3).
 
     The noise is sampled top-down, as in Maddison et al. (2014). The maximum of ``logits + noise`` has a
-    Gumbel distribution around the logsumexp of the logits, whichever token it belongs to. It is assigned to
-    the observed token. The other tokens have Gumbel distributions around their logits, truncated at this
-    maximum. A token with a logit of minus infinity was not a choice, and keeps its noise.
+    Gumbel distribution around the logsumexp of the logits, whichever token it belongs to. It is sampled first
+    and assigned to the observed token. Then the sums of the other tokens are sampled from Gumbel
+    distributions around their logits, truncated at the maximum. A token with a logit of minus infinity could
+    not be chosen, so its noise stays as it is.
 
     Args:
         logits: Float64 tensor of shape (items, tokens).
         observed: The tokens that were chosen, int64 tensor of shape (items,).
-        noise: Standard Gumbel noise, float64 tensor of shape (items, tokens).
+        noise: Standard Gumbel noise from which the result is computed, float64 tensor of shape (items,
+            tokens).
 
     Returns:
-        Noise, float64 tensor of shape (items, tokens).
+        Noise from the posterior distribution, float64 tensor of shape (items, tokens).
     """
     import torch
 
     chosen = observed[:, None]
-    # The maximum of logits + noise: Gumbel noise, shifted by the logsumexp.
+    # Sample the maximum of logits + noise: standard Gumbel noise, shifted by the logsumexp.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
-    # Truncated Gumbel variables: -log(exp(-maximum) + exp(-value)) is always below the maximum.
+    # Sample the other sums. -log(exp(-maximum) + exp(-value)) turns a Gumbel variable into one that is
+    # truncated at the maximum.
     below = -torch.logaddexp(-highest, -(logits + noise))
     values = below.scatter(-1, chosen, highest)
     return torch.where(logits == -torch.inf, noise, values - logits)
@@ -256,23 +266,23 @@ def generate(
 ) -> list[list[int]]:
     """Run transformers' ``generate`` with reproducible settings.
 
-    The model's own sampling settings are ignored. A beam search does not stop at the first finished beams,
-    since that would prefer short texts that broke off.
+    The sampling settings in the model's configuration are ignored. A beam search continues after the first
+    beams have ended, because the first beams to end are often short texts that break off.
 
     Args:
         model: A transformers model.
         rows: ``input_ids`` and ``attention_mask`` of shape (items, tokens).
-        chain: Logits processors.
+        chain: Logits processors, in the order in which they are applied.
         stops: Stopping criteria.
-        **settings: Generation settings, which replace those of the model for this call.
+        **settings: Generation settings that override those of the model for this call.
 
     Returns:
-        The sequences, as lists of token ids.
+        The token ids of each sequence, as ``generate`` returns them.
     """
     import torch
     from transformers import LogitsProcessorList, StoppingCriteriaList
 
-    # The model keeps its own settings. Those about sampling would distort the search, so they are reset.
+    # Change a copy of the model's settings. Reset those about sampling, which would distort the search.
     config = copy.deepcopy(model.generation_config)
     plain = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "max_length": None, "num_return_sequences": 1}
     config.update(**{**plain, "do_sample": False, "early_stopping": False, **settings})
@@ -289,8 +299,8 @@ def generate(
 class CausalSteps:
     """Runs a causal model one token at a time, for decoding methods that ``generate`` does not offer.
 
-    Prompts are padded on their left. Finished items continue with meaningless tokens beside the others, at
-    the last position if they have reached it.
+    Prompts must be padded on the left. All items of the batch advance together, so the caller passes tokens
+    for finished items, too, and ignores the result. An item that has reached the last position stays there.
 
     Args:
         model: A causal transformers model.
@@ -302,11 +312,11 @@ class CausalSteps:
     """
 
     def __init__(self, model: Any, rows: Mapping[str, Any], longest: int | None) -> None:
-        """Initialize by reading the prompts."""
+        """Initialize by running the model on the prompts."""
         self._model = model
         self._last = None if longest is None else longest - 1
         self._mask = rows["attention_mask"]
-        # Rows are padded on the left, so positions are counted from the first real token.
+        # Count positions from the first real token, because rows are padded on the left.
         self._positions = (self._mask.cumsum(-1) - 1).clamp(min=0)
         self._past: Any = None
         self.logits: Any = None
@@ -320,7 +330,7 @@ class CausalSteps:
         """
         import torch
 
-        # Items that have ended continue, too, because all rows have the same length.
+        # Extend finished items as well, because all rows must have the same length.
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None])
@@ -333,11 +343,11 @@ class CausalSteps:
 class Seq2SeqSteps:
     """Runs the decoder of a sequence-to-sequence model one token at a time, like `CausalSteps`.
 
-    The encoder reads the sources once.
+    The encoder runs only once, when the instance is created.
 
     Args:
         model: A sequence-to-sequence transformers model.
-        rows: ``input_ids`` and ``attention_mask`` of shape (items, tokens).
+        rows: ``input_ids`` and ``attention_mask`` of the sources, of shape (items, tokens).
 
     Attributes:
         logits: The logits of the next token, float64 tensor of shape (items, vocabulary).
@@ -354,7 +364,7 @@ class Seq2SeqSteps:
         with torch.inference_mode():
             self._states = model.get_encoder()(input_ids=rows["input_ids"], attention_mask=self._mask)
         start = model.generation_config.decoder_start_token_id
-        # Older models have it in their configuration only.
+        # Older models have the start token in their main configuration only.
         if start is None:
             start = model.config.decoder_start_token_id
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
@@ -370,29 +380,30 @@ class Seq2SeqSteps:
 
 
 def _step(model: Any, past: Any, read: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Run a model, and return its key-value cache and the logits of the next token."""
+    """Run a model on new tokens, and return its key-value cache and the logits of the next token."""
     import torch
 
     with torch.inference_mode():
         output = model(**read, **as_cache(model, past), use_cache=True)
-    # The last position predicts the next token. 64 bits match the noise of `posterior`.
+    # The last position predicts the next token. `posterior` needs logits in float64.
     return output.past_key_values, output.logits[:, -1].double()
 
 
 @dataclass(slots=True)
 class KeywordBias:
-    """A logits processor that favors the missing keywords of each row, in any of their inflected forms.
+    """A logits processor that makes keywords more likely until the text contains them.
 
-    The bias of a keyword's next token grows with the length of the text. While keywords are missing, the same
-    bias makes the end of the text less likely.
+    For each missing keyword, in each of its inflected forms, a bias is added to the logit of the token that
+    begins or continues the keyword. The bias grows with the length of the text. While keywords are missing,
+    the same bias is subtracted from the logits of the tokens that end the text.
 
     Attributes:
-        model: The language model, for its tokenizer.
+        model: The language model, whose tokenizer is used.
         keywords: The keywords of each row.
-        says: Returns whether a text contains a keyword.
-        strength: The bias at the beginning of a text, added to a logit; 0 for no bias.
+        says: A function that returns whether a text contains a keyword.
+        strength: The bias at the beginning of a text; 0 for no bias.
         ends: The tokens that end a text.
-        start: Number of tokens of a row before its text.
+        start: Number of tokens in a row before the generated text.
     """
 
     model: Any
@@ -417,10 +428,10 @@ class KeywordBias:
         return self.biased([row[self.start :].tolist() for row in input_ids], scores)
 
     def biased(self, texts: Sequence[Tokens], logits: Any) -> Any:
-        """Return the biased logits for the texts so far.
+        """Return the biased logits for the given texts.
 
         Args:
-            texts: The tokens of each row's text.
+            texts: The tokens that were generated so far, for each row.
             logits: Logits of shape (rows, vocabulary).
 
         Returns:
@@ -431,23 +442,24 @@ class KeywordBias:
         biased = logits.clone()
         for row, (text, keywords) in enumerate(zip(texts, self.keywords, strict=True)):
             strength = self.strength * (1 + len(text) / DOUBLED)
-            # Decode the text, because it may contain a keyword in another form, and so in other tokens.
+            # Compare the decoded text and not its tokens: an inflected form of a keyword has other tokens.
             said = self.model.decode(text)
             missing = [form for item in keywords if not self.says(said, item) for form in self._forms(item)]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength
-            # The text should not end while a keyword is missing.
+            # Discourage the end of the text while a keyword is missing.
             if tokens:
                 biased[row, list(self.ends)] -= strength
         return biased
 
     def _forms(self, keyword: str) -> list[Tokens]:
-        """Return the forms of a keyword as tokens inside of a sentence."""
+        """Return the tokens of each inflected form of a keyword, as they are inside a sentence."""
         if keyword not in self._tokens:
             tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
-                # With a space: inside of a sentence, "tea" is often another token than at its beginning.
+                # Prepend a space: in many tokenizers, " tea" inside a sentence and "tea" at its beginning are
+                # different tokens.
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)
             ]
@@ -459,9 +471,10 @@ class TokenWeights:
     """A logits processor that multiplies the probabilities of some tokens in each row.
 
     Attributes:
-        sequences: Token sequences with their weights, for each row. The weight applies to the last token of a
-            sequence if the text ends with the tokens before it. A weight of 0 forbids the token.
-        start: Number of tokens of a row before its text.
+        sequences: Token sequences with their weights, for each row. The weight is applied to the last token
+            of a sequence, whenever the text so far ends with the tokens before it. A weight of 0 forbids the
+            token.
+        start: Number of tokens in a row before the generated text.
     """
 
     sequences: Sequence[Sequence[tuple[Tokens, float]]]
@@ -479,17 +492,17 @@ class TokenWeights:
         """
         weighted = scores.clone()
         for row, weights in enumerate(self.sequences):
-            # Rows without weights need no list of tokens.
+            # Converting a row to a list is slow, so do it only for rows that have weights.
             text = input_ids[row, self.start :].tolist() if weights else []
             added = [
-                # To multiply a probability by a weight, add the logarithm of the weight to the logit.
+                # Adding the logarithm of a weight to a logit multiplies the probability by the weight.
                 (last, log(weight) if weight else -inf)
                 for (*before, last), weight in weights
                 if text[len(text) - len(before) :] == before
             ]
             if added:
                 tokens, terms = zip(*added, strict=True)
-                # If a token ends several sequences, index_add_ adds all of their weights.
+                # If several sequences end with the same token, index_add_ adds the terms of all of them.
                 weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 
@@ -499,10 +512,10 @@ class TextEnd:
     """A stopping criterion that ends a row as soon as its text meets a condition.
 
     Attributes:
-        is_over: The condition of each row; None if the row has none.
-        start: Number of tokens of a row before its text.
-        decode: Turns tokens into text.
-        lengths: Number of tokens in the text of each row that has ended in this way; None for other rows.
+        is_over: The condition of each row, a function of the text; None if the row has no condition.
+        start: Number of tokens in a row before the generated text.
+        decode: A function that converts tokens to text.
+        lengths: Number of tokens in the text of each row that this criterion has ended; None for other rows.
     """
 
     is_over: Sequence[Callable[[str], bool] | None]
@@ -530,22 +543,23 @@ class TextEnd:
         for row, tokens in enumerate(input_ids):
             written = tokens[self.start :].tolist()
             is_over = self.is_over[row]
-            # A row that has ended is padded until the others end, so its text must not be checked again.
+            # Do not check a row again after its end: from then on it only receives padding, until all rows
+            # have ended.
             if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
                 self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
 
 
 def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
-    """Return the next token of each word that a text does not contain.
+    """Return the next token to generate for each word that a text does not contain.
 
     Args:
         text: The tokens of the text so far.
         words: The tokens of each word.
 
     Returns:
-        For each missing word, the token that continues it if the text ends with its beginning, and otherwise
-        its first token.
+        One token for each missing word. If the text ends with the first tokens of the word, this is the token
+        that follows them; otherwise it is the first token of the word.
 
     >>> next_tokens([5, 7], [[7, 8], [5], [9]])
     [8, 9]
@@ -556,7 +570,7 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         size = len(word)
         if not word or any(text[at : at + size] == word for at in range(len(text) - size + 1)):
             continue
-        # The longest beginning of the word with which the text ends.
+        # Find the longest prefix of the word with which the text ends.
         begun = next((n for n in range(size - 1, 0, -1) if text[-n:] == word[:n]), 0)
         needed.append(word[begun])
     return needed
@@ -570,7 +584,7 @@ def forms_of(keyword: str) -> tuple[str, ...]:
         keyword: A word, a phrase or a name.
 
     Returns:
-        The keyword first, then its other forms. A name has no other forms.
+        The keyword itself, followed by its other forms. Names, which are capitalized, have no other forms.
 
     >>> forms_of("blue ticket"), forms_of("Jim")
     (('blue ticket', 'blue ticketed', 'blue ticketing', 'blue tickets'), ('Jim',))
@@ -578,7 +592,7 @@ def forms_of(keyword: str) -> tuple[str, ...]:
     from lemminflect import getAllInflections
 
     first, _, last = keyword.rpartition(" ")
-    # "Jim" is a name: it is not inflected.
+    # A word that is not in lower case, such as "Jim", is a name and is not inflected.
     if not last.islower():
         return (keyword,)
     by_tag: Mapping[str, Sequence[str]] = getAllInflections(last)
@@ -594,12 +608,13 @@ def as_cache(model: Any, past: Any) -> dict[str, Any]:
         past: The cache; None for an empty one.
 
     Returns:
-        A map with one entry. transformers 5.23 renamed the parameter to ``cache``.
+        A dictionary with one entry, to be passed as a keyword argument. transformers 5.23 renamed the
+        parameter from ``past_key_values`` to ``cache``.
     """
     return {"cache" if _has_cache(type(model)) else "past_key_values": past}
 
 
 @lru_cache
 def _has_cache(kind: type[Any]) -> bool:
-    """Return whether a class of models calls its cache parameter ``cache``."""
+    """Return whether the ``forward`` method of a model class has a parameter ``cache``."""
     return "cache" in signature(kind.forward).parameters

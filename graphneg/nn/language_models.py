@@ -1,9 +1,9 @@
 """Score texts and generate tokens with causal and sequence-to-sequence language models.
 
 A model reads a *source* (a prompt, a post, the previous turns) and writes a *target*. Source and target are
-tokenized separately in training, scoring and generation alike, so a target has the same tokens everywhere. A
-causal model reads source and target in one row. A sequence-to-sequence model has an encoder for the source
-and a decoder for the target.
+always tokenized separately, so a target has the same tokens in training, scoring and generation. A causal
+model gets source and target as one sequence. A sequence-to-sequence model has an encoder for the source and a
+decoder for the target.
 
 `graphneg.nn.models` loads models, and `graphneg.nn.writers` generates texts with them.
 
@@ -34,21 +34,21 @@ Tokens = Sequence[int]
 Result = TypeVar("Result")
 Direction = Literal["forward", "backward"]
 DIRECTION = "graphneg_direction"
-"""The entry of a model's configuration that stores its reading direction."""
+"""The key in a model's configuration under which its reading direction is stored."""
 _NOT_LEARNED = -100
-"""The label that torch's cross-entropy ignores."""
+"""The label of tokens that are excluded from the loss, as torch's cross-entropy expects it."""
 
-# Tokenizers without a limit report a number of at least this size.
+# Input lengths from this number on mean "no limit": tokenizers without a limit report a huge number.
 _NO_LIMIT = 100_000
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A source and a target as tokens.
+    """A tokenized pair of a source and a target.
 
     Attributes:
-        number: The number of this pair in its call.
+        number: The index of this pair among the inputs of the call, to put results back in order.
         source: The tokens that the model reads.
         target: The tokens that the model writes.
     """
@@ -63,12 +63,12 @@ class LanguageModel(ABC):
 
     Args:
         model: The transformers model.
-        tokenizer: Its tokenizer, which has a padding token.
+        tokenizer: The tokenizer of the model, which must have a padding token.
         path: The folder or file of the model.
 
     Attributes:
-        batch_size: Number of texts in a batch. It is halved if memory runs out.
-        direction: ``backward`` for a model that reads and writes texts from their end.
+        batch_size: Maximum number of texts in a batch. Batches are halved if memory runs out.
+        direction: ``forward``, or ``backward`` for a model that reads and writes texts from their end.
     """
 
     batch_size = 16
@@ -92,7 +92,7 @@ class LanguageModel(ABC):
         """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
-            # GPT-2 calls the limit n_positions.
+            # GPT-2's configuration has n_positions instead of max_position_embeddings.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]
@@ -106,18 +106,18 @@ class LanguageModel(ABC):
             text: The source.
 
         Returns:
-            Its tokens.
+            The tokens of the source, at least one.
         """
 
     @abstractmethod
     def target_tokens(self, text: str) -> list[int]:
-        """Tokenize a target, with its end token.
+        """Tokenize a target, and append the end token.
 
         Args:
             text: The target.
 
         Returns:
-            Its tokens.
+            The tokens of the target.
         """
 
     @abstractmethod
@@ -125,20 +125,20 @@ class LanguageModel(ABC):
         """Return the negative log-likelihood of each token of each target, given its source.
 
         Args:
-            batch: Sources and targets.
+            batch: Pairs of a source and a target.
 
         Returns:
-            Losses in nats, for each target.
+            For each target, a list with the loss of each token in nats.
         """
 
     def losses(self, batch: Sequence[Request]) -> list[float]:
         """Return the mean negative log-likelihood of each target, given its source.
 
         Args:
-            batch: Sources and targets.
+            batch: Pairs of a source and a target.
 
         Returns:
-            A loss in nats per token, for each target.
+            The loss of each target in nats per token.
         """
         return [sum(losses) / len(losses) for losses in self.token_losses(batch)]
 
@@ -150,58 +150,58 @@ class LanguageModel(ABC):
 
         Args:
             batch: The tokens of each source.
-            chain: Logits processors.
-            shown: Tokens that precede each source, such as solved examples.
+            chain: Logits processors, in the order in which they are applied.
+            shown: Tokens that are put before each source, such as few-shot examples.
             **settings: Generation settings, as in `graphneg.nn.generation.generate`.
 
         Returns:
-            The new tokens of each source.
+            The tokens that were generated for each source.
         """
 
     @abstractmethod
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps | Seq2SeqSteps:
-        """Start generation one token at a time.
+        """Start to generate one token at a time.
 
         Args:
             sources: The tokens of each source.
             width: Minimum number of tokens to which sources are padded.
 
         Returns:
-            The model before the first new token of each source.
+            A stepper that has read the sources and has the logits of the first token to generate.
         """
 
     @abstractmethod
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """Return at which token of a row the new tokens begin during generation.
+        """Return the index at which the generated tokens begin in the rows of a batch.
 
         Args:
             batch: The tokens of each source.
-            shown: Tokens that precede each source.
+            shown: Tokens that are put before each source.
 
         Returns:
-            The number of tokens before the new ones.
+            The number of tokens in a row before the first generated token.
         """
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
         """Return the mean negative log-likelihood of each text, in nats per token.
 
-        A lower score means a more likely text. The exponential of a score is the perplexity. A text without
-        words scores infinity. If source and text are too long for the model, the source loses tokens first,
-        at the end that is farther from the text. If the text itself is too long, the rest of it is ignored,
-        with a warning.
+        A lower score means a more likely text. The exponential of a score is the perplexity. The score of an
+        empty text is infinity. If source and text are too long for the model, the source is truncated at the
+        end that is farther from the text. If the text alone is too long, it is truncated, too, and a warning
+        is logged. Raises `ModelError` if memory runs out even for a single text.
 
         Args:
             texts: The texts to score.
-            given: The source of each text, which does not count for the score. A backward model reads from
-                the end, so for it the source is what follows the text.
+            given: The source of each text, which is read but not scored; None for empty sources. A backward
+                model reads from the end, so its source is the text that follows the scored text.
 
         Returns:
-            A score for each text. Missing memory for a single text raises `ModelError`.
+            The score of each text.
         """
         return self._read(texts, given, self.losses, float("inf"))
 
     def decode(self, tokens: Tokens) -> str:
-        """Convert tokens to text, without special tokens and without white space around it.
+        """Convert tokens to text, without special tokens, and strip white space.
 
         Args:
             tokens: Tokens in the model's reading direction.
@@ -212,11 +212,11 @@ class LanguageModel(ABC):
         return self.raw_text(tokens).strip()
 
     def raw_text(self, tokens: Tokens, kept: Collection[str] = ()) -> str:
-        """Convert tokens to text, keeping some special tokens and white space.
+        """Convert tokens to text, with white space and with some of the special tokens.
 
         Args:
             tokens: Tokens in the model's reading direction.
-            kept: Special tokens that are not removed.
+            kept: Special tokens to keep in the text. All others are removed.
 
         Returns:
             The text.
@@ -225,7 +225,7 @@ class LanguageModel(ABC):
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
         marks = dict(zip(self.tokenizer.convert_tokens_to_ids(list(kept)), kept, strict=True)) if kept else {}
         pieces: list[str] = []
-        # Decode ordinary tokens in runs: single tokens may be parts of a character.
+        # Decode consecutive ordinary tokens together, because a character may consist of several tokens.
         for mark, run in groupby(ordered, marks.get):
             plain = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
             pieces.append(mark or self.tokenizer.decode(list(run), **plain))
@@ -237,19 +237,19 @@ class LanguageModel(ABC):
         Args:
             folder: The folder to write to.
         """
-        # A model that is loaded again must read in the same direction.
+        # Store the direction in the configuration, so that a loaded model reads in the same direction.
         setattr(self.model.config, DIRECTION, self.direction)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def ordered(self, tokens: list[int]) -> list[int]:
-        """Return tokens in the model's reading direction.
+        """Put the tokens of a text into the model's reading direction.
 
         Args:
-            tokens: The tokens of a text, in the order of the text.
+            tokens: The tokens in the order of the text.
 
         Returns:
-            The tokens, reversed for a backward model.
+            The tokens; reversed if the model reads backward.
         """
         return tokens if self.direction == "forward" else tokens[::-1]
 
@@ -260,14 +260,14 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[Request]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Run a function on each text and its source; texts without words get a fixed result."""
+        """Run a function on batches of texts and their sources. For an empty text, return ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
         items: list[Request] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
-            # A text without words has no tokens to score.
+            # Skip texts that are empty or consist of white space only.
             if item.target and text.strip():
                 items.append(item)
         results = longest_first(items, _length, self.batch_size, run, f"{self.path}: a text")
@@ -275,10 +275,10 @@ class LanguageModel(ABC):
         return [scores.get(number, nothing) for number in range(len(texts))]
 
     def _fitted(self, number: int, source: Tokens, target: Tokens) -> Request:
-        """Shorten a source and a target to what the model can read."""
+        """Truncate a source and a target to the input length of the model."""
         limit = self.longest
         if limit is not None and len(source) + len(target) > limit:
-            # Keep room for one token of the source, from which the first token of the target is predicted.
+            # Leave room for one source token, because the first target token is predicted from it.
             if len(target) >= limit:
                 _log.warning("text %d has %d tokens; the first %d count", number, len(target), limit - 1)
                 target = target[: limit - 1]
@@ -286,19 +286,20 @@ class LanguageModel(ABC):
         return Request(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text that count for its score."""
+        """Return the tokens of a text that are scored. By default this includes the end token."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:
         """Return the tokens that end a text.
 
         Args:
-            end: A character that ends a text, too, such as a line break; None for the end token only.
+            end: A character that ends a text, such as a line break, in addition to the model's end tokens;
+                None for the end tokens only.
 
         Returns:
-            The end tokens, and all tokens that contain the character.
+            The end tokens of the model, and all tokens that contain the character.
         """
-        # Llama 3, for example, has several end tokens.
+        # The setting may be a list: Llama 3, for example, has several end tokens.
         known = self.model.generation_config.eos_token_id
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
         if end is None:
@@ -307,7 +308,7 @@ class LanguageModel(ABC):
 
     @cached_property
     def _pieces(self) -> list[str]:
-        """The text of each token of the vocabulary."""
+        """The text of each token in the vocabulary."""
         return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
 
 
@@ -327,23 +328,23 @@ class CausalLM(LanguageModel):
             text: The prompt; it may be empty.
 
         Returns:
-            Its tokens. An empty prompt is the token that begins texts, because a model must read at least one
-            token.
+            The tokens of the prompt. For an empty prompt, this is the beginning-of-text token, because a
+            model must read at least one token.
         """
         tokens = self.ordered(self.tokenizer(text, verbose=False)["input_ids"]) if text else []
-        # Some tokenizers have no token for the beginning of a text. Their end token separates texts, so it
-        # serves.
+        # A tokenizer may have no beginning-of-text token. Use its end-of-text token then: in training, a new
+        # text begins after it.
         begin = self.tokenizer.bos_token_id
         return tokens or [self.tokenizer.eos_token_id if begin is None else begin]
 
     def target_tokens(self, text: str) -> list[int]:
-        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`.
+        """Tokenize a target, and append the end token. See `LanguageModel.target_tokens`.
 
         Args:
             text: The target.
 
         Returns:
-            Its tokens.
+            The tokens of the target.
         """
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
@@ -352,15 +353,15 @@ class CausalLM(LanguageModel):
         import torch
         from torch.nn.functional import cross_entropy
 
-        # In a causal model, padding on the right does not affect the tokens before it.
+        # Padding on the right is safe, because a causal model does not look at the tokens that follow.
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
         losses: list[list[float]] = []
         with torch.inference_mode():
             logits = self.model(**rows).logits
             for row, item in enumerate(batch):
                 first, end = len(item.source), len(item.source) + len(item.target)
-                # The logits at a position predict the next token, so those of the target start one position
-                # earlier.
+                # The logits at a position predict the next token, so those that predict the target start one
+                # position before it.
                 target, expected = rows["input_ids"][row, first:end], logits[row, first - 1 : end - 1]
                 losses.append(cross_entropy(expected.float(), target, reduction="none").tolist())
         return losses
@@ -373,12 +374,12 @@ class CausalLM(LanguageModel):
             given: The source of each text, as in `score`.
 
         Returns:
-            Losses in nats for each text; none for a text without words.
+            For each text, a list with the loss of each token in nats; an empty list for an empty text.
         """
         return self._read(texts, given, self.token_losses, [])
 
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
-        """Start generation one token at a time. See `LanguageModel.steps`."""
+        """Start to generate one token at a time. See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "left", self.device, width)
         return CausalSteps(self.model, rows, self.longest)
 
@@ -386,7 +387,7 @@ class CausalLM(LanguageModel):
         return self.ordered(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """Return at which token the new tokens begin. See `LanguageModel.text_start`."""
+        """Return the index of the first generated token. See `LanguageModel.text_start`."""
         return len(shown) + max(map(len, batch))
 
     def generated(
@@ -394,17 +395,18 @@ class CausalLM(LanguageModel):
     ) -> list[list[int]]:
         """Generate tokens. See `LanguageModel.generated`.
 
-        Common parts are read only once: the tokens ``shown``, as long as they stay the same, and each
-        distinct source of a batch.
+        Except in a beam search, the key-value cache avoids repeated work: the tokens ``shown`` are read only
+        once, as long as they do not change between calls, and a source that occurs several times in a batch
+        is read only once, too.
 
         Args:
             batch: The tokens of each source.
-            chain: Logits processors.
-            shown: Tokens that precede each source.
+            chain: Logits processors, in the order in which they are applied.
+            shown: Tokens that are put before each source.
             **settings: Generation settings.
 
         Returns:
-            The new tokens of each source.
+            The tokens that were generated for each source.
         """
         if settings.get("num_beams", 1) > 1:
             rows = padded([[*shown, *source] for source in batch], self._pad, "left", self.device)
@@ -415,35 +417,36 @@ class CausalLM(LanguageModel):
         return [sequence[start:] for sequence in sequences]
 
     def _rows(self, batch: Sequence[Tokens], shown: tuple[int, ...]) -> dict[str, Any]:
-        """Return the inputs of ``generate`` with a key-value cache of what the rows have in common."""
+        """Return the inputs of ``generate``, with a key-value cache for tokens that several rows share."""
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
-        # The rows have nothing in common.
+        # Without common tokens, a cache would save nothing.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)
         before = torch.tensor(shown, dtype=torch.long, device=self.device).expand(len(distinct), -1)
         ids = torch.cat([before, read["input_ids"]], 1)
         mask = torch.cat([torch.ones_like(before), read["attention_mask"]], 1)
-        # The model extends the cache in place, so each call needs a copy.
+        # Copy the stored cache, because the model extends it in place.
         past = copy.deepcopy(self._keys_of(shown))
         if past is not None:
-            # The shown tokens precede each of the distinct sources.
+            # Repeat the cache of the shown tokens for each distinct source.
             past.batch_repeat_interleave(len(distinct))
-        # Leave the last token of each source unread, since generation must start with at least one token.
+        # Do not read the last token of each source yet, because `generate` needs at least one unread token.
         unread = slice(len(shown), -1)
         if ids[:, unread].shape[1]:
             with torch.inference_mode():
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    # The positions must skip the padding between the shown tokens and the source.
+                    # Count only real tokens, because there is padding between the shown tokens and the
+                    # source.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,
                 ).past_key_values
-        # From distinct sources back to the rows of the batch.
+        # Repeat the cache of each distinct source for the rows of the batch that have this source.
         which = torch.tensor([distinct.index(tuple(source)) for source in batch], device=self.device)
         rows = {"input_ids": ids[which], "attention_mask": mask[which]}
         if past is None:
@@ -452,10 +455,10 @@ class CausalLM(LanguageModel):
         return {**rows, **as_cache(self.model, past)}
 
     def _keys_of(self, shown: tuple[int, ...]) -> Any:
-        """Return the key-value cache of the shown tokens, kept from the last call; None without any."""
+        """Return the key-value cache of the shown tokens; None if there are no such tokens."""
         import torch
 
-        # Only the last cache is kept, since it can be large.
+        # Keep the cache for the next call, but only the last one, since it can be large.
         if shown and self._shown[0] != shown:
             with torch.inference_mode():
                 read = torch.tensor([shown], device=self.device)
@@ -473,24 +476,24 @@ class Seq2SeqLM(LanguageModel):
             text: The source.
 
         Returns:
-            Its tokens.
+            The tokens of the source, at least one.
         """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
         # The encoder must read at least one token.
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:
-        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`.
+        """Tokenize a target, and append the end token. See `LanguageModel.target_tokens`.
 
         Args:
             text: The target.
 
         Returns:
-            Its tokens.
+            The tokens of the target.
         """
         tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
         end = self.tokenizer.eos_token_id
-        # Some tokenizers add the end token themselves.
+        # Do not append the end token twice: some tokenizers have already added it.
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
     def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
@@ -510,12 +513,12 @@ class Seq2SeqLM(LanguageModel):
         return losses
 
     def steps(self, sources: Sequence[Tokens], width: int) -> Seq2SeqSteps:
-        """Start generation one token at a time. See `LanguageModel.steps`."""
+        """Start to generate one token at a time. See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "right", self.device, width)
         return Seq2SeqSteps(self.model, rows)
 
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """Return 1: the rows of a decoder begin with a start token. See `LanguageModel.text_start`."""
+        """Return 1, since a decoder's rows begin with the start token. See `LanguageModel.text_start`."""
         return 1
 
     def generated(
@@ -525,12 +528,12 @@ class Seq2SeqLM(LanguageModel):
 
         Args:
             batch: The tokens of each source.
-            chain: Logits processors.
-            shown: Tokens that precede each source.
+            chain: Logits processors, in the order in which they are applied.
+            shown: Tokens that are put before each source.
             **settings: Generation settings.
 
         Returns:
-            The new tokens of each source.
+            The tokens that were generated for each source.
         """
         rows = padded([[*shown, *source] for source in batch], self._pad, "right", self.device)
         sequences = generate(self.model, rows, chain, **settings)
@@ -542,14 +545,14 @@ def collated(model: LanguageModel, items: Sequence[Request]) -> Mapping[str, Any
 
     Args:
         model: The model to train.
-        items: Sources and targets.
+        items: Pairs of a source and a target.
 
     Returns:
         ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens). For a causal model, a row
-        is a source and its target, and only the target has labels. For a sequence-to-sequence model, the rows
-        are the sources, and the labels are the targets.
+        consists of a source and its target, and the source is excluded from the loss. For a
+        sequence-to-sequence model, the rows are the sources, and the labels are the targets.
     """
-    # On the CPU: the trainer moves batches to its device.
+    # Create the tensors on the CPU, because the trainer moves each batch to its device.
     pad = model.tokenizer.pad_token_id
     if isinstance(model, CausalLM):
         rows = padded([[*item.source, *item.target] for item in items], pad, "right", "cpu")

@@ -1,7 +1,8 @@
 """Locate and load language models.
 
-A model is a folder, a GGUF file, or the id of a repository on the Hugging Face hub, which is downloaded once.
-If a model is missing or of the wrong kind, a `ModelError` of one line says how to get it.
+A model is given as a folder, a GGUF file, or the id of a repository on the Hugging Face hub, which is
+downloaded once. If a model is missing or of the wrong kind, the functions raise a `ModelError` whose message
+says how to get a suitable one.
 
 Example:
     Load a model from the hub, without network access if it was downloaded before::
@@ -27,18 +28,18 @@ from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 INSTALL = 'pip install "graphneg[neural]"'
 """The command that installs the packages for neural models."""
 AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
-"""Where the models of amrlib can be downloaded."""
+"""The page from which the models of amrlib can be downloaded."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
-"""Formats of weights in order of preference: a suffix, and the pattern of the files to download."""
+"""File formats of weights, the preferred one first: a suffix, and the pattern of the files to download."""
 _TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
-"""Files of which at least one belongs to each tokenizer."""
+"""File patterns that show that a folder contains a tokenizer: each tokenizer has at least one such file."""
 AMR_TO_TEXT = "translation_amr_to_text"
-"""The entry of ``task_specific_params`` in which amrlib's models store how they were trained."""
+"""The key in ``task_specific_params`` under which amrlib's models store their training settings."""
 _CAUSAL_CLASSES = ("ForCausalLM", "LMHeadModel")
-"""Ends of the class names of causal models."""
+"""Suffixes of the class names of causal models."""
 SEQ2SEQ, CAUSAL = "sequence-to-sequence model", "causal language model"
-"""Names of the two kinds of models, for messages."""
+"""Names of the two kinds of models, for error messages."""
 
 
 def check_packages() -> None:
@@ -55,12 +56,12 @@ def check_packages() -> None:
 def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) -> Path:
     """Return the local folder of a model, downloading it if necessary.
 
-    If the hub does not answer, a copy that was downloaded before is used.
+    If the hub cannot be reached, the function falls back to an earlier download.
 
     Args:
         model: A folder, or an id on the Hugging Face hub.
         offline: Whether to use only files that are already on this machine.
-        tokenizer_only: Whether to leave out the weights.
+        tokenizer_only: Whether to download only the small files, without the weights.
 
     Returns:
         The folder.
@@ -86,27 +87,29 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     if not offline:
         try:
             patterns = ["*.json", "*.txt", "*.model"]
-            # Download the weights in one format only, since many repositories hold several.
+            # Many repositories contain the same weights in several formats. Download only one of them.
             if not tokenizer_only:
                 siblings = HfApi().model_info(id, timeout=10).siblings or []
                 endings = {Path(file.rfilename).suffix for file in siblings}
                 patterns += [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
             return Path(snapshot_download(id, allow_patterns=patterns))
-        # The hub has answered: the model does not exist, or the user has no access to it.
+        # Do not fall back to an earlier download if the hub answers that the model does not exist or that the
+        # user has no access to it.
         except HfHubHTTPError as error:
             raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
-        # The errors of the HTTP client differ between versions of huggingface_hub.
+        # Catch everything, because versions of huggingface_hub use different HTTP clients with different
+        # errors.
         except Exception as error:
             why = f"the hub can't be reached ({first_line(error)})"
     try:
-        # Use what was downloaded before.
+        # Use an earlier download.
         return Path(snapshot_download(id, local_files_only=True))
     except (LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
 
 
 def _is_hub_id(model: str | Path) -> bool:
-    """Return whether a name can be an id on the Hugging Face hub."""
+    """Return whether a name has the form of an id on the Hugging Face hub, such as ``google/mt5-base``."""
     return isinstance(model, str) and _HUB_ID.fullmatch(model) is not None
 
 
@@ -130,20 +133,21 @@ def choose_device(device: str | None) -> str:
 
 @contextmanager
 def reading(folder: Path, what: str) -> Generator[None]:
-    """Silence transformers in the block, and turn all errors of its loaders into one `ModelError`.
+    """Silence transformers in the block, and convert the errors of its loaders into a `ModelError`.
 
     Args:
-        folder: The folder that is read, for the message.
-        what: What the folder should hold, for the message.
+        folder: The folder that is read, for the error message.
+        what: Description of the expected content for the error message, such as "encoder".
 
     Raises:
-        GraphnegError: An error of graphneg itself, which is not changed.
-        ModelError: A loader failed. Loaders raise whatever their file parsers and torch raise.
+        GraphnegError: The block raised an error of graphneg itself, which is passed on unchanged.
+        ModelError: The block raised any other exception. All are caught, because the loaders pass on whatever
+            file parsers and torch raise.
     """
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
     disable_progress_bar()
-    set_verbosity_error()  # transformers would warn about new heads and about heads that are left out.
+    set_verbosity_error()  # Otherwise transformers warns about each head that is added or left out.
     try:
         yield
     except GraphnegError:
@@ -157,7 +161,7 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
 
     Args:
         folder: The folder of the model.
-        what: What the folder should hold, for the message.
+        what: Description of the expected model for the error message, such as "encoder".
 
     Returns:
         The configuration.
@@ -180,7 +184,8 @@ class ModelSource:
 
     Attributes:
         folder: The folder of the model.
-        gguf_file: The name of the GGUF file in it that holds the whole model; None for other formats.
+        gguf_file: The name of the GGUF file in the folder that contains the whole model; None for other
+            formats.
     """
 
     folder: Path
@@ -188,7 +193,7 @@ class ModelSource:
 
     @property
     def path(self) -> Path:
-        """The folder or the GGUF file, for messages."""
+        """The path of the folder or of the GGUF file, for error messages."""
         return self.folder / self.gguf_file if self.gguf_file else self.folder
 
 
@@ -198,8 +203,8 @@ def load_causal(
     """Load a causal language model such as GPT-2 or Llama.
 
     If a folder has no ``config.json``, its only GGUF file is used. The weights of a GGUF file are converted
-    to 32 bits, so that the model can be trained further. A missing model, a model of another kind and an
-    unreachable hub raise `ModelError`.
+    to 32 bits, so that the model can be trained further. Raises `ModelError` if the model is missing, is not
+    a causal one, or cannot be downloaded.
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
@@ -219,7 +224,7 @@ def load_causal(
 def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = False) -> Seq2SeqLM:
     """Load a sequence-to-sequence model such as BART or T5.
 
-    A missing model, a model of another kind and an unreachable hub raise `ModelError`.
+    Raises `ModelError` if the model is missing, is not a sequence-to-sequence one, or cannot be downloaded.
 
     Args:
         model: A folder, or an id on the Hugging Face hub.
@@ -238,9 +243,9 @@ def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = Fal
 def load_either(
     model: str | Path, *, gguf_file: str | None = None, device: str = "auto", offline: bool = False
 ) -> CausalLM | Seq2SeqLM:
-    """Load a causal or sequence-to-sequence model, as its configuration says.
+    """Load a model that is either causal or sequence-to-sequence, depending on its configuration.
 
-    A missing model, a model of neither kind and an unreachable hub raise `ModelError`.
+    Raises `ModelError` if the model is missing, is of neither kind, or cannot be downloaded.
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
@@ -252,14 +257,15 @@ def load_either(
         The model.
     """
     source = _find(model, gguf_file, offline)
-    # GGUF files hold causal models. The files are on this machine by now, so nothing is downloaded again.
+    # A GGUF file always contains a causal model. `_find` has downloaded the files, so the loaders below work
+    # offline.
     if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
         return load_seq2seq(source.folder, device=device, offline=True)
     return load_causal(source.folder, gguf_file=source.gguf_file, device=device, offline=True)
 
 
 def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
-    """Return the files of a model; in a folder without ``config.json``, its only GGUF file."""
+    """Find or download a model. In a folder without ``config.json``, the model is the only GGUF file."""
     check_packages()
     path = Path(model).expanduser()
     if path.is_file() and path.suffix == ".gguf":
@@ -282,12 +288,13 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
 
 
 def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) -> tuple[Any, Any, Path]:
-    """Return a model on its device, its tokenizer, and its path."""
+    """Check the kind of a model, and load it. Return the model on its device, its tokenizer and its path."""
     import torch
     import transformers
 
     config = _config(source)
-    # A checkpoint names the class from which it was saved. A GGUF file names only the type of the model.
+    # Check the class from which the checkpoint was saved. If there is none, as in GGUF files, check the model
+    # type instead.
     saved: list[str] = config.architectures or []
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
@@ -298,7 +305,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
     if tokenizer.eos_token_id is None:
         raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
-    # GPT-2 and Llama have no padding token.
+    # GPT-2 and Llama have no padding token, so pad with the end token.
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model = load_weights(source, getattr(transformers, auto), kind, dtype=torch.float32)
@@ -306,7 +313,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
 
 
 def _from_pretrained(auto: Any, source: ModelSource, what: str = "model", **options: Any) -> Any:
-    """Load a part of a model with one of transformers' auto classes."""
+    """Load a configuration, a tokenizer or weights with one of transformers' auto classes."""
     if source.gguf_file is not None:
         options["gguf_file"] = source.gguf_file
     with reading(source.path, what):
@@ -326,7 +333,7 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     Args:
         source: The files of the model.
         auto: One of transformers' auto classes.
-        kind: What the model should be, for messages.
+        kind: The expected kind of model, `SEQ2SEQ` or `CAUSAL`, for error messages.
         **options: Options of ``from_pretrained``.
 
     Returns:
@@ -335,10 +342,10 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     Raises:
         ModelError: Some weights are missing.
     """
-    # The progress bar of GGUF files has no switch.
+    # Redirect stderr, because the progress bar for GGUF files cannot be switched off.
     with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
-    # transformers would fill missing weights with random numbers.
+    # Refuse a model with missing weights: transformers would fill them with random numbers.
     if report["missing_keys"]:
         names = sorted(report["missing_keys"])
         raise ModelError(
@@ -346,8 +353,8 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
             "fetch the model again"
         )
     if source.gguf_file is not None:
-        # The weights of a GGUF file are 32-bit numbers once they are loaded. These marks would only forbid
-        # training and saving.
+        # Remove the attributes that mark the model as quantized: transformers refuses to train or save such a
+        # model. They are no longer true, since the loaded weights are 32-bit numbers.
         for holder, name in ((model.config, "quantization_config"), (model, "hf_quantizer")):
             if hasattr(holder, name):
                 delattr(holder, name)
@@ -360,7 +367,7 @@ def on_device(model: Any, device: str) -> Any:
 
     Args:
         model: A transformers model.
-        device: A torch device, or ``auto``.
+        device: A torch device; ``auto`` chooses the best one, as `choose_device` does.
 
     Returns:
         The same model.
@@ -370,24 +377,24 @@ def on_device(model: Any, device: str) -> Any:
     """
     try:
         return model.eval().to(choose_device(device))
-    # A torch without CUDA raises AssertionError.
+    # AssertionError is what torch raises if it was built without CUDA.
     except (RuntimeError, AssertionError) as error:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A folder with a model that writes text for AMR graphs.
+    """The folder and the properties of a model that converts AMR graphs to text.
 
     Attributes:
-        path: The folder.
+        path: The folder of the model.
         tokenizer: The folder or hub id of the tokenizer with which the model was trained.
-        max_input: Maximum number of input tokens; None if the folder does not say.
-        max_output: Maximum number of output tokens; None if the folder does not say.
+        max_input: Maximum number of input tokens; None if the configuration does not give it.
+        max_output: Maximum number of output tokens; None if the configuration does not give it.
         converted: Whether the model is in CTranslate2's format.
         from_hub: Whether the folder was downloaded from the Hugging Face hub.
-        causal: Whether the model is a causal one instead of a sequence-to-sequence one.
-        decodes: Whether its configuration says that it was trained on AMR graphs, as amrlib's models do.
+        causal: Whether it is a causal model; False for a sequence-to-sequence model.
+        decodes: Whether the configuration has an entry about training on AMR graphs, as for amrlib's models.
     """
 
     path: Path
@@ -401,10 +408,10 @@ class ModelFolder:
 
 
 def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
-    """Find a model that writes text for AMR graphs.
+    """Find a model that converts AMR graphs to text, and read its properties.
 
-    It may be a model of amrlib (with ``amrlib_meta.json``), any sequence-to-sequence or causal model of
-    Hugging Face, or a model that was converted for CTranslate2 (with ``model.bin``).
+    Three formats are supported: a model of amrlib (with ``amrlib_meta.json``), any sequence-to-sequence or
+    causal model for transformers, and a model that was converted for CTranslate2 (with ``model.bin``).
 
     Args:
         model: A folder, or an id on the Hugging Face hub.
@@ -414,7 +421,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         The folder and its properties.
 
     Raises:
-        DecoderError: There is no such model, or it does not write text.
+        DecoderError: The model is missing, is a parser of amrlib, or its folder has no ``config.json``.
     """
     path = _located(model, offline)
     meta = read_json(path / "amrlib_meta.json", DecoderError)
@@ -435,7 +442,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         tokenizer=tokenizer_source(path, task),
         max_input=task.get("max_in_len") or positions,
         max_output=task.get("max_out_len"),
-        # CTranslate2 writes model.bin and a config.json without "architectures".
+        # A converted model has a model.bin, and a config.json without the key "architectures".
         converted=(path / "model.bin").is_file() and "architectures" not in config,
         from_hub=not Path(model).expanduser().is_dir(),
         causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),
@@ -467,15 +474,18 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
 
 
 def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
-    """Return where the tokenizer of a model is.
+    """Return the folder or hub id of a model's tokenizer.
+
+    amrlib does not save the tokenizer with a trained model. In this case the tokenizer of the base model is
+    used.
 
     Args:
         path: The folder of the model.
-        task: The entry of its configuration that amrlib wrote; it may be empty.
+        task: The entry `AMR_TO_TEXT` of its configuration, which amrlib wrote; empty for other models.
 
     Returns:
-        The folder itself if it holds a tokenizer, otherwise the base model in the entry, because amrlib's
-        training does not save the tokenizer.
+        The folder of the model if it contains a tokenizer or no base model is known; otherwise the base model
+        that ``task`` names.
     """
     if any(file.is_file() for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
         return str(path)
@@ -483,14 +493,14 @@ def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
 
 
 def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
-    """Read a JSON object.
+    """Read a JSON object from a file.
 
     Args:
-        path: The file.
-        error_type: The class of the error that is raised if the file cannot be read or holds something else.
+        path: The path of the file.
+        error_type: Class of the error to raise if the file cannot be read or does not contain a JSON object.
 
     Returns:
-        The object; an empty one if there is no file.
+        The object; an empty dictionary if the file does not exist.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -506,7 +516,7 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
 
 
 def _located(model: str | Path, offline: bool, tokenizer_only: bool = False) -> Path:
-    """Return the folder of a model, or raise a `DecoderError` that says where amrlib's models are."""
+    """Return the folder of a model, or raise an error that says where to get amrlib's models."""
     try:
         return locate(model, offline=offline, tokenizer_only=tokenizer_only)
     except ModelError as error:

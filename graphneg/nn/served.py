@@ -1,19 +1,21 @@
-"""Ask a server for texts: any server that speaks OpenAI's protocol, hosted or local.
+"""Generate texts on a hosted or local server that implements OpenAI's protocol.
 
-vLLM, llama.cpp, Ollama and ``transformers serve`` speak it. A `ServedWriter` takes prompts and returns texts,
-as described in `graphneg.nn.writers`. It sends several requests at once. If a server refuses, stalls, drops
-connections or sends invalid data, the request is repeated.
+vLLM, llama.cpp, Ollama and ``transformers serve`` implement it. A `ServedWriter` takes prompts and returns
+texts, as described in `graphneg.nn.writers`. It sends several requests at the same time. If the server is
+overloaded, stalls, drops connections or sends invalid data, the request is repeated.
 
-An answer may arrive and still be unusable: cut off at its token limit, empty, refused, or nothing but the
-model's thinking (see `graphneg.nn.answers.PROBLEMS`). The request is then repeated once with more tokens. If
-that does not help, the text keeps the name of its problem, and `ServedWriter.notes` counts it.
+An answer may arrive and still be unusable: cut off at the token limit, empty, refused by the model, or
+nothing but the model's thinking (see `graphneg.nn.answers.PROBLEMS`). The request is then repeated once with
+a higher token limit. If that does not help, the name of the problem is stored in the returned text
+(`Completion.problem`), and `ServedWriter.notes` reports the number of such answers.
 
-Every other answer is on disk as soon as it has arrived (see `graphneg.nn.answers`), under a digest of server,
-model, prompt, parameters and seed. So it is never paid for twice, and the same call returns the same texts,
-although servers do not. The API key comes from OPENAI_API_KEY and is not stored.
+Usable answers are cached on disk as soon as they arrive (see `graphneg.nn.answers`), under a digest of
+server, model, prompt, parameters and seed. So no answer is paid for twice, and a repeated call returns the
+same texts, even if the server itself is not deterministic. The API key is read from OPENAI_API_KEY and is not
+stored.
 
 Example:
-    Ask a local server for one text::
+    Generate one text on a local server::
 
         writer = ServedWriter("llama3", Serving(base_url="http://localhost:11434/v1"))
         writer.complete([Prompt("Say hello.")])   # [[Completion(text='Hello!', finished=True)]]
@@ -59,31 +61,31 @@ from graphneg.nn.writers import (
 
 _PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completion": "/completions"}
 _FIRST_ATTEMPTS = 3
-"""Number of attempts after which a server that has never answered is given up."""
+"""Number of failed attempts after which the run stops if the server has never answered."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-"""Seconds between two attempts: the first pause, and the longest one. Pauses double in between."""
+"""Seconds to wait before a request is repeated: the first pause, which doubles each time, and the maximum."""
 _UNACCEPTED = (400, 413, 422)
-"""HTTP statuses of a server that does not accept the content of a request."""
+"""HTTP statuses with which a server rejects the content of a request."""
 _NOTHING = Answer("", False, problem="not-accepted")
 """The answer to a prompt that the server does not accept."""
 _log = logging.getLogger(__name__)
 
 
 class ServedWriter:
-    """Asks a server for texts. Several threads may share it.
+    """Generates texts with a model on a server. Several threads may share it.
 
     Args:
         model: The name of the model on the server.
-        serving: The server, and how to ask it; by default OpenAI's, or the one in OPENAI_BASE_URL.
+        serving: The settings for the server; None for the server in OPENAI_BASE_URL, or else OpenAI's.
         route: ``chat`` for the chat API, ``completion`` for the completion API.
 
     Raises:
-        ModelError: The package that sends requests is not installed.
-        InputError: The route is unknown, or the file of answers cannot be used.
+        ModelError: httpx, which sends the requests, is not installed.
+        InputError: The route is unknown, or the cache of answers cannot be used.
     """
 
     def __init__(self, model: str, serving: Serving | None = None, route: Route = "chat") -> None:
-        """Initialize without asking the server."""
+        """Initialize without sending a request."""
         if route not in _PATHS:
             raise InputError(f"route {route!r}: choose one of {', '.join(get_args(Route))}")
         self.name = model
@@ -113,17 +115,17 @@ class ServedWriter:
     ) -> list[list[Completion]]:
         """Return ``n`` texts for each prompt. See `graphneg.nn.writers.Writer.complete`.
 
-        Each text is a request with its own seed. If the server accepts other prompts but not this one, its
-        text is empty and not finished, and a warning is logged.
+        One request with its own seed is sent for each text. If the server has accepted other prompts and
+        rejects this one, a warning is logged, and its text is empty and not finished.
 
         Args:
             prompts: The prompts.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
-            constraints: Constraints for each prompt. The server does not enforce them; they only cut the
-                text.
-            settings: The search and the limits.
+            constraints: Constraints for each prompt; None for no constraints. The server does not enforce
+                them; they only determine after which sentence a text is cut.
+            settings: The search settings and the limits.
 
         Returns:
             The texts of each prompt.
@@ -132,15 +134,15 @@ class ServedWriter:
         return _completions(requests, self._found(requests), n)
 
     def counting(self) -> CountingWriter:
-        """Return a writer that sends no requests and counts those that this writer would send."""
+        """Return a writer that only counts the requests that this writer would send."""
         return CountingWriter(self)
 
     def notes(self) -> list[str]:
-        """Return a line for each kind of answer that was unusable as it came in this run.
+        """Return a line for each problem of answers, with the number of answers that had it at first.
 
         Returns:
-            Lines such as ``12 answers of m were cut off at their limit of tokens (truncated): asked again
-            with more tokens, 10 usable then, 2 not``.
+            Lines for the user. Each has the number of answers, their problem, and how many of them became
+            usable when the request was repeated with more tokens.
         """
         lines: list[str] = []
         with self._lock:
@@ -159,11 +161,11 @@ class ServedWriter:
         return lines
 
     def ask(self, request: Request) -> Answer:
-        """Send a request until there is an answer, and keep the answer.
+        """Send a request, repeatedly if necessary, and cache the answer.
 
-        An unusable answer is requested once more, with a higher token limit. A server that refuses
-        everything, or has never answered, raises `ModelError`. A server that stopped answering, or an answer
-        that might exceed the cost limit, raises `StoppedError`.
+        If the answer is unusable, the request is repeated once with a higher token limit. Raises `ModelError`
+        if the server refuses all requests or has never answered, and `StoppedError` if it stops answering or
+        if the request might exceed the cost limit.
 
         Args:
             request: The request.
@@ -174,10 +176,10 @@ class ServedWriter:
         answer = self._answer_to(request)
         if answer.problem:
             first = answer.problem
-            # A prompt that was refused once would be refused again.
+            # Do not repeat a rejected prompt, because it would be rejected again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
-                # A server may refuse the higher token limit. The first answer is kept then.
+                # If the server rejects the higher token limit, keep the first answer.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -187,17 +189,17 @@ class ServedWriter:
 
     @property
     def spent(self) -> float:
-        """The cost of the answers of this writer so far, in the currency of the prices."""
+        """The total cost of the answers to this writer so far, in the currency of the prices."""
         return self._spending.spent
 
     def close(self) -> None:
-        """Send no further requests. Answers that are on their way are kept."""
+        """Cancel requests that have not been sent, wait for those in flight, and close the connections."""
         self._pool.shutdown(cancel_futures=True)
         self._endpoint.close()
         self._answers.close()
 
     def __repr__(self) -> str:
-        """Return the model and the server in angle brackets."""
+        """Return a text such as ``<ServedWriter: llama3 at http://localhost:11434/v1>``."""
         return f"<ServedWriter: {self.name} at {self.serving.url}>"
 
     def requests(
@@ -209,17 +211,18 @@ class ServedWriter:
         constraints: Sequence[Constraints] | None,
         settings: GenerationSettings,
     ) -> list[Request]:
-        """Return the requests for prompts, each with its own seed.
+        """Build the requests for prompts, each with its own seed.
 
-        A beam search, or a wrong number of constraints, raises `InputError`.
+        Raises `InputError` if a beam search is requested, or if the numbers of constraints and prompts
+        differ.
 
         Args:
             prompts: The prompts.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
-            constraints: Constraints for each prompt.
-            settings: The search and the limits.
+            constraints: Constraints for each prompt; None for no constraints.
+            settings: The search settings and the limits.
 
         Returns:
             ``n`` requests for each prompt, in the order of the prompts.
@@ -231,10 +234,11 @@ class ServedWriter:
             chat = {"messages": [{"role": "user", "content": text}]}
             said = chat if self.route == "chat" else {"prompt": text}
             for draw in range(n):
-                # The user's own parameters come last, so they may replace the seed.
+                # The user's own parameters come last, so that they override the others, even the seed.
                 own = {"seed": item_seed(seed, prompt.id or prompt.text, draw), **self.serving.parameters}
                 body = {"model": self.name, **said, **asked, **own}
-                # Two servers may run different models under the same name, so the key contains the address.
+                # The key includes the address, because two servers may have different models of the same
+                # name.
                 depends_on = json.dumps([self.serving.url, self.route, body], sort_keys=True)
                 key = hashlib.sha256(depends_on.encode()).digest()
                 tokens = tokens_of(text), limit_of(body) or settings.max_new_tokens
@@ -242,37 +246,39 @@ class ServedWriter:
         return requests
 
     def known(self, requests: Sequence[Request]) -> dict[bytes, Answer]:
-        """Return the answers that are already known.
+        """Look up the answers that are already in the cache.
 
         Args:
             requests: The requests.
 
         Returns:
-            Answers, by the keys of their requests.
+            A mapping from the keys of requests to their answers.
         """
         return self._answers.get([request.key for request in requests])
 
     def _found(self, requests: Sequence[Request]) -> dict[bytes, Answer]:
-        """Return the answer to each request, from the file or from the server."""
+        """Return the answers to requests by key, from the cache or from the server."""
         found = self.known(requests)
         missing = {request.key: request for request in requests if request.key not in found}
         futures: dict[bytes, Future[Answer]] = {}
         try:
             first = iter(missing.items())
-            if not self._met:  # Send the first request alone. If it fails, nothing else was sent.
+            # Until the server has answered once, send the first request alone, so that a wrong address or
+            # model name causes only one failed request.
+            if not self._met:
                 for key, request in list(missing.items())[:1]:
                     found[key] = self.ask(request)
                     next(first)
             futures.update((key, self._pool.submit(self.ask, request)) for key, request in first)
             found.update((key, future.result()) for key, future in futures.items())
         finally:
-            # If one request fails, the others are not sent any more.
+            # If one request fails, cancel those that have not been sent.
             for future in futures.values():
                 future.cancel()
         return found
 
     def _answer_to(self, request: Request) -> Answer:
-        """Send a request until there is an answer. See `ask` for the errors."""
+        """Send a request, repeatedly if it fails, and return its answer. See `ask` for the errors."""
         attempt = 0
         while True:
             self._pause.wait()
@@ -280,8 +286,8 @@ class ServedWriter:
             try:
                 answer = self._read(self._send(request), request)
             except RequestError as error:
-                # A server may charge for an answer that got lost on its way, so count its highest possible
-                # cost.
+                # The server may charge for an answer that was lost on the network, so count the highest
+                # possible cost.
                 self._spending.settle(reserved, reserved.most if error.may_be_paid else 0.0)
                 attempt += 1
                 if self._is_prompt_refused(error, attempt):
@@ -297,7 +303,7 @@ class ServedWriter:
                 return answer
 
     def _send(self, request: Request) -> Any:
-        """Send a request once, with the name of the token limit that the server understands."""
+        """Send a request once. The token limit is sent under the name that the server expects."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:
@@ -305,21 +311,23 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: Request) -> Answer:
-        """Return the answer in what a server sent, and count impossible token counts."""
+        """Extract the answer from the JSON that a server sent, and record impossible token counts."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted
         return answer
 
     def _is_prompt_refused(self, error: RequestError, attempt: int) -> bool:
-        """Return whether to give up a request because of its prompt; False to send it again.
+        """Decide what to do about a failed request: give it up, repeat it, or stop the run.
 
         Returns:
-            True if the server accepted other prompts but not this one.
+            True to give up the request, because the server has accepted other prompts but rejects this one;
+            False to repeat the request.
 
         Raises:
-            ModelError: The server refuses what all requests have in common, or has never answered.
-            StoppedError: The server has stopped answering.
+            ModelError: All requests would fail (wrong key, model, route or parameters), or the server has
+                never answered.
+            StoppedError: The server answered before and has stopped answering, or the account has no credit.
         """
         url, status = self.serving.url, error.status
         if status in (401, 403):
@@ -329,23 +337,25 @@ class ServedWriter:
             raise ModelError(
                 f"{url}: has no model {self.name!r}, or no route {self.route} ({error})"
             ) from None
-        # OpenAI reports an empty account with the status of a rate limit, but waiting does not help.
+        # OpenAI reports an account without credit with status 429, like a rate limit, but waiting does not
+        # help.
         if status == 429 and error.code == "insufficient_quota":
             raise StoppedError(f"{url}: nothing is left to spend there ({error}); what was answered is kept")
-        # Newer models of OpenAI refuse "max_tokens" and name "max_completion_tokens" in their message.
+        # Newer models of OpenAI reject "max_tokens" with a message that mentions "max_completion_tokens". Use
+        # that name from now on.
         if status == 400 and NAMES_OF_LIMIT[1] in str(error) and self._limit_name != NAMES_OF_LIMIT[1]:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
-            # The server has accepted other prompts, so the content of this one is the reason.
+            # The server has accepted other prompts, so this prompt is the reason.
             if self._met:
                 return True
             raise ModelError(f"{url}: does not accept what it is asked ({error})") from None
-        # 408, 409, 425, 429 and 5xx are temporary: timeout, conflict, too early, rate limit, failure of the
-        # server.
+        # Only these statuses are temporary: 408 (timeout), 409 (conflict), 425 (too early), 429 (rate limit)
+        # and 5xx (server error). Any other status would come back when the request is repeated.
         if status and status not in (408, 409, 425, 429) and status < 500:
             raise ModelError(f"{url}: answers with status {status} ({error})") from None
-        # A server that has never answered is given up early: its address or the model is probably wrong.
+        # Stop early if the server has never answered: its address or the model is probably wrong.
         if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
             if status >= 500:
                 what = (
@@ -364,22 +374,22 @@ class ServedWriter:
         return False
 
     def _wait(self, error: RequestError, attempt: int, request: Request) -> None:
-        """Wait before the next attempt; if the server limits the rate, let all requests wait."""
+        """Wait before the next attempt. If the server limits the rate, delay all requests."""
         seconds = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1))
-        # Rate limits concern all requests. Never wait longer than a minute at once, whatever the server asks
-        # for.
+        # A rate limit concerns all requests. Wait for the time that the server gives, but at most a minute.
         if error.retry_after is not None or error.status == 429:
             self._pause.extend(min(error.retry_after or seconds, 2 * _LONGEST_WAIT))
             return
-        # A jitter keeps requests that failed together from being repeated together.
+        # Vary the pause by up to 25%, so that requests that failed at the same time are not repeated at the
+        # same time.
         jitter = 0.75 + 0.5 * (number(0, "wait", request.key.hex(), str(attempt)) / 2.0**64)
         time.sleep(seconds * jitter)
 
 
 class CountingWriter:
-    """Sends no requests, and counts those that would be sent.
+    """Counts the requests that a `ServedWriter` would send, to estimate their cost.
 
-    It returns the answers that are already known, and otherwise empty texts.
+    Texts are taken from the cache. Texts that are not in the cache are empty.
 
     Args:
         writer: The writer whose requests are counted.
@@ -387,12 +397,12 @@ class CountingWriter:
     Attributes:
         name: The name of the model.
         route: The route of the writer.
-        serving: The server.
+        serving: The settings for the server.
         first: The first request that would be sent; None if there is none.
     """
 
     def __init__(self, writer: ServedWriter) -> None:
-        """Initialize without any request."""
+        """Initialize with empty counts."""
         self.name, self.route, self.serving = writer.name, writer.route, writer.serving
         self.first: Request | None = None
         self._writer = writer
@@ -402,7 +412,10 @@ class CountingWriter:
         self._is_draft = True
 
     def begin(self) -> None:
-        """Count the next call of `complete` as drafts, the first requests for new texts."""
+        """Start a new batch: count the requests of the next `complete` call as drafts.
+
+        A draft is the first request for a text. Requests in further calls are retries for rejected texts.
+        """
         self._is_draft = True
 
     def complete(
@@ -422,16 +435,17 @@ class CountingWriter:
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
-            constraints: Constraints for each prompt.
-            settings: The search and the limits.
+            constraints: Constraints for each prompt; None for no constraints.
+            settings: The search settings and the limits.
 
         Returns:
-            The known texts of each prompt; unknown ones are empty and not finished.
+            The texts of each prompt. A text that is not in the cache is empty and not finished.
         """
         requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
-            # A repeated request is answered from the file, so it counts once.
+            # Do not count a request if its answer is in the cache, or will be there because an identical
+            # request has already been counted.
             if request.key in here or request.key in self._seen:
                 continue
             self._seen.add(request.key)
@@ -443,22 +457,26 @@ class CountingWriter:
         return _completions(requests, here, n)
 
     def ask_first(self) -> None:
-        """Send the first request, to find out whether the server answers before anything is written.
+        """Send the first counted request, to check before the run starts that the server answers.
 
-        A server that cannot be reached or refuses the request raises `ModelError`. If a single answer might
-        exceed the cost limit, `StoppedError` is raised.
+        Raises `ModelError` if the server cannot be reached or refuses the request, and `StoppedError` if this
+        single request might exceed the cost limit.
         """
         if self.first is not None:
             self._writer.ask(self.first)
 
     @property
     def drafts(self) -> Estimate:
-        """The requests of the first call since `begin`."""
+        """An estimate of the drafts: the first requests for texts, without retries. See `begin`."""
         return self._estimate(self._drafts)
 
     @property
     def most(self) -> Estimate:
-        """All requests, if every text is refused and asked for again as often as the generator allows."""
+        """An estimate of all counted requests.
+
+        This is the maximum for a run. While requests are counted, all new texts are empty, so the generator
+        rejects them and asks for each text again until it has no retries left.
+        """
         return self._estimate(self._all)
 
     def notes(self) -> list[str]:
@@ -466,20 +484,20 @@ class CountingWriter:
         return []
 
     def _estimate(self, counts: Sequence[int]) -> Estimate:
-        """Return counts with their cost."""
+        """Return an estimate from counts of requests, prompt tokens and generated tokens."""
         requests, tokens_in, tokens_out = counts
         cost = self.serving.cost(tokens_in, tokens_out) if self.serving.priced else None
         return Estimate(requests, tokens_in, tokens_out, cost)
 
 
 def _counted(answers: int) -> str:
-    """Return a number of answers in words."""
+    """Return a text such as ``1 answer`` or ``12 answers``."""
     return f"{answers:,} answer{'s' * (answers != 1)}"
 
 
 def _completions(
     requests: Sequence[Request], found: Mapping[bytes, Answer], n: int
 ) -> list[list[Completion]]:
-    """Return ``n`` texts for each prompt; a text without an answer is empty and not finished."""
+    """Group answers into ``n`` texts for each prompt. Without an answer, a text is empty and not finished."""
     texts = [completion(found.get(request.key, Answer("", False)), request) for request in requests]
     return [texts[at : at + n] for at in range(0, len(texts), n)]

@@ -1,10 +1,11 @@
-"""Build the requests to a server, and read its answers.
+"""Build the requests to a server, and interpret its answers.
 
-A `Request` holds the body for one text. `read_answer` turns the JSON that a server sent into an `Answer`, and
-names its problem if it has one: cut off, empty, refused, or nothing but thinking.
+A `Request` contains the HTTP body that asks for one text. `read_answer` converts the JSON that a server sent
+into an `Answer`. If the answer is unusable (cut off, empty, refused, or nothing but thinking), its
+``problem`` says why.
 
 Example:
-    An answer that was cut off at its token limit::
+    An answer that was cut off at the token limit::
 
         content = {"choices": [{"text": "The lad", "finish_reason": "length"}]}
         answer, _ = read_answer(content, "completion", request)
@@ -29,17 +30,17 @@ from graphneg.nn.writers import FREE, Completion, Constraints, GenerationSetting
 NAMES_OF_LIMIT = ("max_tokens", "max_completion_tokens")
 """Names of the token limit in requests, the older one first."""
 _MORE = 4
-"""Factor by which the token limit of a repeated request is raised."""
+"""Factor by which the token limit is raised when a request is repeated."""
 _TOKENS_TO_THINK = 4096
 """Minimum token limit of a repeated request if the first answer was nothing but thinking."""
 _MOST_TOKENS = 10**9
-"""Token counts above this number are a mistake of the server."""
+"""Maximum plausible token count. Counts above it are treated as an error of the server."""
 _OPENS = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
-"""Tags with which the thinking of a model begins."""
+"""Tags that begin the thinking of a model, at the start of a text."""
 _CLOSES = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
-"""Tags with which the thinking of a model ends."""
+"""Tags that end the thinking of a model."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""Halves of surrogate pairs, which no file can hold."""
+"""Lone surrogates, which cannot be encoded as UTF-8 and so cannot be written to a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,10 @@ class Request:
 
     Attributes:
         body: The body of the request, with the token limit as ``max_tokens``.
-        key: A digest of everything that the answer depends on.
-        tokens_in: Estimated number of tokens that are read.
-        tokens_out: Maximum number of tokens that are written.
-        constraints: Where the text may end before the model ends it.
+        key: A digest of everything that the answer depends on, which is its key in the cache.
+        tokens_in: Estimated number of prompt tokens.
+        tokens_out: Maximum number of generated tokens.
+        constraints: Constraints that determine after which sentence the text is cut.
         stop: Strings that end the text.
     """
 
@@ -64,14 +65,14 @@ class Request:
 
 
 def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of a request that say how texts are sampled.
+    """Convert generation settings to parameters of OpenAI's protocol.
 
     Args:
-        settings: The search and the limits.
+        settings: The search settings and the limits.
         stop: Strings that end a text.
 
     Returns:
-        Entries of the body.
+        Entries for the body of a request, such as ``max_tokens`` and ``temperature``.
 
     Raises:
         InputError: The search is a beam search, which servers do not offer.
@@ -82,7 +83,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
     drawn = {"temperature": 0.0}
     if isinstance(search, Sampling):
         drawn = {"temperature": search.temperature, "top_p": search.top_p}
-        # OpenAI's API has no top_k. Local servers accept it, so it is sent only if it is set.
+        # Send top_k only if it is set: local servers accept it, but it is not part of OpenAI's API.
         drawn |= {"top_k": search.top_k} if search.top_k else {}
     told = {"logprobs": True if settings.logprobs else None, "stop": list(stop) or None}
     wanted = {name: value for name, value in told.items() if value is not None}
@@ -90,7 +91,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
 
 
 def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, bool]:
-    """Return the answer in what a server sent, and whether its token counts are impossible."""
+    """Return the answer in the JSON that a server sent, and whether the JSON has impossible token counts."""
     try:
         choices = content["choices"]
         choice = choices[0] if choices else {}
@@ -103,18 +104,19 @@ def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, b
         if written is not None and _SURROGATE.search(written):
             raise ValueError
         logprobs = _logprobs(told.get("content" if route == "chat" else "token_logprobs"))
-    # OverflowError: a log-probability with hundreds of digits.
+    # OverflowError occurs if a log-probability is an integer of hundreds of digits.
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise RequestError("unreadable", f"an answer of another form: {_shown(content)}") from error
     text, is_thinking, has_thought = without_thinking(written or "")
     thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
     tokens_in, tokens_out = usage.get("prompt_tokens"), usage.get("completion_tokens")
     counted_in, counted_out = _count(tokens_in), _count(tokens_out)
-    # Token counts that are missing or impossible are estimated from the texts.
+    # Estimate token counts from the texts if they are missing or impossible.
     answer = Answer(
         text,
         ending != "length",
-        # The log-probabilities include those of the thinking, so they do not fit the remaining text.
+        # Drop the log-probabilities if there was thinking: they include its tokens, so they do not match the
+        # text that is left.
         None if has_thought else logprobs,
         request.tokens_in if counted_in is None else counted_in,
         tokens_of(written or "") if counted_out is None else counted_out,
@@ -123,7 +125,8 @@ def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, b
     problem: Problem = ""
     if ending == "content_filter" or refusal:
         problem = "refused-answer"
-    # Hosted models hide their thinking. The answer is then empty, and ends at its token limit.
+    # Hosted models do not send their thinking. An empty text that ended at the token limit shows that all
+    # tokens were used for it.
     elif is_thinking or (not text.strip() and (thought or ending == "length")):
         problem = "only-thinking"
     elif not completion(answer, request).finished:
@@ -136,14 +139,14 @@ def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, b
 
 def _count(tokens: Any) -> int | None:
     """Return a token count; None if the value is impossible."""
-    # True is an int in Python.
+    # Exclude booleans, which are ints in Python.
     if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS:
         return tokens
     return None
 
 
 def _shown(content: Any) -> str:
-    """Return the beginning of what a server sent, for a message."""
+    """Return the beginning of the JSON that a server sent, for an error message."""
     try:
         return ascii(content)[:80]
     except RecursionError:
@@ -151,15 +154,16 @@ def _shown(content: Any) -> str:
 
 
 def without_thinking(text: str) -> tuple[str, bool, bool]:
-    """Remove the thinking that some servers leave in front of an answer.
+    """Remove the model's thinking from the beginning of a text, where some servers leave it.
 
-    Some chat templates open the thinking themselves. Then the text has only the closing tag.
+    The opening tag may be missing, because some chat templates put it at the end of the prompt.
 
     Args:
-        text: The text of the answer.
+        text: The text that the server sent.
 
     Returns:
-        The answer, whether the text ends inside of the thinking, and whether there is any thinking.
+        The text after the thinking, whether the text ended before the thinking did, and whether there was any
+        thinking.
 
     >>> without_thinking("<think>Five of them, then.</think>Here they are.")
     ('Here they are.', False, True)
@@ -167,7 +171,7 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
     ('', True, True)
     """
     closing = list(_CLOSES.finditer(text))
-    # The answer follows the last closing tag, unless it opens a new block of thinking there.
+    # The answer follows the last closing tag, unless another block of thinking begins there.
     if closing and not _OPENS.match(text[closing[-1].end() :]):
         return text[closing[-1].end() :].lstrip(), False, True
     if closing or _OPENS.match(text):
@@ -176,21 +180,21 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
 
 
 def longer(request: Request, answer: Answer) -> Request:
-    """Return a request for the same text with a higher token limit.
+    """Return a copy of a request with a higher token limit.
 
-    The answer is kept under the same key.
+    The copy has the same key, so that its answer is cached as the answer to the original request.
 
     Args:
-        request: The request.
-        answer: Its unusable answer.
+        request: The request to repeat.
+        answer: The unusable answer to it.
 
     Returns:
-        The new request.
+        The request with the higher limit.
     """
     thinking = answer.problem == "only-thinking"
     most = max(request.tokens_out * _MORE, _TOKENS_TO_THINK if thinking else 0)
-    # A stop string such as a line break would end the thinking before the answer begins, so such a request
-    # has none. The text is still cut at the stop strings afterwards.
+    # Do not send the stop strings if the model thinks: a stop string such as a line break would end the
+    # thinking before the answer begins. `completion` still cuts the text at the stop strings.
     body = {name: value for name, value in request.body.items() if not (thinking and name == "stop")}
     body |= {name: most for name in NAMES_OF_LIMIT if name in body}
     return Request(body, request.key, request.tokens_in, most, request.constraints, request.stop)
@@ -200,26 +204,26 @@ def limit_of(body: Mapping[str, Any]) -> int | None:
     """Return the token limit in the body of a request.
 
     Args:
-        body: The body.
+        body: The body of the request.
 
     Returns:
-        The limit; None if there is none, or it is not a number.
+        The limit; None if the body has none, or if it is not an integer.
     """
     given = [body.get(name) for name in NAMES_OF_LIMIT]
     return max((limit for limit in given if isinstance(limit, int)), default=None)
 
 
 def completion(answer: Answer, request: Request) -> Completion:
-    """Return an answer as a text that ends where it should.
+    """Convert an answer to a completion, and cut its text at the stop strings and by the constraints.
 
-    Servers do not always stop at the stop strings, so the text is cut here.
+    Servers do not know the constraints, and some do not stop at the stop strings.
 
     Args:
         answer: The answer.
-        request: Its request.
+        request: The request for this answer.
 
     Returns:
-        The text.
+        The completion.
     """
     text, stopped = cut(answer.text.lstrip(), request.stop)
     text, ended = request.constraints.cut(text.strip())
@@ -227,19 +231,19 @@ def completion(answer: Answer, request: Request) -> Completion:
 
 
 def _logprobs(tokens: Any) -> tuple[float, ...] | None:
-    """Return the log-probabilities of an answer's tokens; None if a token has none.
+    """Read the log-probabilities in an answer.
 
     Returns:
-        Log-probabilities in nats.
+        The log-probability of each token in nats; None if any token has no finite one.
 
     Raises:
-        TypeError: They have an unexpected form.
+        TypeError: The value is not a list.
     """
     if not tokens:
         return None
     if not isinstance(tokens, list):
         raise TypeError
-    # The chat API sends objects, the completion API numbers.
+    # The chat API sends a list of objects, the completion API a list of numbers.
     values = [one["logprob"] if isinstance(one, dict) else one for one in cast("list[Any]", tokens)]
     numbers = [finite_number(value) for value in values]
     known = tuple(number for number in numbers if number is not None)

@@ -1,10 +1,10 @@
-"""Configure a server, limit its cost, and pause requests.
+"""Configure the access to a model server, limit its cost, and pause requests.
 
-`Serving` holds the options of a user, and refuses wrong ones at once. `Spending` admits a request only if its
-answer cannot exceed the cost limit. `Pause` delays all requests while a server limits the rate.
+`Serving` contains the user's settings and checks them. `Spending` lets a request pass only if its answer
+cannot exceed the cost limit. `Pause` delays all requests while the server limits their rate.
 
 Example:
-    A price of 3 per million tokens, and a cost of at most 5::
+    Set a price of 3 per million tokens, and a maximum cost of 5::
 
         serving = Serving(price_in=3.0, price_out=3.0, max_cost=5.0)
         serving.cost(1_000_000, 500_000)   # 4.5
@@ -27,38 +27,38 @@ from graphneg.nn.endpoint import KEY
 from graphneg.private_files import cache_folder
 
 BASE_URL = "OPENAI_BASE_URL"
-"""The environment variable with the address of the server."""
+"""The environment variable that contains the address of the server."""
 DEFAULT_URL = "https://api.openai.com/v1"
 """The address of OpenAI's server."""
 MILLION = 1_000_000
-"""Number of tokens to which prices refer."""
+"""The number of tokens to which a price refers."""
 CACHE_NAME = "answers.sqlite"
-"""The file of answers in the user's cache."""
+"""Name of the default cache of answers, in the user's cache folder."""
 BYTES_OF_TOKEN = 4
-"""Number of bytes of a token, for estimates."""
+"""Assumed number of bytes per token, to estimate token counts."""
 _TOKENS_AROUND = 8
-"""Number of tokens that a server adds to a text, for estimates."""
+"""Assumed number of tokens that a server adds around a text, such as role markers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A server, and how to ask it.
+    """The settings for a model server.
 
     Attributes:
-        base_url: The address of the server; by default that in OPENAI_BASE_URL, or else OpenAI's.
-        concurrency: Number of requests at a time.
-        timeout: Seconds that a whole request may take, up to the last byte of its answer.
-        attempts: Maximum number of attempts for a request. The pause before each one is longer.
-        price_in: Price of a million tokens that are read, in any currency.
-        price_out: Price of a million tokens that are written.
-        max_cost: Maximum cost of one writer. It is required if a price is given.
-        cache: The file of answers; by default one in the user's cache. Answers are found by server, model,
-            parameters and prompt.
+        base_url: The address of the server; None for the address in OPENAI_BASE_URL, or else OpenAI's.
+        concurrency: Maximum number of requests at the same time.
+        timeout: Maximum number of seconds for a whole request, up to the last byte of its answer.
+        attempts: Maximum number of attempts for a request. The pauses between attempts become longer.
+        price_in: Price of a million prompt tokens, in any currency; None if not known.
+        price_out: Price of a million generated tokens, in the same currency; None if not known.
+        max_cost: Maximum total cost of the requests of one writer, in the same currency. It is required if a
+            price is given.
+        cache: The file in which answers are cached; None for the default file in the user's cache folder.
         parameters: Parameters that are added to each request, for features of particular servers.
 
     Raises:
-        InputError: A number is out of range, the address is not valid or contains a password, or a price is
-            given without a limit or a limit without a price.
+        InputError: A number is out of range, the address is invalid or contains a password, a price is given
+            without a maximum cost, or a maximum cost without a price.
     """
 
     base_url: str | None = None
@@ -72,10 +72,10 @@ class Serving:
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the settings."""
         if self.concurrency < 1 or self.attempts < 1 or not 0 < self.timeout < math.inf:
             raise InputError("concurrency and attempts at least 1, timeout a number of seconds above 0")
-        # Written in this way because NaN fails both comparisons.
+        # "not price >= 0" refuses NaN as well, for which "price < 0" would be False.
         if any(
             price is not None and not price >= 0 for price in (self.price_in, self.price_out, self.max_cost)
         ):
@@ -90,7 +90,7 @@ class Serving:
             parts = urlsplit(self.url)
             # Reading the port raises ValueError if it is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # Such as http://[::1 and http://localhost:eight.
+        except ValueError:  # For example http://[::1 or http://localhost:eight.
             raise InputError("base_url is no address; one is http://localhost:8000/v1") from None
         if not is_address:
             raise InputError(f"base_url {self.url!r}: an address such as http://localhost:8000/v1")
@@ -104,40 +104,40 @@ class Serving:
 
     @property
     def priced(self) -> bool:
-        """Whether the price of tokens is known."""
+        """Whether a price is given."""
         return self.price_in is not None or self.price_out is not None
 
     @property
     def answers(self) -> Path:
-        """The path of the file of answers."""
+        """The path of the file in which answers are cached."""
         if self.cache is not None:
             return Path(self.cache).expanduser()
         return cache_folder() / CACHE_NAME
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
-        """Return the cost of tokens.
+        """Return the cost of prompt tokens and generated tokens.
 
         Args:
-            tokens_in: Number of tokens that are read.
-            tokens_out: Number of tokens that are written.
+            tokens_in: Number of prompt tokens.
+            tokens_out: Number of generated tokens.
 
         Returns:
-            The cost, in the currency of the prices.
+            The cost, in the currency of the prices. A price that is not given counts as 0.
         """
         return ((self.price_in or 0.0) * tokens_in + (self.price_out or 0.0) * tokens_out) / MILLION
 
 
 def serving_of(options: Serving | Mapping[str, Any]) -> Serving:
-    """Return the options of a server as `Serving`.
+    """Convert a mapping of settings to a `Serving`.
 
     Args:
-        options: Options by name, or a `Serving`.
+        options: The settings by name, as the attributes of `Serving` are called, or a `Serving`.
 
     Returns:
-        The options.
+        The settings; ``options`` itself if it is a `Serving`.
 
     Raises:
-        InputError: An option is unknown.
+        InputError: A name is unknown.
     """
     if isinstance(options, Serving):
         return options
@@ -148,13 +148,13 @@ def serving_of(options: Serving | Mapping[str, Any]) -> Serving:
 
 
 class Estimate(NamedTuple):
-    """An estimate of the requests of a run that are not answered yet.
+    """An estimate of the requests that a run will send, without those that the cache answers.
 
     Attributes:
         requests: Number of requests.
-        tokens_in: Number of tokens that are read, estimated from the texts.
-        tokens_out: Maximum number of tokens that are written.
-        cost: The cost; None if the prices are not known.
+        tokens_in: Number of prompt tokens, estimated from the texts.
+        tokens_out: Maximum number of generated tokens.
+        cost: The cost; None if no price is given.
     """
 
     requests: int
@@ -170,40 +170,42 @@ def tokens_of(text: str) -> int:
         text: The text.
 
     Returns:
-        One token for every four bytes, and some for the frame of the text.
+        One token for every four bytes, plus 8 tokens for what the server adds around the text.
     """
-    # Bytes, because characters outside of the Latin script take more tokens.
+    # Count bytes instead of characters: characters of other scripts than Latin have more bytes and take more
+    # tokens.
     return len(text.encode()) // BYTES_OF_TOKEN + _TOKENS_AROUND
 
 
 class Pause:
-    """A time until which all threads wait."""
+    """A pause that all threads share: nobody sends a request before it is over."""
 
     def __init__(self) -> None:
-        """Initialize without a pause."""
+        """Initialize with a pause that is already over."""
         self._until = 0.0
 
     def wait(self) -> None:
         """Wait until the pause is over."""
-        # Another thread may extend the pause in the meantime.
+        # Check again after sleeping, because another thread may have extended the pause in the meantime.
         while (left := self._until - time.monotonic()) > 0:
             time.sleep(left)
 
     def extend(self, seconds: float) -> None:
-        """Extend the pause. It is never shortened.
+        """Extend the pause, unless it already lasts longer.
 
         Args:
-            seconds: Minimum number of seconds from now.
+            seconds: Number of seconds from now for which the pause should last.
         """
         self._until = max(self._until, time.monotonic() + seconds)
 
 
 class Reserved(NamedTuple):
-    """The possible cost of a request.
+    """The cost that is reserved for a request.
 
     Attributes:
         estimate: The estimated cost.
-        most: The highest cost, judged by how much earlier answers exceeded their estimates.
+        most: The highest possible cost: the estimate, multiplied by the largest factor by which an earlier
+            answer exceeded its estimate.
     """
 
     estimate: float
@@ -211,17 +213,19 @@ class Reserved(NamedTuple):
 
 
 class Spending:
-    """The cost of answers, with a limit. Requests on their way count with their highest possible cost.
+    """Adds up the cost of answers, and enforces the cost limit.
+
+    A request in flight counts with its highest possible cost until its answer has arrived.
 
     Args:
-        serving: The prices and the limit.
+        serving: The settings with the prices and the limit.
 
     Attributes:
-        spent: The cost of all answers so far.
+        spent: The total cost of all answers so far.
     """
 
     def __init__(self, serving: Serving) -> None:
-        """Initialize without any cost."""
+        """Initialize with a total cost of 0."""
         self._serving = serving
         self._settled = Condition()
         self._awaited: list[float] = []
@@ -231,29 +235,30 @@ class Spending:
     def reserve(self, tokens_in: int, tokens_out: int) -> Reserved:
         """Reserve the highest possible cost of a request.
 
-        If the request might exceed the limit, this waits until other requests are settled.
+        If the request might exceed the limit, wait for the answers to other requests, which may cost less
+        than was reserved for them.
 
         Args:
-            tokens_in: Number of tokens that are read.
-            tokens_out: Maximum number of tokens that are written.
+            tokens_in: Number of prompt tokens.
+            tokens_out: Maximum number of generated tokens.
 
         Returns:
             The reserved cost.
 
         Raises:
-            StoppedError: The request might exceed the limit, and no other request is on its way.
+            StoppedError: The request might exceed the limit, and no other request is in flight.
         """
         estimate, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
         with self._settled:
             while True:
-                # Earlier answers may have cost more than their estimates.
+                # Scale the estimate by the largest factor by which an answer exceeded its estimate so far.
                 most = estimate * self._factor
-                # Count all requests on their way at their highest cost, so that the limit holds even if all
-                # are expensive.
+                # Count each request in flight at its highest possible cost, so that the limit is kept even if
+                # all of them cost that much.
                 if limit is None or self.spent + sum(self._awaited) + most <= limit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
-                # Nothing that could turn out cheaper than reserved is left to wait for.
+                # Waiting only helps if a request in flight can turn out cheaper than reserved. There is none.
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "
@@ -262,16 +267,16 @@ class Spending:
                 self._settled.wait()
 
     def settle(self, reserved: Reserved, cost: float) -> None:
-        """Replace the reserved cost of a request by its real cost.
+        """Replace the reserved cost of a request by its actual cost.
 
         Args:
-            reserved: What was reserved.
-            cost: The real cost.
+            reserved: The reserved cost, as `reserve` returned it.
+            cost: The actual cost.
         """
         with self._settled:
             self._awaited.remove(reserved.most)
             if reserved.estimate:
-                # If an answer cost more than was estimated, further answers may do so, too.
+                # If an answer cost more than was estimated, expect the same of later answers.
                 self._factor = max(self._factor, cost / reserved.estimate)
             self.spent += cost
             self._settled.notify_all()

@@ -1,11 +1,12 @@
 """Train a model with transformers' ``Trainer``, and resume a run that was stopped.
 
-`open_run` checks the output folder, and `fit` trains the model and saves it there. A run keeps its
-checkpoints beside a digest of everything that determines the run. The same call finds them and resumes; a
-call with other data or settings is refused. The checkpoints are removed when the model has been saved.
+`open_run` checks the output folder, and `fit` trains the model and saves it there. Checkpoints are stored
+together with a digest of all data and settings. If a run is stopped, the same call finds the checkpoints and
+resumes the run; a call with other data or settings is refused. The checkpoints are removed when the model has
+been saved.
 
-The losses for pairs of a context and a response are here, too: `weighted_cross_entropy` looks at each pair
-alone, and `pairs_and_lists` also compares each right pair with the wrong pairs of its group.
+The module also contains two losses for pairs of a context and a response: `weighted_cross_entropy` looks at
+each pair separately, and `pairs_and_lists` also compares each correct pair with the wrong pairs of its group.
 
 Example:
     Train a model whose ``save`` method writes it to a folder::
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 IN_ORDER: Mapping[str, Any] = {"num_train_epochs": 1, "train_sampling_strategy": "sequential"}
-"""Training arguments for rows that already hold all epochs, in the order in which they are learned."""
+"""Training arguments for data that contain the rows of all epochs, in the order in which they are learned."""
 _DEFAULTS: Mapping[str, Any] = {
     "num_train_epochs": 1,
     "per_device_train_batch_size": 8,
@@ -44,13 +45,13 @@ _DEFAULTS: Mapping[str, Any] = {
     "save_steps": 200,
     "save_total_limit": 1,
 }
-"""The default training arguments. Checkpoints are frequent, so that little is lost if a run is stopped."""
+"""The default training arguments. Checkpoints are saved often, so that little is lost if a run is stopped."""
 _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
-"""Keys of which a model's ``config.json`` has at least one."""
-# Files that transformers, sentence-transformers and tokenizers write. Other files in a folder are never
-# removed.
+"""Keys that show that a ``config.json`` belongs to a model: it has at least one of them."""
+# The files that transformers, sentence-transformers and tokenizers write. When a model is overwritten, only
+# these files are removed.
 _FILES = f"""
 {_CONFIG} generation_config.json training_args.bin chat_template.jinja
 model*.safetensors model.safetensors.index.json pytorch_model*.bin pytorch_model.bin.index.json
@@ -58,21 +59,21 @@ tokenizer* special_tokens_map.json added_tokens.json vocab.txt vocab.json merges
 spiece.model sentencepiece.bpe.model amrlib_meta.json held_out.amr
 {_MODULES} sentence_bert_config.json config_sentence_transformers.json poly_encoder.safetensors
 """.split()
-# Folders in the folder of a model: the settings of its pooling, and the second encoder of a bi-encoder with
-# separate towers.
+# Subfolders in the folder of a model: the pooling settings of sentence-transformers, and the response encoder
+# of a bi-encoder that has separate encoders for contexts and responses.
 _POOLING, _TOWER = "1_Pooling", "response"
 
 
 def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
     """Return ``TrainingArguments`` with the defaults of graphneg and the caller's values.
 
-    On CUDA the run uses bf16 if the device supports it and the caller chooses no precision.
+    On CUDA, the run uses bf16 if the device supports it, unless the caller sets ``bf16`` or ``fp16``.
 
     Args:
-        checkpoints: The folder of checkpoints.
+        checkpoints: The folder in which checkpoints are stored.
         seed: Seed of the run and of the order of rows.
         device: The type of the model's device: ``cpu``, ``cuda`` or ``mps``.
-        arguments: The caller's arguments of ``TrainingArguments``.
+        arguments: Further ``TrainingArguments`` of the caller, which override the defaults.
 
     Returns:
         The arguments.
@@ -88,9 +89,9 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,
-        # graphneg shows its own progress.
+        # Switch off the progress bar of transformers, because graphneg has its own.
         "disable_tqdm": True,
-        # The collators read rows that the models do not know.
+        # Keep all columns: the collators need some that are not parameters of the models.
         "remove_unused_columns": False,
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
@@ -110,7 +111,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # The Trainer would notice this only after the model has been moved to its device.
+    ):  # Check this now: the Trainer would report it only after it has moved the model to its device.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)
@@ -125,10 +126,10 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
 
     Args:
         epochs: Number of epochs.
-        arguments: The caller's arguments of ``TrainingArguments``.
+        arguments: Further ``TrainingArguments`` of the caller.
 
     Raises:
-        InputError: The number is below 1, or an argument sets the length of the run.
+        InputError: The number of epochs is below 1, or an argument also sets the length of the run.
     """
     if epochs < 1:
         raise InputError("at least one epoch, please")
@@ -142,7 +143,7 @@ class Run:
 
     Attributes:
         folder: The folder in which the model is saved.
-        fingerprint: A digest of everything that determines the run.
+        fingerprint: A digest of all data and settings that determine the run.
     """
 
     folder: Path
@@ -150,27 +151,28 @@ class Run:
 
     @property
     def checkpoints(self) -> Path:
-        """The folder of checkpoints."""
+        """The folder in which checkpoints are stored."""
         return self.folder / "checkpoints"
 
     @property
     def note(self) -> RunNote:
-        """The note that says to which run the checkpoints belong."""
+        """The file that records to which run the checkpoints belong, by its fingerprint."""
         return RunNote(self.checkpoints / "run.json", self.fingerprint)
 
     @property
     def last(self) -> Path | None:
-        """The newest complete checkpoint; None if there is none. The trainer writes its state file last."""
+        """The newest complete checkpoint; None if there is none."""
+        # A checkpoint is complete if it has a state file, which the trainer writes last.
         written = [state.parent for state in self.checkpoints.glob("checkpoint-*/trainer_state.json")]
         return max(written, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
     def begin(self) -> None:
-        """Remove what is to be overwritten, and note to which run the checkpoints belong.
+        """Prepare the folder: remove old files, unless this run is resumed, and record the fingerprint.
 
         Raises:
             InputError: The folder cannot be created.
         """
-        # The checkpoints belong to this run: resume it.
+        # If the checkpoints belong to this run, keep them to resume it.
         if self.note.state == "same":
             return
         if self.checkpoints.exists():
@@ -185,19 +187,22 @@ class Run:
 
 
 def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
-    """Check the output folder of a run. Nothing is written or removed before the run begins.
+    """Check the output folder of a run.
+
+    This function writes and removes nothing. Old files are removed by `Run.begin`.
 
     Args:
         folder: The folder in which the model is saved.
-        facts: Everything that determines the run, so that no run resumes another one.
-        overwrite: Whether to replace a model, or the checkpoints of a run with other facts. A run with the
-            same facts is resumed in any case.
+        facts: All data and settings that determine the run. A run is only resumed by a call with equal facts.
+        overwrite: Whether to replace a model, or the checkpoints of a run with other facts. The checkpoints
+            of a run with equal facts are never replaced: that run is resumed.
 
     Returns:
         The run.
 
     Raises:
-        InputError: The folder holds a model, or checkpoints of a run with other facts.
+        InputError: ``overwrite`` is False, and the folder contains a model or the checkpoints of a run with
+            other facts.
     """
     run = Run(Path(folder), fingerprint(facts))
     state = run.note.state
@@ -218,7 +223,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
 
 def _model_config(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a model; refuse a folder that holds something else."""
+    """Return the configuration of a model, or refuse a folder whose ``config.json`` is not a model's."""
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
@@ -227,9 +232,9 @@ def _model_config(folder: Path) -> dict[str, Any]:
 
 
 def _remove_model(folder: Path) -> None:
-    """Remove the files of a model, including a second encoder for responses, and no other files."""
+    """Remove the files of a model, including those of a separate response encoder, and no other files."""
     noted: Any = _model_config(folder).get("graphneg")
-    # A bi-encoder with separate towers keeps its encoder of responses in a folder of its own.
+    # A bi-encoder with separate encoders has its response encoder in a subfolder.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _TOWER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():
@@ -254,7 +259,8 @@ class Trained:
         folder: The folder of the model.
         steps: Number of optimizer steps.
         loss: Mean training loss.
-        share: Share of the rows that were learned, from 0 to 1. It is below 1 if the run stopped early.
+        share: Completed share of the planned epochs, from 0 to 1. It is below 1 if the run ended early, for
+            example because of ``max_steps``.
     """
 
     folder: Path
@@ -277,25 +283,27 @@ def fit(
 ) -> Trained:
     """Train a model in place, and save it in the folder of the run.
 
-    The run prints nothing but its progress. A run that was stopped resumes at its last checkpoint if the same
-    call is made again. On a CPU the same seed gives the same model.
+    The function prints only its progress. If a run is stopped, the same call resumes it at the last
+    checkpoint. On a CPU, the same seed gives the same model.
 
-    Ctrl-C ends the run after its current step, with a checkpoint. A second Ctrl-C ends it at once. A run that
-    ends before its first checkpoint leaves no files.
+    Ctrl-C stops the run after its current step and saves a checkpoint. A second Ctrl-C stops it immediately.
+    If the run is stopped before its first checkpoint, no files are left.
 
     Args:
-        run: The output folder.
-        learner: Has the transformers model as ``model``, and a method ``save`` that takes a folder.
+        run: The output folder, as `open_run` returned it.
+        learner: An object with the transformers model as ``model``, and a method ``save`` that takes a
+            folder.
         rows: The training data set.
-        collate: Returns the batch for a list of rows.
+        collate: Function that converts a list of rows to a batch.
         seed: Seed of the run.
-        arguments: Arguments of ``TrainingArguments``. ``report_to`` switches on loggers such as TensorBoard.
-        progress: A progress display.
+        arguments: Further ``TrainingArguments``, which override the defaults. ``report_to`` switches on
+            loggers such as TensorBoard.
+        progress: Progress display; None for no display.
         callbacks: Further callbacks of the trainer.
         **trainer: Further arguments of ``Trainer``.
 
     Returns:
-        The result of the run.
+        The folder of the model, with counts and losses of the run.
     """
     from graphneg.nn.callbacks import StepCallback
 
@@ -310,21 +318,21 @@ def fit(
         with steps.listening():
             done = loop.train(resume_from_checkpoint=str(run.last) if run.last else None)
     except BaseException:
-        if run.last is None:  # There is no checkpoint to resume from.
+        if run.last is None:  # Without a checkpoint, the run cannot be resumed, so leave no files.
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise
     model.eval()
     learner.save(run.folder)
-    # The model has been saved, so the checkpoints are not needed any more.
+    # The model has been saved, so the checkpoints are no longer needed.
     shutil.rmtree(run.checkpoints)
-    # The trainer counts a fraction of an epoch if it was stopped early.
+    # The trainer reports the completed epochs as a fraction, such as 1.5, if the run ended early.
     share = float(done.metrics.get("epoch", 0)) / (float(settings.num_train_epochs) or 1)
     return Trained(run.folder, int(done.global_step), float(done.training_loss), share)
 
 
 def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
-    """Return a ``Trainer`` that prints nothing and keeps its TensorBoard data beside the model."""
+    """Return a ``Trainer`` that prints nothing and writes its TensorBoard data to the model's folder."""
     from transformers import Trainer
     from transformers.integrations.integration_utils import TensorBoardCallback
     from transformers.trainer_callback import PrinterCallback
@@ -337,22 +345,24 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     loop.remove_callback(PrinterCallback)
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
-            # A resumed run continues its curves; another run has curves of its own.
+            # Name the folder after the run, so that a resumed run continues its curves in TensorBoard, and a
+            # different run starts new ones.
             callback.logging_dir = str(run.folder / "runs" / run.fingerprint[:12])
     return loop
 
 
 def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Return the weighted cross-entropy of the pairs, divided by the number of pairs in the step.
+    """Return the weighted binary cross-entropy, divided by the number of pairs in the optimizer step.
 
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
-        labels: Tensor of shape (pairs, columns). The first two columns are the label and the weight.
-        num_items_in_batch: Number of labels, over all columns, in all batches of the step. It differs from
-            that of this batch if gradients are accumulated.
+        labels: Tensor of shape (pairs, columns). The first column is the label (1 for a correct pair, 0 for a
+            wrong one), the second column is the weight of the pair.
+        num_items_in_batch: Number of labels, over all columns, in all batches of the optimizer step. A step
+            has several batches if gradients are accumulated. None if it has only this batch.
 
     Returns:
-        A scalar.
+        The loss, a scalar tensor.
     """
     from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -365,23 +375,24 @@ def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any
 def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
     """Add a listwise loss to `weighted_cross_entropy`.
 
-    The listwise loss is the cross-entropy of each right pair against the wrong pairs of its group in the
-    batch. The pairs of a group differ in little else, so the model learns sooner what makes a pair right.
+    The listwise loss is the softmax cross-entropy of each correct pair against the wrong pairs of its group
+    in the batch. The pairs of a group are similar in everything except their correctness, so the model learns
+    faster what makes a pair correct.
 
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
-        labels: Tensor of shape (pairs, 3): label, weight, and number of the group.
-        num_items_in_batch: As in `weighted_cross_entropy`.
+        labels: Tensor of shape (pairs, 3) with the label, the weight and the group number of each pair.
+        num_items_in_batch: Number of labels in the optimizer step, as in `weighted_cross_entropy`.
 
     Returns:
-        A scalar.
+        The sum of both losses, a scalar tensor.
     """
     import torch
 
     of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
     right = targets > 0.5
-    # rivals[i, j] is True if pair j is a wrong one of the same group as the right pair i.
+    # rivals[i, j] is True if pair j is wrong and belongs to the same group as the i-th correct pair.
     rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
     has_rivals = rivals.any(dim=1)
     if not has_rivals.any():
@@ -389,12 +400,12 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     own = logits[right][has_rivals]
     others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
     of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
-    # The mean is that of this batch. Scale it to the pairs of the whole step.
+    # The listwise loss is a mean over this batch. Weight it by the batch's share of the pairs in the step.
     return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
 def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
-    """Return the number of pairs in a step.
+    """Return the number of pairs in an optimizer step.
 
     Args:
         labels: Labels of one batch of the step, tensor of shape (pairs, columns).
@@ -403,5 +414,5 @@ def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
     Returns:
         The number of pairs.
     """
-    # The trainer counts labels over all columns.
+    # The trainer counts each column of a row as a label, so divide by the number of columns.
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]

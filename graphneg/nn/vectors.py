@@ -1,6 +1,6 @@
-"""Load static word vectors (GloVe, fastText), embed texts with them, and find nearest words.
+"""Load static word vectors (GloVe, fastText), embed texts with them, and find the nearest words of a word.
 
-Torch is not needed.
+This module does not need torch. The search for nearest words needs FAISS.
 
 Example:
     The words closest to "tea" in the vectors that graphneg ships::
@@ -31,25 +31,26 @@ _WORD = re.compile(r"\w+(?:['’]\w+)?", re.UNICODE)
 
 
 class StaticVectors:
-    """Static word vectors. A text is the mean of the vectors of its words, scaled to length 1.
+    """Embeds texts with static word vectors.
 
-    These formats are read:
+    The vector of a text is the mean of the vectors of its words, scaled to length 1. The word vectors are
+    read from one of these formats:
 
     - the text format of GloVe and fastText, with a word and its numbers per line, also as .gz (a first line
       with two numbers is skipped)
     - a .npz file with the arrays ``words`` and ``vectors``
-    - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose column ``index`` has a word per row
+    - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose first column has a word per row
 
     Args:
         path: The file or directory; ``glove-50d`` for the vectors that graphneg ships.
 
     Attributes:
         words: The words in the order of the file, which is usually by frequency.
-        vectors: A float32 array of shape (words, dimensions).
-        name: The name of the file with a digest of its content.
+        vectors: The vectors of the words, a float32 array of shape (words, dimensions).
+        name: The name of the file or directory with a digest of its content.
 
     Raises:
-        ModelError: The file is missing or holds no word vectors.
+        ModelError: The file is missing or does not contain word vectors.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -63,7 +64,7 @@ class StaticVectors:
             raise ModelError(f"{source}: no word vectors can be read from it: {reason}") from error
         if not self.words or len(self.words) != len(self.vectors):
             raise ModelError(f"{source}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
-        # Reversed, so that the first vector of a repeated word is used.
+        # Iterate in reverse, so that the first vector of a repeated word replaces the later ones.
         self._indices = {word: at for at, word in reversed(list(enumerate(self.words)))}
         self.name = model_name(source.name, files)
 
@@ -78,7 +79,7 @@ class StaticVectors:
             texts: The texts.
 
         Returns:
-            A float32 array of shape (texts, dimensions). A row is zero if no word of its text is known.
+            A float32 array of shape (texts, dimensions). The row of a text without known words is zero.
         """
         import numpy
 
@@ -86,42 +87,42 @@ class StaticVectors:
         for row, text in zip(means, texts, strict=True):
             indices: list[int] = []
             for word in _WORD.findall(text.lower().replace("’", "'")):
-                # "don't" is looked up as a whole first. If it is unknown, "don" and "t" are looked up.
+                # Look up "don't" as a whole first. If it is unknown, look up "don" and "t".
                 parts = (word,) if word in self._indices else word.split("'")
                 indices += [self._indices[part] for part in parts if part in self._indices]
             if indices:
                 row[:] = self.vectors[indices].mean(axis=0)
-        # The means of texts are scaled, so that inner products are cosine similarities.
+        # Scale the means to length 1, so that inner products are cosine similarities.
         return _unit(means)
 
     def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
         """Return the words closest to a word, without the word itself.
 
-        The first call builds an index of all words, which needs FAISS.
+        The first call builds a FAISS index of all words.
 
         Args:
-            word: A word.
-            k: Number of words to return.
+            word: The word whose neighbours are searched.
+            k: Maximum number of neighbours.
 
         Returns:
-            Words and their cosine similarities, the closest first; none for an unknown word.
+            Pairs of a word and its cosine similarity, the closest first; an empty list for an unknown word.
         """
         at = self._indices.get(word)
         if at is None or k < 1:
             return []
-        # The word itself is among its neighbours.
+        # Search for one more, because the word itself is among the results.
         scores, indices = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
         pairs = zip(indices[0].tolist(), scores[0].tolist(), strict=True)
         return [(self.words[index], score) for index, score in pairs if index != at][:k]
 
     @cached_property
     def _index(self) -> Nearest:
-        """The index of all words, built at the first use."""
+        """The FAISS index of all words, which is built at the first use."""
         return Nearest(_unit(self.vectors))
 
 
 def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
-    """Read words and vectors, and return the files that hold them."""
+    """Read word vectors. Return the words, their vectors, and the files from which they were read."""
     import numpy
 
     if path.is_dir():
@@ -132,7 +133,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
             raise ValueError(f"{count} are in it, not one")
         words = parquet.read_table(index[0]).column(0).to_pylist()
-        # Memory-mapped: only the parts of the array that are used are read.
+        # Memory-map the array, so that only the parts that are used are read from disk.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
     if path.suffix == ".npz":
         with numpy.load(path) as arrays:
@@ -149,13 +150,13 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     width = 0
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         lines = enumerate(file, 1)
-        # Convert the lines in chunks: the strings of a whole file take several times the memory of its
-        # vectors.
+        # Convert the lines in chunks, because the strings of the whole file would take several times the
+        # memory of the vectors.
         while chunk := list(islice(lines, 10_000)):
             rows: list[list[str]] = []
             for number, line in chunk:
                 word, *numbers = line.rstrip().split(" ")
-                # fastText writes the numbers of words and dimensions into the first line.
+                # Skip the first line of a fastText file, which contains the numbers of words and dimensions.
                 if number == 1 and len(numbers) == 1:
                     continue
                 width = width or len(numbers)
@@ -169,19 +170,21 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
 
 
 def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
-    """Scale rows to length 1; rows of zeros stay zero."""
+    """Scale each row to length 1. Rows of zeros stay zero."""
     import numpy
 
     lengths: numpy.ndarray[Any, Any] = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    # Divide rows of zeros by 1.
+    # Divide rows of zeros by 1, since their length is 0.
     return (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
 
 
 class Nearest:
-    """An exact inner-product index. For vectors of length 1, inner products are cosine similarities.
+    """An exact search for the nearest vectors by inner product, with FAISS.
+
+    For vectors of length 1, inner products are cosine similarities.
 
     Args:
-        vectors: A float32 array of shape (n, dimensions).
+        vectors: The vectors to search, a float32 array of shape (n, dimensions).
 
     Attributes:
         size: Number of vectors.
@@ -202,11 +205,12 @@ class Nearest:
         """Find the nearest vectors of each query.
 
         Args:
-            queries: A float32 array of shape (queries, dimensions).
-            k: Number of vectors to find.
+            queries: The query vectors, a float32 array of shape (queries, dimensions).
+            k: Number of vectors to find for each query.
 
         Returns:
-            Scores and indices, the best first, each of shape (queries, min(k, n)).
+            The inner products and the indices of the nearest vectors, the nearest first. Both arrays have the
+            shape (queries, min(k, n)).
         """
         import numpy
 
@@ -217,10 +221,10 @@ def import_faiss(what: str = "nearest neighbours") -> Any:
     """Import FAISS.
 
     Args:
-        what: What needs FAISS, for the error message.
+        what: The feature that needs FAISS, for the error message.
 
     Returns:
-        The module.
+        The module ``faiss``.
 
     Raises:
         ModelError: FAISS is not installed.

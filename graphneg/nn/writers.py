@@ -1,8 +1,8 @@
-r"""Write texts for prompts, with a local model or with a server.
+r"""Generate texts for prompts, with a local model or on a server.
 
 `LocalWriter` runs a causal or sequence-to-sequence model on this machine. `graphneg.nn.served.ServedWriter`
-asks a server. Both implement `Writer.complete`. A text depends on its prompt, the id of the prompt and the
-seed, and never on the other prompts.
+sends requests to a server. Both implement `Writer.complete`. A text depends on its prompt, on the prompt's id
+and on the seed, but not on the other prompts.
 
 >>> writer = LocalWriter(load_causal("path/to/model"))                                     # doctest: +SKIP
 >>> writer.complete([Prompt("Words: ladder\nSentence:")], seed=1, stop=["\n"])             # doctest: +SKIP
@@ -37,10 +37,10 @@ from graphneg.nn.generation import (
 from graphneg.nn.language_models import LanguageModel, Request
 
 Route = Literal["chat", "completion"]
-"""How a model is asked: ``chat`` sends the prompt as a user's message to an assistant; ``completion`` lets
-the model continue the prompt."""
+"""How a prompt is given to a model: ``chat`` sends it as a user's message in a chat; ``completion`` lets the
+model continue the prompt."""
 _MARKS = re.compile(r"[.!?][\"”]?(?=\s|$)")
-"""Marks that may end a sentence, with a closing quotation mark."""
+"""Punctuation that may end a sentence, including a closing quotation mark."""
 _log = logging.getLogger(__name__)
 
 
@@ -48,8 +48,8 @@ class Prompt(NamedTuple):
     """A prompt for one text.
 
     Attributes:
-        text: The prompt.
-        id: Determines the text together with the seed; by default the prompt itself does.
+        text: The prompt itself.
+        id: Id that, with the seed of the run, determines the random choices; if empty, the prompt is used.
     """
 
     text: str
@@ -57,13 +57,13 @@ class Prompt(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """A text, without white space around it.
+    """A generated text.
 
     Attributes:
-        text: The text.
-        finished: Whether it ended before the token limit.
-        logprobs: The log-probabilities of its tokens in nats; None if they were not requested or are not
-            available.
+        text: The text, stripped of white space.
+        finished: Whether the text ended before the token limit.
+        logprobs: The log-probability of each token of the text in nats; None if they were not requested or
+            are not available.
         problem: Why a server's answer is unusable (see `graphneg.nn.answers.PROBLEMS`); empty if it is
             usable.
     """
@@ -76,16 +76,17 @@ class Completion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """Words that a text should contain or avoid, and where it ends.
+    """Words that a text should contain or avoid, and a condition for its end.
 
-    A local model follows them token by token. A server does not: the prompt has to state them, texts are only
-    cut at the end of a sentence, and the caller checks the rest.
+    A local model applies the constraints at each token. A server cannot do this: the prompt has to state
+    which words are required, the texts are cut at the end of a sentence after they arrive, and the caller has
+    to check the words.
 
     Attributes:
         words: Words that the text should contain.
         pull: Bias that is added to the logits of missing words. It grows with the length of the text.
-        sentence_words: If above 0, the text ends with the first sentence after which it has at least this
-            number of words and contains all of ``words``.
+        sentence_words: Minimum number of words; 0 for no condition. The text ends at the first end of a
+            sentence where it has at least this number of words and contains all of ``words``.
         weights: Factors for the probabilities of words; 0 forbids a word.
     """
 
@@ -95,13 +96,14 @@ class Constraints:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def complete(self, text: str) -> bool:
-        """Return whether a text ends with a sentence that completes it.
+        """Return whether a text meets the ``sentence_words`` condition and may end here.
 
         Args:
             text: The text so far.
 
         Returns:
-            False if there is no ``sentence_words`` condition.
+            True if the text ends with a complete sentence, is long enough and contains all required words.
+            Always False if ``sentence_words`` is 0.
         """
         return (
             self.sentence_words > 0
@@ -111,18 +113,18 @@ class Constraints:
         )
 
     def cut(self, text: str) -> tuple[str, bool]:
-        """Cut a text after the first sentence that completes it.
+        """Cut a text after the first sentence where it may end; see `complete`.
 
         Args:
             text: The text.
 
         Returns:
-            The text, and whether there is such a sentence.
+            The text, cut if there is such a sentence, and whether there is one.
 
         >>> Constraints(("tea",), sentence_words=2).cut("Hello there. I like tea. And you?")
         ('Hello there. I like tea.', True)
         """
-        # A period may be inside of an abbreviation, so each candidate is checked with `complete`.
+        # Check each candidate with `complete`, because a period may belong to an abbreviation.
         ends = (found.end() for found in _MARKS.finditer(text)) if self.sentence_words else ()
         found = next((text[:end] for end in ends if self.complete(text[:end])), None)
         return (text, False) if found is None else (found, True)
@@ -134,14 +136,14 @@ FREE = Constraints()
 
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
-    """How texts are generated.
+    """Settings for generation.
 
     Attributes:
-        search: The search; greedy by default.
-        max_new_tokens: Maximum number of tokens of a text.
-        shown: Text before each prompt, such as solved examples.
+        search: The search settings: beam search or sampling. The default is greedy search.
+        max_new_tokens: Maximum number of generated tokens.
+        shown: Text to put before each prompt, such as few-shot examples.
         logprobs: Whether to return the log-probabilities of tokens.
-        kept: Special tokens that a local model keeps in its texts.
+        kept: Special tokens that are not removed from the texts of a local model.
     """
 
     search: Search = field(default_factory=Beams)
@@ -156,7 +158,7 @@ PLAIN = GenerationSettings()
 
 
 class Writer(Protocol):
-    """Writes texts."""
+    """Generates texts for prompts."""
 
     @property
     def name(self) -> str:
@@ -175,10 +177,12 @@ class Writer(Protocol):
     ) -> list[list[Completion]]:
         """Return ``n`` texts for each prompt. The texts do not repeat the prompt.
 
-        A text ends where the model ends it, or before the first stop string. These errors are possible:
-        `InputError` for a wrong number of constraints, or for a search that cannot give ``n`` texts;
-        `ModelError` for a prompt that the model cannot read, or a server that does not answer properly;
-        `StoppedError` for a spent cost limit, or a server that has gone.
+        A text ends where the model ends it, or before the first stop string. Implementations raise:
+
+        - `InputError` if the numbers of constraints and prompts differ, or if the search cannot return ``n``
+          texts
+        - `ModelError` if the model cannot read a prompt, or if a server cannot be used at all
+        - `StoppedError` if the cost limit is reached, or if a server stops answering
 
         Args:
             prompts: The prompts.
@@ -186,7 +190,7 @@ class Writer(Protocol):
             seed: Seed of the run.
             stop: Strings that end a text.
             constraints: Constraints for each prompt; None for no constraints.
-            settings: The search and the limits.
+            settings: The search settings and the limits.
 
         Returns:
             The texts of each prompt, in the order of the prompts.
@@ -199,26 +203,26 @@ class Writer(Protocol):
 
 
 def settings_of_writer(writer: Writer) -> dict[str, object]:
-    """Return what the texts of a writer depend on: the model, and the way in which it is asked.
+    """Return the settings of a writer on which its texts depend.
 
     Args:
         writer: The writer.
 
     Returns:
-        The name of the model, and the route if the writer has one.
+        The name of the model as ``model``, and the route as ``route``, which is None if the writer has none.
     """
     return {"model": writer.name, "route": getattr(writer, "route", None)}
 
 
 def per_prompt(constraints: Sequence[Constraints] | None, prompts: Sequence[Prompt]) -> Sequence[Constraints]:
-    """Return the constraints of each prompt.
+    """Return constraints for each prompt, and check their number.
 
     Args:
         constraints: Constraints for each prompt; None for no constraints.
         prompts: The prompts.
 
     Returns:
-        Constraints, in the order of the prompts.
+        The constraints in the order of the prompts; `FREE` for each prompt if none are given.
 
     Raises:
         InputError: The numbers of constraints and prompts differ.
@@ -235,7 +239,7 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
 
     Args:
         text: The text.
-        stop: Strings that end it.
+        stop: The stop strings.
 
     Returns:
         The text, and whether it contained a stop string.
@@ -249,12 +253,12 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """One row to generate.
+    """A row of a batch: a prompt from which one or more texts are generated.
 
     Attributes:
         tokens: The tokens of the prompt.
-        constraints: The constraints of the text.
-        seed: The seed of the row.
+        constraints: The constraints of the texts.
+        seed: The seed for sampling.
     """
 
     tokens: Tokens
@@ -264,14 +268,14 @@ class _Draw:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What all rows of a call have in common.
+    """The arguments of a `LocalWriter.complete` call that all of its rows share.
 
     Attributes:
-        settings: The search and the limits.
+        settings: The search settings and the limits.
         n: Number of texts for each prompt.
         stop: Strings that end a text.
         ends: Tokens that end a text.
-        shown: The tokens of the text before each prompt.
+        shown: The tokens of the text that is put before each prompt, if they are separate from the prompt's.
     """
 
     settings: GenerationSettings
@@ -282,14 +286,17 @@ class _Asked:
 
 
 class LocalWriter:
-    """Writes texts with a language model on this machine, in batches of similar length, the longest first.
+    """Generates texts with a language model on this machine.
+
+    Prompts of similar length share a batch, and the longest prompts come first.
 
     Args:
-        model: The model.
-        route: ``chat`` puts each prompt into the chat template of the tokenizer.
+        model: The language model.
+        route: ``chat`` to put each prompt into the chat template of the tokenizer, ``completion`` to let the
+            model continue the prompt.
 
     Raises:
-        ModelError: The tokenizer has no chat template.
+        ModelError: The route is ``chat``, and the tokenizer has no chat template.
     """
 
     def __init__(self, model: LanguageModel, route: Route = "completion") -> None:
@@ -301,11 +308,11 @@ class LocalWriter:
 
     @property
     def name(self) -> str:
-        """The path of the model."""
+        """The path of the model's folder or file."""
         return str(self.model.path)
 
     def notes(self) -> list[str]:
-        """Return no notes. See `Writer.notes`."""
+        """Return an empty list, since there is nothing to report. See `Writer.notes`."""
         return []
 
     def complete(
@@ -320,17 +327,17 @@ class LocalWriter:
     ) -> list[list[Completion]]:
         """Return ``n`` texts for each prompt. See `Writer.complete`.
 
-        A stop string of one character ends a text at each token that contains it. Longer stop strings are
-        searched for in the text. A prompt that leaves no room for ``max_new_tokens`` loses its beginning,
-        with a warning.
+        A stop string of one character is found in the tokens: every token that contains it ends a text.
+        Longer stop strings are searched for in the decoded text. If a prompt leaves no room for
+        ``max_new_tokens``, its beginning is removed, and a warning is logged.
 
         Args:
             prompts: The prompts.
-            n: Number of texts for each prompt, at most the number of beams in a beam search.
+            n: Number of texts for each prompt. In a beam search, it is at most the number of beams.
             seed: Seed of the run.
             stop: Strings that end a text.
             constraints: Constraints for each prompt; None for no constraints.
-            settings: The search and the limits.
+            settings: The search settings and the limits.
 
         Returns:
             The texts of each prompt, in the order of the prompts.
@@ -341,7 +348,8 @@ class LocalWriter:
         held, search, model = per_prompt(constraints, prompts), settings.search, self.model
         if isinstance(search, Beams) and n > search.width:
             raise InputError(f"{n} texts of each prompt: {search.width} beams find no more than these")
-        # A longer stop string may be spread over several tokens, so it cannot end a text by its tokens.
+        # Stop strings of several characters are checked later, in the decoded text, because they may be
+        # spread over several tokens.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]
         shown = self._tokens(settings.shown) if settings.shown and self.route == "completion" else []
         asked = _Asked(settings, n, stop, frozenset[int]().union(*ends), shown)
@@ -350,70 +358,71 @@ class LocalWriter:
             for number, (prompt, tokens) in enumerate(
                 zip(prompts, self._sources(prompts, asked), strict=True)
             )
-            # A beam search finds all texts of a prompt in a single row.
+            # A beam search returns all texts of a prompt from a single row. Sampling needs a row for each
+            # text.
             for draw in range(1 if isinstance(search, Beams) else n)
         ]
         run, what = partial(self._run, asked=asked), f"{self.name}: a prompt"
         rows = iter(longest_first(draws, lambda draw: len(draw.tokens), model.batch_size, run, what))
         if isinstance(search, Beams):
             return list(rows)
-        # Each sampled row has one text. Join the n rows of a prompt.
+        # Each sampled row has one text. Collect the texts from the n rows of each prompt.
         return [[text for texts in islice(rows, n) for text in texts] for _ in prompts]
 
     def _sources(self, prompts: Sequence[Prompt], asked: _Asked) -> list[list[int]]:
-        """Return the tokens of each prompt that fit after the shown tokens."""
-        # Shown tokens are read separately, once for all prompts. Otherwise the shown text is a part of each
-        # prompt.
+        """Tokenize prompts, and truncate those that are too long for the model."""
+        # On the completion route, the model reads the shown tokens separately, once for all prompts. On the
+        # chat route, the shown text becomes a part of each prompt.
         if asked.shown:
             read = [self._plain_tokens(prompt.text) for prompt in prompts]
         else:
             read = [self._tokens(asked.settings.shown + prompt.text) for prompt in prompts]
         if self.model.longest is None:
             return read
-        # The model reads the shown tokens, the prompt and the new tokens together.
+        # The shown tokens, the prompt and the generated tokens must fit into the input length together.
         room = self.model.longest - len(asked.shown) - asked.settings.max_new_tokens
         if room < 1:
             what = "the examples" if asked.shown else f"{asked.settings.max_new_tokens} new ones"
             raise ModelError(f"{self.name}: reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
             _log.warning("%d of %d prompts were too long and lost their beginning", short, len(read))
-        # Keep the end of a prompt, which comes directly before the text.
+        # Keep the end of a prompt, because the text follows directly.
         return [tokens[-room:] for tokens in read]
 
     def _tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text, in the chat template if the route asks for it."""
+        """Tokenize a text; on the chat route, put it into the chat template first."""
         if self.route == "completion":
             return self.model.source_tokens(text)
         try:
-            # With add_generation_prompt, the template ends where the assistant's answer begins.
+            # add_generation_prompt makes the template end where the assistant's answer begins.
             said = [{"role": "user", "content": text}]
             whole = self.model.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
-        except Exception as error:  # A template may raise anything.
+        except Exception as error:  # Templates are programs, which may raise any exception.
             raise ModelError(f"{self.name}: its chat template fails ({first_line(error)})") from error
-        # The template already contains the special tokens.
+        # Do not add special tokens, because the template contains them already.
         return self._plain_tokens(whole)
 
     def _plain_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text without special tokens."""
+        """Tokenize a text without adding special tokens."""
         return self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
     def _run(self, batch: Sequence[_Draw], asked: _Asked) -> list[list[Completion]]:
-        """Return the texts of each row: ``n`` texts with a beam search, otherwise one."""
+        """Generate the texts of a batch: ``n`` texts for each row in a beam search, otherwise one."""
         model, search, sources = self.model, asked.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, asked.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, asked.shown)
-        # A beam search has a row for each beam.
+        # transformers expands the batch to one row for each beam, so repeat the constraints likewise.
         held = [draw.constraints for draw in batch for _ in range(beams)]
         text_of = partial(model.raw_text, kept=asked.settings.kept)
         over = TextEnd(
             [_is_over(one, asked.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
         )
-        # A beam search reorders its rows, so a row's text cannot be watched there.
+        # Do not use the stopping criterion in a beam search, which moves texts between rows.
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
-            # Constraints come before temperature and noise, so that they change the probabilities of the
-            # search.
+            # Apply the constraints before temperature and noise, so that sampling uses the changed
+            # probabilities.
             [*self._held(held, start, asked.ends), *processors(search, [draw.seed for draw in batch])],
             shown=asked.shown,
             stops=[over] if watched else [],
@@ -426,7 +435,7 @@ class LocalWriter:
         items: list[Request] = []
         for number, tokens in enumerate(sequences):
             end = over.lengths[number] if watched else None
-            # Include the end token, whose log-probability counts.
+            # Include the end token, because its log-probability belongs to the text.
             if end is None:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
@@ -443,7 +452,7 @@ class LocalWriter:
         """Return the logits processors that implement constraints."""
         chain: list[Any] = []
         if pull := max(one.pull for one in held):
-            # Constraints without a pull do not ask for their words during generation.
+            # Without a pull, the words only decide where the text may end.
             words = [one.words if one.pull else () for one in held]
             chain.append(KeywordBias(self.model, words, says, strength=pull, ends=sorted(ends), start=start))
         if any(one.weights for one in held):
@@ -451,12 +460,12 @@ class LocalWriter:
         return chain
 
     def _weighted(self, weights: Mapping[str, float]) -> list[tuple[Tokens, float]]:
-        """Return each word as tokens, inside of a text and at its beginning, with its weight."""
+        """Return weighted token sequences for each word, inside a text and at its beginning."""
         tokenizer = self.model.tokenizer
         return [
             (tokens, weight)
             for word, weight in weights.items()
-            # A text may begin with "The", and contain " the" after another word: these are different tokens.
+            # "The" at the beginning of a text and " the" after another word are different tokens.
             for form in dict.fromkeys((word, word.capitalize()))
             for written in (form, f" {form}")
             if (tokens := tokenizer(written, add_special_tokens=False)["input_ids"])
@@ -464,7 +473,7 @@ class LocalWriter:
 
 
 def _is_over(constraints: Constraints, stop: Sequence[str]) -> Callable[[str], bool] | None:
-    """Return a function that tells whether a text has ended; None if its tokens tell that."""
+    """Return a function that checks whether a text has ended; None if the end tokens suffice for this."""
     longer = [string for string in stop if len(string) > 1]
     if not longer and not constraints.sentence_words:
         return None

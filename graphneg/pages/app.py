@@ -1,8 +1,8 @@
-"""The web application: several views with a common frame, served on a port of this machine.
+"""Combine views into a web application, and serve it on a port of this machine.
 
-A view (`View`) has a title for the navigation and routes below its path. `Pages` combines views into a
-Starlette application, renders their templates with all text escaped, and turns errors into pages of one
-line. `serve` runs the application in uvicorn, behind a `Gate`.
+A view (`View`) has a title for the navigation bar and routes below its path. `Pages` combines views into a
+Starlette application. It renders their templates with all text escaped, and shows an error as a page with a
+message of one line. `serve` runs the application with uvicorn, behind a `Gate`.
 
 Example::
 
@@ -37,73 +37,71 @@ _UNEXPECTED = "something went wrong here; the terminal of graphneg serve says wh
 
 
 class View(Protocol):
-    """Part of the pages: an entry in the navigation, and the routes below its path."""
+    """A part of the web application, with an entry in the navigation bar and routes below its path."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether the view has nothing to show; the start page is the first view that is not empty."""
+        """Whether the view has nothing to show. The first view that is not empty is the start page."""
         ...
 
     @property
     def title(self) -> str:
-        """The name in the navigation, such as ``Review``."""
+        """The name in the navigation bar, such as ``Review``."""
         ...
 
     @property
     def path(self) -> str:
-        """The path of the view, such as ``/review``."""
+        """The path below which all routes of the view are, such as ``/review``."""
         ...
 
     def routes(self, pages: Pages) -> Sequence[BaseRoute]:
-        """Return the routes of the view, all of them below its path.
+        """Return the routes of the view.
 
-        Starlette runs endpoints that are not coroutines in threads.
+        Endpoints may be ordinary functions, which Starlette runs in threads, or coroutines.
 
         Args:
-            pages: The pages, which render templates.
+            pages: The pages, whose `Pages.render` the endpoints call.
 
         Returns:
-            The routes.
+            The routes, all of them below the path of the view.
         """
         ...
 
     def close(self) -> None:
-        """Close files when the server ends."""
+        """Close the files of the view when the server ends."""
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The views, and what their answers share.
+    """A web application that consists of several views.
 
     Attributes:
-        views: The views in the order of the navigation.
+        views: The views, in the order of the navigation bar.
     """
 
     views: tuple[View, ...]
     _templates: Environment = field(default_factory=lambda: _templates(), init=False, repr=False)
 
     def render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        """Render a template as an HTML answer.
-
-        The template knows ``views``, ``path`` (of the request) and ``values``. All text is escaped.
+        """Render a template as an HTML response. All text is escaped.
 
         Args:
-            request: The request to answer.
-            template: The file below ``templates/``; most extend ``base.html``.
+            request: The request to which the page responds.
+            template: The path of the template below ``templates/``. Most templates extend ``base.html``.
             status: The HTTP status.
-            **values: Values for the template.
+            **values: Variables for the template, in addition to ``views`` and ``path`` (of the request).
 
         Returns:
-            The answer.
+            The response.
         """
         shown = {"views": self.views, "path": request.url.path, **values}
         return HTMLResponse(self._templates.get_template(template).render(shown), status)
 
     def application(self) -> Starlette:
-        """Return the application: the routes of the views, the static files and the login page.
+        """Return an application with the routes of the views, the static files and the login page.
 
         Returns:
-            The application, without a `Gate` before it.
+            The application. It does not check who may see the pages; see `guarded`.
         """
         routes: list[BaseRoute] = [
             Route("/", self._first),
@@ -112,7 +110,8 @@ class Pages:
         ]
         for view in self.views:
             routes += view.routes(self)
-        # `Exception` covers bugs, too: the visitor gets a page, and the traceback goes to the terminal.
+        # The entry for `Exception` handles bugs: the visitor sees a page with a message, and the traceback is
+        # printed in the terminal.
         faults: Any = {HTTPException: self._refused, GraphnegError: self._refused, Exception: self._refused}
         return Starlette(routes=routes, exception_handlers=faults)
 
@@ -122,7 +121,7 @@ class Pages:
             view.close()
 
     def _first(self, request: Request) -> Response:
-        # A visitor should not start on a page that has nothing to show.
+        # Redirect to the first view that has something to show.
         first = next((view for view in self.views if not view.is_empty), self.views[0])
         return RedirectResponse(first.path, 303)
 
@@ -130,16 +129,17 @@ class Pages:
         return self.render(request, "login.html", views=(), wrong="wrong" in request.query_params)
 
     def _refused(self, request: Request, error: Exception) -> Response:
-        """Answer an error with a page that states it in one line."""
+        """Respond to an error with a page that shows a message of one line."""
         status, said = 500, _UNEXPECTED
         if isinstance(error, HTTPException):
             status, said = error.status_code, error.detail
         elif isinstance(error, GraphnegError):
-            # An InputError is the visitor's; any other one is likely to be temporary, such as a lost store.
+            # An InputError is a mistake of the visitor (400). Other errors are probably temporary, such as a
+            # store that cannot be reached (503).
             status, said = (400 if isinstance(error, InputError) else 503), first_line(error)
         answer = self.render(request, "error.html", status, said=said)
         if isinstance(error, BusyError):
-            # Queries of other visitors end within seconds.
+            # Tell the browser to try again after 3 s, since the queries of other visitors end within seconds.
             answer.headers["Retry-After"] = "3"
         return answer
 
@@ -148,7 +148,7 @@ def _templates() -> Environment:
     return Environment(
         loader=PackageLoader("graphneg.pages"),
         autoescape=True,
-        # A misspelled name in a template is an error instead of an empty text.
+        # Raise an error for a misspelled name in a template. By default, jinja2 would insert an empty text.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -156,11 +156,11 @@ def _templates() -> Environment:
 
 
 def guarded(pages: Pages, access: Access) -> ASGIApp:
-    """Return the application behind a `Gate`, as it is served.
+    """Return the application behind a `Gate`, which checks who may see the pages.
 
     Args:
         pages: The pages.
-        access: Who may see them.
+        access: The address and the secrets for the gate.
 
     Returns:
         The ASGI application.
@@ -169,7 +169,7 @@ def guarded(pages: Pages, access: Access) -> ASGIApp:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Open a socket that listens for visitors.
+    """Open a socket that listens for connections.
 
     Args:
         host: An address or name of this machine.
@@ -179,11 +179,12 @@ def bound(host: str, port: int) -> socket.socket:
         The socket.
 
     Raises:
-        InputError: The port is in use, or the host is not this machine.
+        InputError: The port is in use, or the host is not an address of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
-    # Without this, the port would stay in use for a minute after the pages were closed.
+    # Allow a restart on the same port. Otherwise, the port would remain in use for a minute after the server
+    # ended.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
@@ -200,9 +201,9 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
     """Serve the pages until Ctrl-C.
 
     Args:
-        pages: The pages; they are closed at the end.
-        access: Who may see them.
-        listening: The socket of `bound`; it is closed at the end.
+        pages: The pages, which are closed at the end.
+        access: The address and the secrets that determine who may see the pages.
+        listening: The socket that `bound` returned, which is closed at the end.
     """
     from uvicorn import Config, Server
 
@@ -214,8 +215,8 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
         log_level="warning",
         access_log=False,
         server_header=False,
-        # uvicorn trusts X-Forwarded-For from this machine. With it, each password guess could name another
-        # address, and the limit on guesses per address would not work.
+        # Do not use X-Forwarded-For headers, which uvicorn trusts if they come from this machine. An attacker
+        # could send a different address with each password and so evade the limit per address.
         proxy_headers=False,
         lifespan="off",
         ws="none",

@@ -1,8 +1,7 @@
-"""Parse and check values of URLs and forms.
+"""Parse and check values in URLs and forms.
 
-A URL can contain anything: ``?start=nan``, a number of 26 digits, the name of a file that does not exist.
-Each function returns a value that the views can use, or raises an error that is shown to the visitor as one
-line.
+The values can be anything: ``?start=nan``, a number of 26 digits, the name of a file that does not exist.
+Each function returns a valid value, or raises an error whose message is shown to the visitor on one line.
 
 Example::
 
@@ -20,19 +19,19 @@ from starlette.exceptions import HTTPException
 from graphneg.errors import InputError
 
 LONGEST = 40
-"""Number of characters of an invalid value that an error message repeats."""
+"""Maximum number of characters that an error message quotes from an invalid value."""
 MOST_DIGITS = 9
-"""Maximum number of digits of an integer, so that it fits into 32 bits and into every database."""
+"""Maximum number of digits of an integer, so that it fits into the 32-bit integers of any database."""
 
 
 def whole(given: Mapping[str, str], name: str, default: int, *, least: int = 1) -> int:
-    """Return an integer from a URL.
+    """Return an integer from the values of a URL or form.
 
     Args:
         given: The values by name.
-        name: The name of the integer.
-        default: The value to return if it is missing or empty.
-        least: The smallest value that is allowed.
+        name: The name of the value.
+        default: The integer to return if the value is missing or empty.
+        least: The smallest integer that is allowed.
 
     Returns:
         The integer.
@@ -40,7 +39,7 @@ def whole(given: Mapping[str, str], name: str, default: int, *, least: int = 1) 
     Raises:
         InputError: The value is not an integer from ``least`` to 999,999,999.
     """
-    # A form sends an empty text for a field that was left empty.
+    # Treat an empty value as missing, because a form sends an empty string for an empty field.
     text = given.get(name, "") or str(default)
     found = _digits(text)
     if found is None or found < least:
@@ -49,14 +48,14 @@ def whole(given: Mapping[str, str], name: str, default: int, *, least: int = 1) 
 
 
 def number(given: Mapping[str, str], name: str) -> float | None:
-    """Return a number from a URL.
+    """Return a number from the values of a URL or form.
 
     Args:
         given: The values by name.
-        name: The name of the number.
+        name: The name of the value.
 
     Returns:
-        The number, or None if it is missing or empty.
+        The number; None if the value is missing or empty.
 
     Raises:
         InputError: The value is not a finite number.
@@ -68,26 +67,26 @@ def number(given: Mapping[str, str], name: str) -> float | None:
         found = float(text)
     except ValueError:
         found = float("nan")
-    # `float` accepts "nan" and "inf".
+    # Refuse "nan" and "inf", which `float` accepts.
     if not isfinite(found):
         raise InputError(f"{name}: {_short(text)} is no number")
     return found
 
 
 def one_of(given: Mapping[str, str], name: str, known: Iterable[str], default: str = "") -> str:
-    """Return a value from a URL that must be one of several known values.
+    """Return a value that must be one of several allowed values.
 
     Args:
-        given: The values by name.
+        given: The values of a URL or form by name.
         name: The name of the value.
-        known: The values that are allowed.
-        default: The value to return if it is missing or empty.
+        known: The allowed values.
+        default: The value to return if the value is missing or empty.
 
     Returns:
         The value.
 
     Raises:
-        InputError: The value is not known.
+        InputError: The value is not allowed.
     """
     value, known = given.get(name, "") or default, list(known)
     if value != default and value not in known:
@@ -101,14 +100,14 @@ def path_number(text: str, what: str) -> int:
     """Return an integer from the path of a URL.
 
     Args:
-        text: The part of the path.
-        what: What the number identifies, for the error message.
+        text: The part of the path that should be an integer.
+        what: Name of the things that are numbered, for the error message, such as "file".
 
     Returns:
         The integer.
 
     Raises:
-        HTTPException: The text is not an integer, so that nothing has this URL (404).
+        HTTPException: The text is not an integer, so the URL does not exist (404).
     """
     found = _digits(text)
     if found is None:
@@ -117,7 +116,8 @@ def path_number(text: str, what: str) -> int:
 
 
 def _digits(text: str) -> int | None:
-    # `isdigit` also accepts digits of other scripts and superscripts, which `int` may refuse.
+    # Require ASCII, because `isdigit` also accepts superscripts and digits of other scripts, which `int` may
+    # refuse.
     is_whole = text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
     return int(text) if is_whole else None
 

@@ -1,9 +1,9 @@
-"""Lay out an AMR graph before and after its edits, for a drawing with the differences marked.
+"""Compute the layout for drawing an AMR graph before and after its edits, with the differences marked.
 
-The layers of a drawing go from left to right by depth in the tree. Each leaf has a row of its own, in the
-order of the PENMAN notation; an inner node is centred between its children. A reentrancy (another mention of
-a variable) is an arrow. Nodes and edges are marked as kept, changed (another concept in the same place), gone
-or new. All coordinates are in pixels.
+A graph is drawn from left to right, with the root at the left. Each leaf has its own row, in the order of the
+PENMAN notation. An inner node is vertically centred between its children. A reentrancy (another mention of a
+variable) is drawn as an arrow. Each node and edge is marked as kept, changed (a different concept in the same
+position), gone or new. All coordinates are in pixels.
 
 Example:
     >>> from graphneg.amr.penman import parse_graph
@@ -24,11 +24,13 @@ from rich.cells import cell_len
 from graphneg.model import AmrGraph, AmrNode
 
 State = Literal["kept", "changed", "gone", "new"]
-"""How a node or an edge compares with the other graph."""
+"""The result of comparing a node or an edge with the other graph. Only nodes can be ``changed``."""
 ROW, HEIGHT, MARGIN = 38.0, 24.0, 8.0
-"""Pixels: the distance of two rows, the height of a box, and the margin of the drawing."""
+"""Vertical measures in pixels: the distance between rows, the height of a box, and the margin of the
+drawing."""
 LETTER, PADDING, GAP = 7.6, 14.0, 34.0
-"""Widths in pixels: of one character (the font is monospaced), of the space in a box, and beside a role."""
+"""Horizontal measures in pixels: the width of a character (the font is monospaced), the empty space inside a
+box, and the empty space beside a role."""
 LONGEST = 36
 """Maximum number of characters of a label."""
 HEAD = 4.0
@@ -37,15 +39,15 @@ HEAD = 4.0
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A box with a label.
+    """A node, drawn as a box with a label.
 
     Attributes:
-        x: The left end.
-        y: The vertical centre; the height is `HEIGHT`.
-        width: The width.
+        x: The left edge of the box.
+        y: The vertical centre of the box, whose height is `HEIGHT`.
+        width: The width of the box.
         label: The concept or constant.
         variable: The variable; empty for a constant.
-        state: How the node compares with the other graph.
+        state: The result of comparing the node with the other graph.
     """
 
     x: float
@@ -57,21 +59,21 @@ class DrawnNode:
 
     @property
     def shown(self) -> str:
-        """The label, shortened to `LONGEST` characters."""
+        """The label, truncated to `LONGEST` characters."""
         return _shown(self.label)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnEdge:
-    """A line from one box to another, with the role as a label.
+    """An edge, drawn as a line between two boxes with the role as its label.
 
     Attributes:
         path: The SVG path of the line.
-        role: The role.
-        x: The position of the label.
-        y: The position of the label.
-        head: The SVG points of the arrowhead of a reentrancy; empty for an edge of the tree.
-        state: How the edge compares with the other graph.
+        role: The role, such as ``:ARG0``.
+        x: The horizontal position of the label.
+        y: The vertical position of the label.
+        head: The SVG points of the arrowhead for a reentrancy; empty for an edge of the tree.
+        state: The result of comparing the edge with the other graph.
     """
 
     path: str
@@ -84,14 +86,14 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawing of one graph.
+    """The layout of one graph.
 
     Attributes:
         width: The width of the drawing.
         height: The height of the drawing.
-        nodes: The boxes.
-        edges: The lines.
-        described: The edges in words, for readers who cannot see the drawing.
+        nodes: The nodes as boxes.
+        edges: The edges as lines.
+        described: A description of the edges in words, for users who cannot see the drawing.
     """
 
     width: float
@@ -102,14 +104,14 @@ class Drawing:
 
 
 def draw_edited(before: AmrGraph, after: AmrGraph) -> tuple[Drawing, Drawing]:
-    """Draw a graph before and after its edits.
+    """Compute the layouts of a graph before and after its edits.
 
     Args:
         before: The original graph.
         after: The edited graph.
 
     Returns:
-        A drawing of each graph. What the graphs do not share is marked.
+        The layout of each graph. Nodes and edges that the other graph does not have are marked.
     """
     pairs = paired_nodes(before, after)
     back = {new: old for old, new in pairs.items()}
@@ -117,18 +119,19 @@ def draw_edited(before: AmrGraph, after: AmrGraph) -> tuple[Drawing, Drawing]:
 
 
 def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Pair the nodes of a graph with those of its edited version, from the tops down.
+    """Align the nodes of a graph with the nodes of its edited version, starting at the roots.
 
-    Among the children of paired nodes, those with the same variable, concept and role are paired first, then
-    those whose role changed, then those with another concept in the same role. If one graph was wrapped in a
-    new top, it is found inside the other.
+    The children of aligned nodes are aligned in three passes: first children with the same variable, concept
+    and role; then children with another role; then children with another concept in the same role. If an edit
+    has added a new root above the graph, or removed one, the old root is searched for inside the larger
+    graph.
 
     Args:
         before: The original graph.
         after: The edited graph.
 
     Returns:
-        The node numbers of the edited graph by those of the original.
+        A mapping from node indices of the original graph to node indices of the edited graph.
 
     Example:
         >>> from graphneg.amr.penman import parse_graph
@@ -144,7 +147,7 @@ def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
         left, right = old[above], new[other]
         for key in (_whole, _named, _role):
             for node in [node for node in left if node.k not in found]:
-                # Two nodes of the original must not be paired with the same node.
+                # Do not align two nodes of the original graph with the same node of the edited one.
                 taken = {*found.values()}
                 twin = next((one for one in right if one.k not in taken and key(one) == key(node)), None)
                 if twin is not None:
@@ -154,13 +157,14 @@ def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
 
 def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Pair the top of one graph with the same node in the other; if there is none, pair both tops."""
+    """Align the root of one graph with the same node in the other graph, or else align both roots."""
     tops = before.nodes[0], after.nodes[0]
-    # Wrapped: "I like it" became the argument of possible-01.
+    # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
     inside = next((node.k for node in after.nodes if _named(node) == _named(tops[0])), None)
     if inside is not None:
         return {0: inside}
-    # Unwrapped: the argument of possible-01 became the top.
+    # Look for the new root in the original graph. Its parent may have been removed: "I may like it" -> "I
+    # like it".
     return {next((node.k for node in before.nodes if _named(node) == _named(tops[1])), 0): 0}
 
 
@@ -190,7 +194,8 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     edges: list[DrawnEdge] = []
     for number, (above, role, below) in enumerate(_triples(graph)):
         is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
-        # The edges of the tree come first: one for each node but the top.
+        # The first edges are those of the tree, one for each node except the root. The others are
+        # reentrancies.
         draw = _branch if number < len(graph.nodes) - 1 else _arrow
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN
@@ -199,7 +204,7 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _triples(graph: AmrGraph) -> list[tuple[int, str, int]]:
-    """Return the edges of the tree, then the reentrancies."""
+    """Return all edges as triples (parent, role, child): first those of the tree, then the reentrancies."""
     tree = [(node.up, node.role or "", node.k) for node in graph.nodes if node.up is not None]
     return [*tree, *((mention.up, mention.role, mention.target) for mention in graph.mentions)]
 
@@ -218,7 +223,7 @@ def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
-    """Return the layer and the row of each node; an inner node is in the middle of its children."""
+    """Return the depth and the row of each node. An inner node is in the middle of its children's rows."""
     children = _children(graph)
     depths = [0] * len(graph.nodes)
     for node in graph.nodes:
@@ -227,7 +232,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
     leaves = [node.k for node in graph.nodes if not children[node.k]]
     for row, k in enumerate(leaves):
         rows[k] = float(row)
-    # Children have higher numbers than their parent, so their rows are known by now.
+    # Go backward, because children have higher indices than their parent, and their rows must be known first.
     for node in reversed(graph.nodes):
         if children[node.k]:
             ends = [rows[child.k] for child in children[node.k]]
@@ -236,7 +241,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
 
 
 def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
-    """Return the left end of each layer, after the widest label and the longest role before it."""
+    """Return the left edge of the boxes at each depth, with room for the labels and roles before them."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
         widest = max(_width(node.label) for node in graph.nodes if depths[node.k] == depth - 1)
@@ -254,7 +259,7 @@ def _shown(label: str) -> str:
 
 
 def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
-    """Draw an edge of the tree, from the right end of a box to the left end of its child."""
+    """Draw an edge of the tree, from the right side of the parent's box to the left side of the child's."""
     start, end = above.x + above.width, below.x
     bend = start + GAP / 2
     curve = f"C{bend:.0f} {above.y:.0f} {start:.0f} {below.y:.0f} {bend:.0f} {below.y:.0f}"
@@ -262,9 +267,9 @@ def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Draw
 
 
 def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
-    """Draw a reentrancy, which leaves and reaches the boxes vertically."""
+    """Draw a reentrancy as an arrow that is vertical at both ends."""
     down = below.y > above.y
-    # Boxes in the same row are connected by an arc below them.
+    # If both boxes are in the same row, draw an arc below them.
     way = 1 if down or below.y == above.y else -1
     x, y = above.x + above.width / 2, above.y + way * HEIGHT / 2
     to, end = below.x + below.width / 2, below.y + (-way if below.y != above.y else way) * HEIGHT / 2

@@ -1,10 +1,10 @@
-"""Access control for the pages: an ASGI application that checks each request before the pages see it.
+"""Control the access to the pages with an ASGI application that checks each request.
 
-On the loopback address, a visitor needs the random token in the printed URL. The token becomes a cookie and
-disappears from the URL. On any other address, a visitor needs a password. `guesses` limits how often it may
-be tried, and before the login no form longer than `LOGIN_BYTES` is read. A request with another ``Host``
-header is refused, and so is a write from a page of another origin: otherwise a foreign web site could use the
-visitor's browser to reach the pages.
+On the loopback address, a visitor needs the random token in the printed URL. At the first request, the token
+is stored in a cookie and removed from the URL. On any other address, a visitor needs a password. `guesses`
+limits how often passwords may be tried, and a login form longer than `LOGIN_BYTES` is not read. Requests with
+the ``Host`` of another server, and write requests from pages of another origin, are refused. Otherwise,
+another web site could use the visitor's browser to access the pages.
 
 Example::
 
@@ -42,20 +42,21 @@ TOKEN = "token"
 LOGIN = "/login"
 """The path of the login page."""
 STATIC = "/static/"
-"""The path below which no cookie is needed: styles and scripts contain no data."""
+"""The path of styles and scripts. They contain no data, so no cookie is needed to load them."""
 MOST_BYTES = 64_000_000
-"""Maximum length of a body: a file of judgements."""
+"""Maximum length of the body of a request, which may be a file of judgements."""
 FORM_BYTES = 256_000
-"""Maximum length of a form: answers, and a comment of 10,000 characters, encoded as up to 12 bytes each."""
+"""Maximum length of a form. It has room for a comment of 10,000 characters, which can take 12 bytes each."""
 LOGIN_BYTES = 4_000
-"""Maximum length of a form before the login."""
+"""Maximum length of the login form."""
 FORM_FIELDS = 200
 """Maximum number of fields of a form."""
 UPLOAD_SECONDS, FORM_SECONDS = 300.0, 20.0
-"""Seconds in which a file, and a form, must arrive."""
+"""Maximum number of seconds in which a file, and in which a form, must arrive."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READING = ("GET", "HEAD")
-# Only scripts and styles of these pages run, and no other site can show the pages in a frame.
+# These headers allow only scripts and styles from this server, and forbid other sites to show the pages in a
+# frame.
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -71,7 +72,7 @@ _HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach a server at an address.
+    """Return whether a server at an address can only be reached from this machine.
 
     Args:
         host: An IP address or a name.
@@ -99,10 +100,10 @@ class Access:
     """The address of the pages, and the secrets that give access to them.
 
     Attributes:
-        host: The host that the server listens on.
-        port: The port that the server listens on.
+        host: The address or name on which the server listens.
+        port: The port on which the server listens.
         password: The password; empty on the loopback address.
-        token: The random secret in the URL (on loopback) and in the cookie.
+        token: The random secret in the cookie and, on the loopback address, in the URL.
     """
 
     host: str
@@ -119,20 +120,21 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; it contains the port, because browsers share cookies between ports."""
+        """The name of the cookie. It includes the port, because browsers share cookies between ports."""
         return f"graphneg_{self.port}"
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a ``Host`` header names this server.
+        """Return whether a ``Host`` header refers to this server.
 
-        With a password, any IP address is accepted, because the machine may have several. A foreign web site
-        that directs its own name to this machine (DNS rebinding) has a name in the header, not an address.
+        If a password is required, any IP address is accepted, because the machine may have several. This is
+        safe: in an attack by DNS rebinding, in which another site lets its own name point to this machine,
+        the header contains that name.
 
         Args:
             header: The value of the header.
 
         Returns:
-            Whether the header names this server.
+            True if the port is correct and the host is an address or a name of this server.
         """
         try:
             parts = urlsplit(f"//{header}")
@@ -143,17 +145,17 @@ class Access:
             return False
         if name in _LOOPBACK or name == self.host.lower():
             return True
-        # Without a password the server listens on loopback only, which has no other names.
+        # Without a password, the server listens on the loopback address, which has no further names.
         return bool(self.password) and (_is_address(name) or name in own_names())
 
     def opens(self, request: Request) -> bool:
-        """Return whether a request has the cookie.
+        """Return whether a request has the cookie with the token.
 
         Args:
             request: The request.
 
         Returns:
-            Whether it has.
+            True if the cookie is present and correct.
         """
         return _same(request.cookies.get(self.cookie, ""), self.token)
 
@@ -162,8 +164,8 @@ class Access:
 def own_names() -> Sequence[str]:
     """Return the names of this machine in lower case.
 
-    They are looked up only once: a name server may take seconds, and any visitor can send an unknown
-    ``Host``.
+    They are looked up only once, because a name server may take seconds to answer, and a visitor could
+    trigger a lookup with each request by sending an unknown ``Host``.
 
     Returns:
         The host name and the fully qualified name.
@@ -172,11 +174,11 @@ def own_names() -> Sequence[str]:
 
 
 def check_access(host: str, password: str) -> None:
-    """Check that pages which other machines can reach have a good password.
+    """Check that pages which other machines can reach have a long enough password.
 
     Args:
-        host: The host to listen on.
-        password: The password; may be empty on the loopback address.
+        host: The address or name to listen on.
+        password: The password; it may be empty on the loopback address.
 
     Raises:
         InputError: Other machines can reach the host, and the password is missing or too short.
@@ -191,11 +193,11 @@ def check_access(host: str, password: str) -> None:
 
 
 class Gate:
-    """An ASGI application that passes permitted requests to another application.
+    """An ASGI application that passes only permitted requests on to another application.
 
     Args:
-        application: The pages.
-        access: The address and the secrets.
+        application: The application with the pages.
+        access: The address and the secrets that a request is checked against.
     """
 
     def __init__(self, application: ASGIApp, access: Access) -> None:
@@ -205,7 +207,7 @@ class Gate:
         self._guesses = Guesses()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, and add security headers to the answer."""
+        """Handle one request, and add security headers to the response."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
@@ -217,7 +219,7 @@ class Gate:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
-                # The pages contain other people's data: browsers and proxies must not keep them.
+                # Forbid browsers and proxies to store pages, because they contain other people's data.
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -225,15 +227,15 @@ class Gate:
         try:
             answer = await self._answer(request)
             await (answer or self._application)(scope, request.receive, guarded)
-        except ClientDisconnect:  # The visitor left while the body was read.
+        except ClientDisconnect:  # The visitor closed the connection while the body was being read.
             return
 
     async def _answer(self, request: Request) -> Response | None:
-        """Return the answer to a request that is not passed on, or None for one that is."""
+        """Return the response to a request that is not passed on; None for a request to pass on."""
         path = request.url.path
         if refusal := self._refusal(request):
             return _plain(refusal, 403)
-        # A token counts only where it can be removed from the URL by a redirect.
+        # Accept a token only in read requests, where a redirect can remove it from the URL.
         given = request.query_params.get(TOKEN) if request.method in _READING else None
         if self._on_loopback and given:
             return self._let_in(request) if _same(given, self._access.token) else _LOST
@@ -250,11 +252,12 @@ class Gate:
         return not self._access.password
 
     def _refusal(self, request: Request) -> str:
-        """Return why a request comes from elsewhere; empty if it comes from these pages."""
+        """Return the reason to refuse a request from another site; empty if it comes from these pages."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
             return "another Host than this server's"
-        # Browsers send no Origin with most reads, but always with writes.
+        # Allow a missing Origin header in read requests only: browsers leave it out in most of them, but
+        # always send it with write requests.
         if origin != f"http://{host}" and (origin is not None or request.method not in _READING):
             return "a request from another page than this server's"
         return ""
@@ -262,7 +265,7 @@ class Gate:
     def _let_in(self, request: Request) -> Response:
         """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        path = "/" + request.url.path.lstrip("/")  # Two slashes would start the name of another host.
+        path = "/" + request.url.path.lstrip("/")  # A path with two slashes would redirect to another host.
         return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 
     def _with_cookie(self, answer: Response) -> Response:
@@ -270,17 +273,18 @@ class Gate:
         return answer
 
     async def _guessed(self, request: Request) -> Response:
-        """Answer a password: redirect to the pages if it is right, or else back to the login page.
-
-        The try is counted before the form is read and the password is compared.
+        """Handle the login form.
 
         Returns:
-            The answer.
+            A redirect to the pages if the password is correct, or else back to the login page. An error if
+            there were too many attempts, or if the form is invalid.
 
         Raises:
-            ClientDisconnect: The visitor left.
+            ClientDisconnect: The visitor closed the connection.
         """
-        # Comparing first would let an attacker read the answer from its speed or content.
+        # Count the attempt before the form is read and the password compared. Otherwise, an attacker above
+        # the limit could still find out from the speed or the content of the response whether a password is
+        # correct.
         if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
             seconds = ceil(wait)
             answer = _plain(f"too many tries of a password: go back and try again in {seconds} s", 429)
@@ -300,14 +304,14 @@ class Gate:
 
 
 async def form(request: Request, most: int = FORM_BYTES) -> dict[str, str]:
-    """Read the fields of a form, as a browser sends one without files.
+    """Read the fields of a form without files.
 
     Args:
-        request: The request.
-        most: Maximum length in bytes.
+        request: The request with the form.
+        most: Maximum length of the form in bytes.
 
     Returns:
-        The values by name; the last one if a name occurs several times.
+        The values by field name. If a name occurs several times, this is the last value.
     """
     sent = await body(request, most, FORM_SECONDS)
     return await run_in_threadpool(_fields, sent)
@@ -326,8 +330,8 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
 
     Args:
         request: The request.
-        most: Maximum length in bytes. If ``Content-Length`` is larger, nothing is read.
-        seconds: Seconds in which the body must arrive.
+        most: Maximum length of the body in bytes. If ``Content-Length`` is larger, nothing is read.
+        seconds: Maximum number of seconds in which the body must arrive.
 
     Returns:
         The body.
@@ -337,7 +341,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     """
     too_long = HTTPException(413, f"more than {most:,} bytes were sent")
     announced = request.headers.get("content-length", "0")
-    # Converting a number of many thousands of digits would take too long.
+    # Check the number of digits first, because converting thousands of digits would take too long.
     if not announced.isdecimal() or len(announced) > 12 or int(announced) > most:
         raise too_long
     parts: list[bytes] = []
@@ -345,7 +349,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
-                # The announced length may be wrong or missing.
+                # Check the actual size, because Content-Length may be wrong or missing.
                 size += len(part)
                 if size > most:
                     raise too_long
@@ -359,8 +363,8 @@ _KEY = secrets.token_bytes(32)
 
 
 def _same(given: str, secret: str) -> bool:
-    """Compare two texts in a time that reveals neither their characters nor their lengths."""
-    # Digests have the same length for all texts, and the random key makes them unpredictable.
+    """Compare two texts in a time that does not depend on their characters or lengths."""
+    # Compare digests, which have the same length for all texts. The random key makes them unpredictable.
     digests = (
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
     )

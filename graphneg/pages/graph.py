@@ -1,8 +1,9 @@
-"""The view of the shift graph, of named queries and of Cypher queries that only read.
+"""Show the shift graph, and run named queries and read-only Cypher queries.
 
-The view shows the shifts around a topic (a keyword at either end of a shift), all topics at once, and the
-rows of a query as a table. Topics and shifts are also drawn by ``static/drawing.js``; what is drawn is listed
-in words or tables, too. A slow query is stopped after a time limit, and at once if its visitor leaves.
+A topic is a keyword at either end of a shift. The view shows the shifts from and to a topic, a drawing of all
+topics, and the rows of a query as a table. The drawings are made by ``static/drawing.js``. Their content is
+also listed as text or as a table. A query is stopped when it reaches a time limit or when its visitor closes
+the connection.
 
 Example:
     >>> drawn = commonest_drawn([("tea", "coffee", 3), ("tea", "milk", 1)], topics=2)
@@ -38,37 +39,39 @@ from graphneg.store.reopening import ReopenedStore
 from graphneg.store.stopping import GRACE_SECONDS, Cancellation
 
 SHIFTS = 15
-"""Default number of shifts of a topic in each direction."""
+"""Default number of shifts that are shown in each direction."""
 HUBS = 60
-"""Number of topics on the start page."""
+"""Number of topics on the start page of the view."""
 PAIRS = 50
-"""Default number of post and reply pairs to show for a shift."""
+"""Default number of pairs of a post and a reply that are shown for a shift."""
 ROWS = 500
-"""Maximum number of rows of a query's answer."""
+"""Maximum number of rows that are shown for a query."""
 TOPICS, MOST_SHIFTS = 5_000, 20_000
-"""Numbers for the drawing of all topics: the default number of topics, and the maximum number of shifts."""
+"""In the drawing of all topics, the default number of topics and the maximum number of shifts."""
 DRAWN = 2_000
-"""Maximum number of rows, and of nodes, to draw for a query's answer."""
+"""In the drawing of a query's result, the maximum number of rows and the maximum number of nodes."""
 SECONDS = 30.0
 """Default time limit of a query, in seconds."""
 READ_AT_ONCE = 8
-"""Number of requests that may read the shift graph at once; others wait."""
+"""Maximum number of requests that read the shift graph at the same time. Further requests wait."""
 OVERDUE_SECONDS = 2.0
-"""Seconds after the time limit for which a visitor waits until the server has stopped the query."""
+"""Seconds for which the response waits, after the time limit and the grace period, for the query to be
+stopped."""
 CELL = 5_000
-"""Maximum number of characters of a cell."""
+"""Maximum number of characters in a cell of a table."""
 Drawn = dict[str, Any]
-"""A drawing as JSON.
+"""The content of a drawing as JSON values for ``static/drawing.js``.
 
-``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``
+``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``, where ``from`` and
+``to`` are indices of topics.
 """
 
 
 class GraphView:
-    """The view that shows the shift graph of a store and answers queries.
+    """The view that shows the shift graph of a store and runs queries.
 
     Args:
-        stores: The store; it is opened again if its server has ended.
+        stores: Provides the store, and opens it again if its server has ended.
         seconds: Time limit of a query.
     """
 
@@ -76,11 +79,12 @@ class GraphView:
     path = "/graph"
 
     def __init__(self, stores: ReopenedStore, seconds: float = SECONDS) -> None:
-        """Initialize the view; the store is not read yet."""
+        """Initialize the view without reading the store."""
         self._stores = stores
         self._seconds = seconds
         self._turns = Turns(seconds)
-        # With threads of their own, slow queries and a store that is being opened do not block other views.
+        # Use separate threads, so that other views are not blocked by slow queries or while the store is
+        # opened.
         self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
         self._drawing = ThreadPoolExecutor(READ_AT_ONCE, "graphneg-graph")
         self._edges: Sequence[Edge] = ()
@@ -91,17 +95,18 @@ class GraphView:
         """Whether the store has no shift graph."""
         try:
             return not explore(self._stores.current(), "hubs", {"limit": 1})
-        except GraphnegError:  # The view reports the error when it is opened.
+        except GraphnegError:  # The view reports the error when a visitor opens it.
             return False
 
     def routes(self, pages: Pages) -> Sequence[Route]:
-        """Return the routes: a topic, the utterances behind a shift, all topics with their data, and queries.
+        """Return the routes of the view.
 
         Args:
             pages: The pages, which render templates.
 
         Returns:
-            The routes.
+            The routes for a topic, for the utterances of a shift, for the drawing of all topics and its data,
+            and for queries.
         """
         self._pages = pages
 
@@ -124,7 +129,7 @@ class GraphView:
         return self._stores.current()
 
     def close(self) -> None:
-        """Stop the threads without waiting; running queries end when the owner closes the store."""
+        """Stop the threads without waiting for them. Running queries end when the owner closes the store."""
         for threads in (self._asking, self._drawing):
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -151,26 +156,26 @@ class GraphView:
         return self._pages.render(request, "graph/all.html", topics=topics, **self._start())
 
     def _start(self) -> dict[str, Any]:
-        """Return the topics with the most pairs, and whether the store has dialogues to find topics in."""
+        """Return the topics with the most pairs, and whether the store has any dialogues."""
         store = self._store
         hubs = explore(store, "hubs", {"limit": HUBS})
         return {"hubs": hubs, "has_dialogues": bool(hubs) or bool(info_of(store).corpora)}
 
     def _all_data(self, request: Request) -> Response:
-        # The first request reads the graph; those that arrive meanwhile wait for it.
+        # Let only the first request read the graph. Requests that arrive in the meantime wait for its result.
         with self._reading:
             self._edges = self._edges or read_edges(self._store)
         return JSONResponse(commonest_drawn(self._edges, whole(request.query_params, "topics", TOPICS)))
 
     async def _queries(self, request: Request) -> Response:
-        """Answer a query; if the visitor leaves before, the query is stopped on the server."""
+        """Run a query and show its result. If the visitor leaves before, stop the query on the server."""
         given = request.query_params
         answer: dict[str, Any] = {"rows": None, "cells": None, "drawn": None}
         fault, status = "", 200
         if given.get("named") or given.get("cypher", "").strip():
             try:
                 answer = await self._in_time(request, given)
-            # `Pages` answers this error with a status and a header that tell the visitor to try again.
+            # Leave this error to `Pages`, which sends a status and a header that make the browser try again.
             except BusyError:
                 raise
             except GraphnegError as error:
@@ -187,12 +192,15 @@ class GraphView:
         )
 
     async def _in_time(self, request: Request, given: Mapping[str, str]) -> dict[str, Any]:
-        """Return what the template shows of a query's rows.
+        """Run a query within its time limit.
+
+        Returns:
+            The values that the template needs to show the rows.
 
         Raises:
             QueryStopped: The time limit was reached.
-            StoreError: The server has not stopped the query yet.
-            ClientDisconnect: The visitor left.
+            StoreError: The time limit was reached, and the server has not stopped the query yet.
+            ClientDisconnect: The visitor closed the connection.
         """
         place = await self._turns.take()
         cancellation = Cancellation()
@@ -201,18 +209,19 @@ class GraphView:
         def ask() -> dict[str, Any]:
             try:
                 return _answer(self._asked(given, place.seconds, cancellation))
-            finally:  # Only now has the query ended on the server.
+            finally:  # Give the place back only here, when the query has ended on the server.
                 loop.call_soon_threadsafe(place.leave)
 
         asked = loop.run_in_executor(self._asking, ask)
         left = asyncio.ensure_future(_until_left(request))
         limit = place.seconds + GRACE_SECONDS + OVERDUE_SECONDS
         try:
-            # Whichever comes first: the answer, the visitor leaving, or the end of the time.
+            # Wait until the query ends, the visitor leaves, or the time is up.
             await asyncio.wait({asked, left}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 return await asked
-            # The query still runs: it ends, and leaves its place, when the server has stopped it.
+            # The query is still running. Cancel it without waiting. It gives its place back when the server
+            # has stopped it.
             asked.add_done_callback(_forget)
             cancellation.cancel()
             if left.done():
@@ -225,7 +234,7 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
-        # The query had a quick place.
+        # A shorter limit than the configured one shows that the query had a quick place.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again when they have ended"
         return f"{said}: ask for less, or serve with a longer --patience"
@@ -237,12 +246,13 @@ class GraphView:
             if name := given.get("named", ""):
                 return explore(store, name, values_of(named_query(name), given), **limits)
             parameters = _parameters(given.get("parameters", ""))
-            # One row more than the page shows: it tells whether there are more.
+            # Fetch one row more than the page shows, to find out whether there are more.
             return Rows(store.query_read(given["cypher"], parameters, most=ROWS + 1, **limits))
         except QueryStopped:
             raise
         except StoreError as error:
-            # The server of an embedded store may have been stopped by another command.
+            # If the server of an embedded store has ended, tell the visitor that the store will be opened
+            # again.
             if not store.has_ended:
                 raise
             raise StoreError(f"{first_line(error)} (the next request opens the store again)") from error
@@ -255,13 +265,13 @@ async def _until_left(request: Request) -> None:
 
 
 def _forget(asked: asyncio.Future[dict[str, Any]]) -> None:
-    """Retrieve the error of a query that nobody waits for; asyncio would report it as lost otherwise."""
+    """Retrieve the error of a query that nobody waits for, so that asyncio does not log a warning."""
     if not asked.cancelled():
         asked.exception()
 
 
 def _answer(rows: Rows) -> dict[str, Any]:
-    """Return what a template shows of rows: the columns, the first rows as text, and a drawing."""
+    """Return the values that the template needs: all rows, the cells of the first rows, and a drawing."""
     cells = [[_cell(written(row[name])) for name in rows.columns] for row in rows[:ROWS]]
     return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
 
@@ -271,14 +281,14 @@ def _cell(text: str) -> str:
 
 
 def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters of a named query from a form; empty fields are left to their defaults.
+    """Return the values of a named query's parameters from the fields of a form.
 
     Args:
         query: The query.
-        given: The fields of the form.
+        given: The fields of the form by name.
 
     Returns:
-        The values by name.
+        The values by parameter name, without parameters whose field is empty.
     """
     values: dict[str, Any] = {}
     for parameter in query.parameters:
@@ -289,7 +299,7 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def around_drawn(around: Neighbourhood) -> Drawn:
-    """Draw a topic, with the topics that lead to it on the left and those to which it leads on the right.
+    """Draw a topic in the middle, between the foci (left) and the perspectives (right) of its shifts.
 
     Args:
         around: The topic and its shifts.
@@ -298,7 +308,7 @@ def around_drawn(around: Neighbourhood) -> Drawn:
         The drawing.
     """
     sides = {shift.focus: -1 for shift in around.comes_from}
-    # A topic on both sides is drawn on the right; the topic itself is in the middle.
+    # Draw a topic that belongs to both sides on the right, and the topic itself in the middle.
     sides |= {shift.perspective: 1 for shift in around.moves_to} | {around.topic: 0}
     edges = [
         (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
@@ -310,7 +320,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
     """Draw the topics with the most pairs, and the most frequent shifts among them.
 
     Args:
-        edges: All shifts of the graph with their counts.
+        edges: All shifts of the graph, with their numbers of pairs.
         topics: Maximum number of topics.
 
     Returns:
@@ -328,18 +338,18 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
 
 
 def rows_drawn(rows: Rows) -> Drawn | None:
-    """Draw the nodes and relationships in the rows of a query, or the shifts that the rows describe.
+    """Draw the shifts that the rows of a query describe, or else the nodes and relationships in the rows.
 
-    A row describes a shift if it has the columns ``focus`` and ``perspective``, or several if it has
-    ``topics`` and ``counts``.
+    A row with the columns ``focus`` and ``perspective`` describes a shift. A row with the columns ``topics``
+    and ``counts`` describes a path of several shifts.
 
     Args:
         rows: The rows.
 
     Returns:
-        The drawing, of at most `DRAWN` nodes; None if there is nothing to draw.
+        The drawing; None if there is nothing to draw. At most `DRAWN` rows or nodes are drawn.
     """
-    # `fromkeys` removes duplicates and keeps the order.
+    # Remove duplicates with `fromkeys`, which keeps the order.
     edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _told(row)))
     if edges:
         return _drawn(edges)
@@ -361,7 +371,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
 
 
 def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
-    """Yield the shifts of a row: from ``focus`` to ``perspective``, or along ``topics``."""
+    """Yield the shifts that a row describes: from ``focus`` to ``perspective``, or along ``topics``."""
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
     if all(isinstance(end, str) for end in ends) and isinstance(count, int):
         yield str(ends[0]), str(ends[1]), count
@@ -384,7 +394,7 @@ def written(value: Any) -> str:
         value: The value.
 
     Returns:
-        The text. Nodes and relationships look like patterns of Cypher, such as ``(:Term tea)``.
+        The text. Nodes and relationships are written similarly to Cypher patterns, such as ``(:Term tea)``.
     """
     if isinstance(value, Node):
         return f"(:{':'.join(sorted(value.labels))} {_name(value.element_id, dict(value.items()))})"
@@ -392,7 +402,8 @@ def written(value: Any) -> str:
         return f"[:{value.type}]"
     if isinstance(value, Path):
         text, start = written(value.start_node), value.start_node
-        # A relationship may be traversed against its direction.
+        # Choose the side of the arrowhead, because a path may contain relationships in the opposite
+        # direction.
         for step, end in zip(value.relationships, value.nodes[1:], strict=True):
             before, after = ("-", "->") if step.start_node == start else ("<-", "-")
             text, start = f"{text}{before}{written(step)}{after}{written(end)}", end
@@ -401,7 +412,7 @@ def written(value: Any) -> str:
 
 
 def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
-    """Draw shifts; ``sides`` orders the topics, each left (-1), in the middle (0) or right (1)."""
+    """Draw shifts. ``sides`` has the topics in their order, each with -1 (left), 0 (middle) or 1 (right)."""
     amounts = Counter[str]()
     for focus, perspective, count in edges:
         amounts[focus] += count

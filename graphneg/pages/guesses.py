@@ -1,17 +1,17 @@
-"""Limit how often a password may be tried: per address, and for all addresses together.
+"""Limit how often passwords may be tried, per address and for all addresses together.
 
-Both limits are token buckets: several tries at once, then a constant rate. A try is counted before the
-password is compared, so an attacker with a list of a thousand passwords does not find the right one faster
-than the limit allows. A try over the limit is answered at once with the seconds to wait; it does not keep a
-connection open.
+Both limits are token buckets: they allow several attempts at once, and after that a constant rate. An attempt
+is counted before the password is compared, so an attacker with a list of passwords cannot try them faster
+than the limit allows. An attempt above the limit is refused immediately, with the number of seconds to wait,
+so that it does not keep a connection open.
 
-One address can use at most a tenth of the total rate. Therefore a flood from one address, or from a few,
-does not lock out visitors from other addresses.
+A single address can use at most a tenth of the total rate. So attacks from one or a few addresses do not lock
+out visitors from other addresses.
 
 Example::
 
     guesses = Guesses()
-    guesses.seconds_to_wait("192.0.2.7")    # 0.0: the try is allowed
+    guesses.seconds_to_wait("192.0.2.7")    # 0.0: the attempt is allowed
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 MOST_ADDRESSES = 10_000
-"""Maximum number of addresses to remember. With more, only the limit for all addresses is certain to hold."""
+"""Maximum number of addresses that are remembered. With more, only the limit for all addresses is
+guaranteed."""
 IPV6_NETWORK = 64
-"""Number of leading bits of an IPv6 address that identify a visitor: one visitor has a whole network."""
+"""Number of leading bits of an IPv6 address that identify a visitor. The other bits are chosen by the
+visitor, who usually has a whole /64 network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,8 @@ class Rate:
     """The rate of a token bucket.
 
     Attributes:
-        burst: Number of tries that are allowed at once.
-        per_second: Number of tries per second after that.
+        burst: Number of attempts that are allowed at once.
+        per_second: Number of attempts per second that are allowed after that.
     """
 
     burst: float
@@ -51,9 +53,9 @@ class Bucket:
     """A token bucket.
 
     Attributes:
-        rate: The rate at which it is refilled.
-        left: Number of tries that are left, with fractions.
-        at: The time of that number, in seconds.
+        rate: The size of the bucket and the rate at which it is refilled.
+        left: Number of attempts that were left at the time ``at``; it may be a fraction.
+        at: The time of the last refill, in seconds.
     """
 
     rate: Rate
@@ -61,7 +63,7 @@ class Bucket:
     at: float
 
     def refill(self, now: float) -> None:
-        """Add the tries for the time that has passed.
+        """Add the attempts for the time that has passed since the last refill.
 
         Args:
             now: The current time, in seconds.
@@ -71,37 +73,37 @@ class Bucket:
 
     @property
     def seconds_to_wait(self) -> float:
-        """Seconds until one try is allowed; 0 if one is allowed now."""
+        """Number of seconds until an attempt is allowed; 0 if one is allowed now."""
         return max(0.0, (1 - self.left) / self.rate.per_second)
 
 
 class Guesses:
-    """A counter of tries. It must be used from one thread.
+    """Counts attempts to log in. An instance must be used from a single thread.
 
     Args:
-        clock: Returns the current time in seconds.
+        clock: Function that returns the current time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Initialize the counter with full buckets."""
+        """Initialize with full buckets."""
         self._clock = clock
         self._all = Bucket(OF_ALL, OF_ALL.burst, clock())
         self._by_address: dict[str, Bucket] = {}
 
     def seconds_to_wait(self, address: str) -> float:
-        """Count a try, if one is allowed now.
+        """Count an attempt if it is allowed now.
 
         Args:
             address: The IP address of the visitor.
 
         Returns:
-            0 if the try is allowed (it is then counted), or else the seconds until one is allowed.
+            0 if the attempt is allowed and was counted; otherwise the number of seconds until one is allowed.
         """
         now = self._clock()
         own = self._bucket(address_key(address), now)
         for bucket in (self._all, own):
             bucket.refill(now)
-        # Neither bucket is charged for a try that is refused: waiting visitors do not wait longer.
+        # Do not charge the buckets for a refused attempt, so that it does not make anyone wait longer.
         if wait := max(self._all.seconds_to_wait, own.seconds_to_wait):
             return wait
         self._all.left -= 1
@@ -114,7 +116,7 @@ class Guesses:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _forget(self, now: float) -> None:
-        """Forget addresses that have all tries again; if there are none, forget the least recent one."""
+        """Forget addresses whose bucket is full again. If that is not enough, forget the least recent one."""
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after
@@ -124,14 +126,14 @@ class Guesses:
 
 
 def address_key(address: str) -> str:
-    """Return the part of an IP address that distinguishes visitors.
+    """Return the part of an IP address that identifies a visitor.
 
     Args:
-        address: The address.
+        address: The IP address.
 
     Returns:
-        An IPv4 address as it is, also if it is written as IPv6; the /64 network of an IPv6 address. Text that
-        is not an address is returned unchanged.
+        For an IPv4 address, the address itself, even if it is written as IPv6. For an IPv6 address, its /64
+        network. A text that is not an address is returned unchanged.
 
     Example:
         >>> address_key("2001:db8::1:2:3:4"), address_key("::ffff:192.0.2.7"), address_key("192.0.2.7")
@@ -143,7 +145,7 @@ def address_key(address: str) -> str:
         return address
     if isinstance(known, ipaddress.IPv4Address):
         return str(known)
-    # A server that listens on IPv6 sees IPv4 visitors as ::ffff:192.0.2.7.
+    # A server that listens on IPv6 gets addresses such as ::ffff:192.0.2.7 for IPv4 visitors.
     if known.ipv4_mapped:
         return str(known.ipv4_mapped)
     return str(ipaddress.ip_network((known, IPV6_NETWORK), strict=False))

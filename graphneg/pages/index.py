@@ -1,16 +1,17 @@
-"""An index of a file of negatives: filter, sort and page through a large file without reading it into memory.
+"""Index a file of negatives, to filter, sort and page through it without reading it into memory.
 
-`open_index` creates a SQLite database beside the file. It contains each record with its labels (such as
-transform and corpus), scores, edits and the words of its dialogue. `NegativesIndex` returns the records that
-match a `Filter`, page by page, and the distribution of each score. The index is written to a temporary file
-first, so that it appears only when it is complete, and it is written again if the file of negatives has
-changed. The scores ``clash`` and ``fit`` are added as ``graphneg select`` computes them.
+The index is an SQLite database, which `open_index` creates in the folder of the file. It contains each record
+with its labels (such as transform and corpus), scores, edits and the words of its dialogue. `NegativesIndex`
+returns the records that match a `Filter`, page by page, and the distribution of each score. The index is
+written to a temporary file that is renamed at the end, so an incomplete index is never used. It is written
+again if the file of negatives has changed. The scores ``clash`` and ``fit``, which ``graphneg select``
+computes, are added to the records.
 
 Example::
 
     index = open_index("negatives.jsonl")
     asked = Filter(labels={"transform": "negate"}, ranges={"clash": (0.5, None)})
-    index.count(asked)                                   # number of records of negate with clash >= 0.5
+    index.count(asked)                                   # number of records by negate with clash >= 0.5
     index.page(asked, 0, 50, "clash", descending=True)   # the first 50, the highest clash first
 """
 
@@ -43,17 +44,17 @@ from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
 LAYOUT = "1"
-"""Version of the database schema; an index with another version is written again."""
+"""Version of the database schema. An index with another version is written again."""
 STEPS = 100
 """Number of intervals between the thresholds of a `Spread`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")
-"""The kinds of labels."""
+"""The kinds of labels by which records can be filtered."""
 OFFERED = 200
-"""Maximum number of labels of a kind to offer; the most frequent ones are offered."""
+"""Maximum number of labels of a kind to choose from. The most frequent labels are offered."""
 BATCH = 2_000
-"""Number of records to insert at a time."""
+"""Number of records that are inserted at a time."""
 SCORE = "score"
-"""The kind under which the names of scores are stored, beside the kinds of labels."""
+"""The kind for names of scores, which are stored in the same table as the labels."""
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = re.compile(r"[^\s()]+")
 _TABLES = """
@@ -76,12 +77,12 @@ CREATE INDEX by_score ON scores (name, value, n);
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A selection of records; all its conditions must hold.
+    """Conditions for records. A record matches if it meets all of them.
 
     Attributes:
-        labels: The label that a record must have, by kind.
-        text: Words that must occur in the context or the response, as prefixes.
-        ranges: The lowest and highest value of a score; None for no limit.
+        labels: The required labels, by kind.
+        text: Prefixes of words that must occur in the context or the response.
+        ranges: The lowest and the highest allowed value of scores, by name of the score; None for no limit.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -97,12 +98,12 @@ class Spread:
 
     Attributes:
         score: The name of the score.
-        thresholds: `STEPS` + 1 thresholds from the lowest value to the highest; from 0 to 1 if all values are
-            in that range.
+        thresholds: `STEPS` + 1 thresholds at equal distances, from the lowest value to the highest, or from 0
+            to 1 if all values are in this range.
         below: For each threshold, the number of responses with a lower score.
         above: For each threshold, the number of responses with a higher score.
         amount: Number of wrong responses that have the score.
-        wrong: Number of wrong responses.
+        wrong: Number of all wrong responses, with or without the score.
     """
 
     score: str
@@ -116,10 +117,10 @@ class Spread:
         """Return the share of responses with a lower score.
 
         Args:
-            value: A value of the score; it is rounded down to a threshold.
+            value: A value of the score. It is rounded down to a threshold.
 
         Returns:
-            The share, from 0 to 1, of the responses that have the score.
+            The share among the responses that have the score, from 0 to 1.
         """
         at = max(0, bisect_right(self.thresholds, value) - 1)
         return self.below[at] / max(1, self.amount)
@@ -130,8 +131,8 @@ class Numbered:
     """A record with its number.
 
     Attributes:
-        n: The number in the file, from 1.
-        negative: The record; its scores include ``clash`` and ``fit``.
+        n: The position of the record in the file, starting at 1.
+        negative: The record. Its scores include ``clash`` and ``fit`` if they can be computed.
     """
 
     n: int
@@ -139,11 +140,11 @@ class Numbered:
 
 
 class NegativesIndex:
-    """An open index. Its methods may be called from several threads.
+    """An index of a file of negatives. Its methods may be called from several threads.
 
     Args:
-        source: The file of negatives.
-        path: The file of the index.
+        source: The path of the file of negatives.
+        path: The path of the index.
     """
 
     def __init__(self, source: Path, path: Path) -> None:
@@ -153,7 +154,7 @@ class NegativesIndex:
         self._state = _state(source)
         with self._open() as index:
             self.total = int(_fact(index, "total"))
-            """Number of records."""
+            """Number of records in the file of negatives."""
 
     @property
     def is_stale(self) -> bool:
@@ -167,10 +168,10 @@ class NegativesIndex:
         """Return the labels of a kind.
 
         Args:
-            kind: One of `LABELS`.
+            kind: One of the kinds in `LABELS`.
 
         Returns:
-            The labels with the number of records that have each, the most frequent first.
+            Pairs of a label and the number of records that have it, the most frequent label first.
         """
         return self._rows(
             "SELECT value, amount FROM names WHERE kind = ? ORDER BY amount DESC, value LIMIT ?",
@@ -181,7 +182,7 @@ class NegativesIndex:
         """Return the distribution of each score.
 
         Returns:
-            The distributions, by name of the score.
+            The distributions, in alphabetical order of the scores' names.
         """
         rows = self._rows("SELECT score, spread FROM spreads ORDER BY score")
         with self._readable():
@@ -212,16 +213,17 @@ class NegativesIndex:
             asked: The filter.
             start: Number of records to skip.
             amount: Maximum number of records.
-            order: The score to sort by; records without it come last. Empty for the order of the file.
-            descending: Whether to reverse the order.
+            order: The score by which to sort; empty for the order of the file. Records without the score come
+                last.
+            descending: Whether to sort in descending order.
 
         Returns:
-            The records.
+            The records, in the given order.
         """
         where, values = _where(asked)
         way = "DESC" if descending else "ASC"
         if order:
-            # `IS NULL` sorts records without the score to the end, in both directions.
+            # Sort by `IS NULL` first, so that records without the score come last in both directions.
             query = f"""SELECT negatives.n FROM negatives
                 LEFT JOIN scores ON scores.n = negatives.n
                     AND scores.name = (SELECT name FROM names WHERE kind = '{SCORE}' AND value = ?)
@@ -236,7 +238,7 @@ class NegativesIndex:
         """Return a record by its number.
 
         Args:
-            n: The number in the file, from 1.
+            n: The position of the record in the file, starting at 1.
 
         Returns:
             The record.
@@ -250,47 +252,53 @@ class NegativesIndex:
         return found[0].negative
 
     def same_edit(self, n: int, amount: int) -> tuple[int, list[Numbered]]:
-        """Return other records with the same edit: the same transform, and the same concept before and after.
+        """Return other records with the same edit as a given record.
+
+        Two edits are the same if they have the same transform and the same concepts before and after the
+        edit.
 
         Args:
-            n: The number of the record to compare with.
+            n: The number of the given record.
             amount: Maximum number of records to return.
 
         Returns:
-            The number of such records, and the first of them.
+            The number of all such records, and a list of the first ones.
         """
         return self._others(
             "SELECT n FROM edits WHERE edit IN (SELECT edit FROM edits WHERE n = ?)", n, amount
         )
 
     def same_dialogue(self, n: int, amount: int) -> tuple[int, list[Numbered]]:
-        """Return other records of the same dialogue.
+        """Return other records from the same dialogue as a given record.
 
         Args:
-            n: The number of the record to compare with.
+            n: The number of the given record.
             amount: Maximum number of records to return.
 
         Returns:
-            The number of such records, and the first of them.
+            The number of all such records, and a list of the first ones.
         """
         query = "SELECT n FROM negatives WHERE dialogue = (SELECT dialogue FROM negatives WHERE n = ?)"
         return self._others(query, n, amount)
 
     def kept(self, least: Mapping[str, float], most: Mapping[str, float]) -> tuple[int, int]:
-        """Count the wrong responses whose scores are within limits. One that lacks a score is kept.
+        """Count the wrong responses whose scores are within limits.
+
+        A response that lacks a score is within the limits of this score.
 
         Args:
-            least: The lowest value that is kept, by score.
-            most: The highest value that is kept, by score.
+            least: The lowest allowed value of scores, by name of the score.
+            most: The highest allowed value of scores, by name of the score.
 
         Returns:
-            The number of wrong responses that are kept, and the number of all.
+            The number of wrong responses within the limits, and the number of all wrong responses.
         """
         lost: list[str] = []
         values: list[Any] = []
         for limits, sign in ((least, "<"), (most, ">")):
             for score, limit in limits.items():
-                # Selecting the losses keeps the records that lack the score.
+                # Exclude records outside the limit, instead of selecting those inside, so that records
+                # without the score are kept.
                 lost.append(f"{_of_score(sign)}")
                 values += [score, limit]
         where = " AND ".join(["is_wrong", *(f"n NOT IN ({query})" for query in lost)])
@@ -304,8 +312,9 @@ class NegativesIndex:
         return count, self._numbered(query, [n, n, amount])
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[Numbered]:
-        """Return the records that a query selects, in its order; only these are decompressed."""
-        # Sorting whole records would make SQLite move megabytes; numbers are small.
+        """Return the records whose numbers a query selects, in the order of the query."""
+        # Select and sort only the numbers first. If SQLite sorted whole records, it would have to move
+        # megabytes.
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
@@ -326,7 +335,7 @@ class NegativesIndex:
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Turn the errors that a damaged index causes into `InputError`."""
+        """Convert errors that a damaged index causes to an `InputError`."""
         damage = (
             sqlite3.Error,
             zlib.error,
@@ -345,16 +354,17 @@ class NegativesIndex:
 
 
 def open_index(source: str | Path, progress: Progress | None = None) -> NegativesIndex:
-    """Open the index of a file of negatives, and create it if it is missing or out of date.
+    """Open the index of a file of negatives. Create it first if it is missing or out of date.
 
-    The index is a hidden file in the same folder, or in the user's cache if the folder cannot be written to.
+    The index is a hidden file in the folder of the negatives. If this folder is read-only, the index is in
+    the user's cache.
 
     Args:
-        source: The file (.jsonl, .parquet).
-        progress: Reports the progress of the creation.
+        source: The file of negatives (.jsonl, .parquet).
+        progress: Progress display for creating the index; None for no display.
 
     Returns:
-        The index.
+        The open index.
     """
     source = Path(source).resolve()
     path = _place(source)
@@ -368,11 +378,11 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
     """Write an index of negatives.
 
     Args:
-        path: The file to write.
-        state: A text that identifies the content of the source; see `_state`.
+        path: The path of the index.
+        state: A text that changes with the content of the file of negatives; see `_state`.
         negatives: The records.
-        progress: Reports the number of records.
-        name: The name of the source, for the progress bar.
+        progress: Progress display; advanced by the number of records.
+        name: The name of the file of negatives, for the progress display.
 
     Raises:
         InputError: The index cannot be written.
@@ -381,9 +391,9 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
     with atomic_file(path) as unfinished:
         unfinished.unlink(missing_ok=True)
         try:
-            create_private(unfinished)  # The source may be closed to other users.
+            create_private(unfinished)  # Other users may not be allowed to read the negatives.
             with closing(sqlite3.connect(unfinished)) as index:
-                # No journal is needed: an unfinished index is never used.
+                # Switch off the journal, which is not needed because an incomplete index is never used.
                 index.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
                 _fill(index, negatives, progress)
                 index.execute("INSERT INTO facts VALUES ('state', ?)", [state])
@@ -398,7 +408,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
     amounts = Counter[int]()
     total = 0
 
-    # Labels and scores are stored once and referred to by number.
+    # Store each label and each name of a score only once, and refer to it by a number.
     def named(kind: str, value: str) -> int:
         name = names.setdefault((kind, value), len(names) + 1)
         amounts[name] += 1
@@ -423,7 +433,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
         )
         total += len(rows)
         progress.advance(len(rows))
-    # Indexes are faster to build after the inserts than during them.
+    # Create SQL indexes after the rows have been inserted, which is faster than before.
     index.executescript(_INDEXES)
     index.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)",
@@ -437,13 +447,13 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
 
 
 def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
-    """Return the fields of a `Spread`, counted in one pass over the sorted values."""
+    """Compute the fields of a `Spread` in one pass over the sorted values of a score."""
     of_wrong = "FROM scores JOIN negatives USING (n) WHERE is_wrong AND name = ?"
     low, high, amount = index.execute(
         f"SELECT min(value), max(value), count(*) {of_wrong}", [name]
     ).fetchone()
     wrong = index.execute("SELECT count(*) FROM negatives WHERE is_wrong").fetchone()[0]
-    # Scores within [0, 1] share one scale, so that their histograms can be compared.
+    # Use the scale from 0 to 1 if all values are in this range, so that histograms can be compared.
     low, high = (0.0, 1.0) if low is None or 0 <= low <= high <= 1 else (low, high)
     thresholds = [round(low + (high - low) * step / STEPS, 4) for step in range(STEPS + 1)]
     below, above = [0] * (STEPS + 2), [0] * (STEPS + 2)
@@ -460,7 +470,7 @@ def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
 
 
 def _scored(negative: Negative) -> Negative:
-    """Add the scores that ``graphneg select`` would compute; keep the record if its graph cannot be read."""
+    """Add the scores that ``graphneg select`` computes, unless a graph of the record cannot be parsed."""
     try:
         return replace(negative, scores=measured(negative))
     except GraphnegError:
@@ -482,9 +492,9 @@ def _labels(negative: Negative) -> set[tuple[str, str]]:
 
 
 def _edits(negative: Negative) -> set[str]:
-    """Return a key for each edit: the transform, and the top concepts before and after.
+    """Return a key for each edit: its transform, and the root concepts before and after it.
 
-    For a generator, which replaces the whole response, the key contains the texts.
+    The edit of a generator replaces the whole response, so its key contains the texts instead of concepts.
     """
     return {
         "\n".join([edit["transform"] or "", *(_head(edit[side] or "") for side in ("before", "after"))])
@@ -493,7 +503,7 @@ def _edits(negative: Negative) -> set[str]:
 
 
 def _head(fragment: str) -> str:
-    """Return the top concept of a fragment of a graph; return other text unchanged.
+    """Return the root concept of a PENMAN fragment. Any other text is returned unchanged.
 
     >>> _head("(like-01 :polarity - :ARG0 i)"), _head("i"), _head("Tea, please.")
     ('like-01', 'i', 'Tea, please.')
@@ -507,7 +517,7 @@ def _words(negative: Negative) -> str:
 
 
 def _where(asked: Filter) -> tuple[str, list[Any]]:
-    """Return a filter as an SQL condition on the table of negatives, with its values."""
+    """Convert a filter to an SQL condition for the table of negatives, and the values of its placeholders."""
     parts: list[str] = ["1"]
     values: list[Any] = []
     for kind, value in asked.labels.items():
@@ -516,7 +526,8 @@ def _where(asked: Filter) -> tuple[str, list[Any]]:
         values += [kind, value]
     if asked.text.strip():
         parts.append("negatives.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        # Quoted words with * are prefixes; unquoted ones could be operators of the FTS5 query language.
+        # Write each word as "word"*, which matches prefixes. Without quotes, a word could be an operator of
+        # the query language of FTS5, such as OR.
         values.append(" ".join(f'"{word}"*' for word in _WORD.findall(asked.text)) or '""')
     for score, limits in asked.ranges.items():
         for sign, limit in zip((">=", "<="), limits, strict=True):
@@ -535,14 +546,14 @@ def _of_score(sign: str) -> str:
 
 def _place(source: Path) -> Path:
     beside = source.with_name(f".{source.name}.index.sqlite")
-    # A corpus may be in a folder that only its owner can write to.
+    # Use the cache if the folder is read-only, as for a corpus that several users share.
     if os.access(source.parent, os.W_OK):
         return beside
     return cache_folder("indexes") / f"{fingerprint(str(source))}.sqlite"
 
 
 def _state(source: Path) -> str:
-    """Return a text that changes with the content of the file, the schema and the version of graphneg."""
+    """Return a text that changes if the file, the database schema or the version of graphneg changes."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"
@@ -556,7 +567,7 @@ def _is_current(path: Path, state: str) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
             return _fact(index, "state") == state
-    # A damaged index is written again.
+    # Treat a damaged index as outdated, so that it is written again.
     except sqlite3.Error:
         return False
 

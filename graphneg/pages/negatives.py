@@ -1,8 +1,9 @@
-"""The view of negatives: a table to filter and sort, a page for each negative, and histograms of scores.
+"""Show negatives in a table that can be filtered and sorted, with histograms of their scores.
 
-The records come from `graphneg.pages.index`. The state of a table (filter, order, page) is in its URL, so
-that it can be bookmarked and shared. A slider on a histogram shows how many negatives a threshold of a score
-would keep, and the page shows the options of ``graphneg select`` that apply it.
+The records come from `graphneg.pages.index`. The URL of a table contains its state (filter, order, page), so
+it can be bookmarked and shared. With a slider on a histogram, the visitor chooses a threshold for a score.
+The page then shows how many negatives the threshold keeps, and the options of ``graphneg select`` that apply
+it. Each negative has a page with its edits.
 
 Example::
 
@@ -40,27 +41,29 @@ from graphneg.records.scores import CLASH, FIT
 from graphneg.scorers.choosing import ANSWERS, UNFIT, UNRELATED
 
 Side = tuple[str, str, Drawing | None]
-"""``before`` or ``after``, the graph in PENMAN notation, and its drawing if it can be parsed."""
+"""A graph before or after an edit: ``before`` or ``after``, the graph in PENMAN notation, and its drawing
+(None if the graph cannot be parsed)."""
 ROWS = 50
-"""Number of rows of a page."""
+"""Number of rows on a page."""
 NEIGHBOURS = 8
-"""Number of related negatives to show for a negative."""
+"""Maximum number of related negatives of each kind that are shown for a negative."""
 BARS = 50
-"""Number of bars of a histogram."""
+"""Number of bars in a histogram."""
 LEAST, MOST = "least", "most"
-"""Prefixes of the limits in a URL, such as ``least.clash=0.5``."""
+"""Prefixes of URL parameters with the lowest and highest allowed values of scores, such as
+``least.clash=0.5``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What a score means, and how ``graphneg select`` applies a threshold to it.
+    """The meaning of a score, and the options of ``graphneg select`` that apply a threshold to it.
 
     Attributes:
-        meaning: What the score measures.
-        side: Whether the threshold is the lowest (``least``) or the highest value that is kept (``most``).
-        options: The option of ``graphneg select``, without the value.
-        model: Another option that it requires.
-        refusal: Why select leaves out records beyond the threshold.
+        meaning: Description of what the score measures.
+        side: ``least`` if the threshold is the lowest value that is kept, ``most`` if it is the highest.
+        options: The option of ``graphneg select``, without the value; empty if there is none.
+        model: Another option that is required; empty if there is none.
+        refusal: The reason for which ``graphneg select`` leaves out records beyond the threshold.
     """
 
     meaning: str
@@ -91,19 +94,19 @@ THRESHOLDS: Mapping[str, Threshold] = {
         *(MOST, "--backward-threshold ", "--model MODEL", "its context is unlikely"),
     ),
 }
-"""The scores that ``graphneg select`` can apply a threshold to."""
+"""The scores to which ``graphneg select`` can apply a threshold."""
 UNKNOWN = Threshold("a score of the generator", LEAST)
-"""The entry for any other score."""
+"""The threshold for all other scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a histogram, in percent of the histogram's width and height.
+    """A bar of a histogram. All values are percentages of the histogram's width or height.
 
     Attributes:
-        left: The left end.
-        top: The distance from the top of the histogram.
-        height: The height.
+        left: The distance of the bar from the left edge of the histogram.
+        top: The distance of the bar from the top of the histogram.
+        height: The height of the bar.
     """
 
     left: float
@@ -116,10 +119,10 @@ class Histogram:
     """The histogram of a score.
 
     Attributes:
-        spread: The distribution.
-        threshold: What the score means.
+        spread: The distribution of the score.
+        threshold: The meaning of the score and its threshold.
         bars: The bars from left to right.
-        summary: The range and the median in words.
+        summary: A text with the range and the median.
     """
 
     spread: Spread
@@ -130,14 +133,14 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A negative in a table.
+    """A row of the table, which shows one negative.
 
     Attributes:
-        n: The number in the file, from 1.
+        n: The position of the record in the file, starting at 1.
         negative: The record.
-        pieces: For each edited turn its name, and the pieces of its text before and after. If no turn was
-            edited word by word, the whole response.
-        before: The turn before the first of them.
+        pieces: For each edited turn, its name and the unchanged and changed pieces of its text. If no turn
+            was edited word by word, this is the response as a single piece.
+        before: The text of the turn before the first of these turns; empty if there is none.
     """
 
     n: int
@@ -147,27 +150,27 @@ class Row:
 
 
 class NegativesView:
-    """The view of one or more indexed files of negatives.
+    """The view that shows one or more files of negatives.
 
     Args:
-        indexes: The indexes of the files.
+        indexes: The index of each file.
     """
 
     title = "Negatives"
     path = "/negatives"
 
     def __init__(self, indexes: Sequence[NegativesIndex]) -> None:
-        """Initialize the view."""
+        """Initialize the view with open indexes."""
         self._indexes = indexes
 
     def routes(self, pages: Pages) -> Sequence[Route]:
-        """Return the routes: the table, the counts for thresholds (JSON), and one negative.
+        """Return the routes of the view.
 
         Args:
             pages: The pages, which render templates.
 
         Returns:
-            The routes.
+            The routes for the table, for the counts that a threshold keeps (JSON), and for a single negative.
         """
         self._pages = pages
         return [
@@ -178,14 +181,14 @@ class NegativesView:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no file contains a negative."""
+        """Whether the files contain no negatives."""
         return not any(index.total for index in self._indexes)
 
     def close(self) -> None:
-        """Do nothing: an index keeps no file open."""
+        """Do nothing, because an index does not keep a file open."""
 
     def _index(self, number: int) -> NegativesIndex:
-        # The URL may be from an earlier run with other files.
+        # Check the number, because the URL may be from an earlier run with other files.
         if number >= len(self._indexes):
             raise HTTPException(404, f"there is no file {number}; there are {len(self._indexes)}")
         return self._indexes[number]
@@ -204,7 +207,7 @@ class NegativesView:
         rows = [_row(one) for one in index.page(asked, start, ROWS, order, descending=descending)]
 
         def address(**changes: Any) -> str:
-            # Another filter or order starts at the first page again.
+            # Remove the start, so that a changed filter or order begins at the first page again.
             changed = {**{name: value for name, value in state.items() if name != "start"}, **changes}
             return f"{self.path}?{urlencode({name: value for name, value in changed.items() if value != ''})}"
 
@@ -268,7 +271,7 @@ _IN_PATH = (("file", "file"), ("n", "negative"))
 
 
 def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
-    """Return the filter in the URL of a table: ``corpus=``, ``text=``, ``least.clash=``, ``most.clash=``."""
+    """Return the filter that the parameters of a URL describe, such as ``corpus=…`` and ``least.clash=…``."""
     ranges: dict[str, tuple[float | None, float | None]] = {}
     for name in state:
         side, _, score = name.partition(".")
@@ -284,7 +287,7 @@ def _row(one: Numbered) -> Row:
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
     pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
-    # Nothing was edited word by word, so the row shows the response as a whole.
+    # If no turn was edited word by word, show the response as a whole.
     if not edited:
         pieces = [(f"turn {last}", [(False, negative.response, negative.response)])]
     first = edited[0][0] if edited else last
@@ -292,24 +295,24 @@ def _row(one: Numbered) -> Row:
 
 
 def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple[bool, str, str]]:
-    """Return how the words of a turn changed; empty if they did not, or if the text is a new one."""
-    # A generator writes a whole response: comparing its words with the original means nothing.
+    """Return the unchanged and changed pieces of a turn; empty if it was not edited word by word."""
+    # Do not compare the words of a response that a generator has written as a whole.
     is_written = turn == len(negative.context) and not negative.amr
     return () if not change.is_edited or is_written else list(changed_words(change.old, change.text))
 
 
 def _graphs(turn: str, graphs: Mapping[str, str | None], id: str) -> tuple[str, Sequence[Side]]:
-    """Return a turn with its graph before and after."""
+    """Return the name of a turn with its graphs before and after the edit."""
     texts = [graphs[side] or "" for side in ("before", "after")]
     drawings: Sequence[Drawing | None] = (None, None)
-    # A graph that cannot be parsed is shown as text only.
+    # If a graph cannot be parsed, show both as text only.
     with suppress(GraphnegError):
         drawings = draw_edited(*(parse_graph(text, id) for text in texts))
     return turn, list(zip(("before", "after"), texts, drawings, strict=True))
 
 
 def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float, Threshold, float]]:
-    """Return the name, value and meaning of each score, and the share of wrong responses that score less."""
+    """Return each score's name, value and meaning, and the share of wrong responses with a lower score."""
     spreads = {spread.score: spread for spread in index.spreads()}
     return [
         (name, value, THRESHOLDS.get(name, UNKNOWN), spreads[name].share_below(value))
@@ -319,14 +322,14 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
 
 def _histogram(spread: Spread) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
-    # The last bar includes the highest value, which no threshold is above.
+    # Let the last bar include the highest value, which is not below any threshold.
     edges = [*spread.below[:-1:step], spread.amount]
     amounts = [after - before for before, after in pairwise(edges)]
     most = max(*amounts, 1)
     width = 100 / len(amounts)
     heights = [round(100 * amount / most, 2) for amount in amounts]
     bars = (Bar(round(width * at, 2), 100 - height, height) for at, height in enumerate(heights))
-    # The median: the first threshold with at least half of the values below it.
+    # The median is approximated by the first threshold that has at least half of the values below it.
     middle = next(
         (t for t, below in zip(spread.thresholds, spread.below, strict=True) if 2 * below >= spread.amount),
         spread.thresholds[-1],
@@ -343,7 +346,7 @@ def _summaries() -> Mapping[str, str]:
 
 
 def _shown(path: Path) -> str:
-    """Return the path relative to the current folder, as a user would type it."""
+    """Return a path relative to the current folder if possible, as a user would type it."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:

@@ -1,9 +1,9 @@
-"""The view in which people judge negatives, and the results.
+"""Let annotators judge negatives, and show the results.
 
-Each annotator has a URL, ``/review/by/NAME``, which always shows the next item to judge. The annotator can
-therefore close the browser, or use another one, and continue. Each answer is written to disk before the next
-page is sent. The pages for annotators do not show which source an item comes from; other pages show the
-results by source, and the items on which annotators disagree.
+Each annotator has a URL, ``/review/by/NAME``, which always shows the next item to judge. So an annotator can
+close the browser, or use another one, and continue later. Each answer is written to disk before the next page
+is sent. The pages for annotators do not show the source of an item. Other pages show the results by source,
+and the items on which annotators disagree.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from graphneg.pages.gate import body, form
 from graphneg.pages.turns import BusyError
 
 FILES_AT_ONCE = 2
-"""Maximum number of uploaded files to process at once, since each is held in memory."""
+"""Maximum number of uploaded files that are processed at the same time. Each of them is kept in memory."""
 _ANSWER = "answer."
-"""Prefix of a question's name in the fields of a form."""
+"""Prefix of form fields that contain the answer to a question. The name of the question follows."""
 _FILES: Mapping[str, Callable[[Results], str]] = {
     "judgements.csv": csv_of,
     "judgements.jsonl": jsonl_of,
@@ -52,22 +52,22 @@ _FILES: Mapping[str, Callable[[Results], str]] = {
     "label-studio.xml": lambda results: label_studio_config(results.set),
     "labels.jsonl": labels_of,
 }
-"""The files that can be downloaded, with the function that writes each."""
+"""The files that can be downloaded, with the functions that return their content."""
 
 
 class ReviewView:
-    """The view for judging, with pages for results and disagreements.
+    """The view for judging negatives, with pages for results and disagreements.
 
     Args:
-        opened: Opens the judgements; it is called at the first request, since it may have to sample the
-            items.
+        opened: Function that opens the judgements. It is called at the first request, because it may first
+            have to sample the items to judge, which takes a while.
     """
 
     title = "Review"
     path = "/review"
 
     def __init__(self, opened: Callable[[], Judgements]) -> None:
-        """Initialize the view; the judgements are not opened yet."""
+        """Initialize the view without opening the judgements."""
         self._opened = opened
         self._judgements: Judgements | None = None
         self._opening = threading.Lock()
@@ -75,13 +75,13 @@ class ReviewView:
 
     @property
     def is_empty(self) -> bool:
-        """Always False, since a review has items from the start."""
+        """Always False, because a review always has items."""
         return False
 
     @property
     def judged(self) -> Judgements:
-        """The judgements, opened at the first use."""
-        # Two requests may arrive before the items are sampled.
+        """The judgements, which are opened at the first use."""
+        # Use a lock, because a second request may arrive while the items are being sampled.
         with self._opening:
             if self._judgements is None:
                 self._judgements = self._opened()
@@ -110,7 +110,7 @@ class ReviewView:
 
         def write(path: str, answer: Callable[[Request, dict[str, str]], Response]) -> Route:
             async def endpoint(request: Request) -> Response:
-                # Writing to SQLite blocks.
+                # Run the function in a thread, because writing to SQLite blocks.
                 return await run_in_threadpool(answer, request, await form(request))
 
             return Route(self.path + path, endpoint, methods=["POST"])
@@ -150,7 +150,7 @@ class ReviewView:
         return pages.render(request, "review/item.html", **shown, **values)
 
     def _answered(self, request: Request, fields: dict[str, str]) -> Response:
-        """Store an answer, a skip or an undo, then redirect to the next item."""
+        """Store an answer, skip the item or undo the last answer, and redirect to the next item."""
         judged, annotator = self.judged, check_annotator(request.path_params["annotator"])
         action = fields.get("action")
         if action == "undo":
@@ -179,9 +179,9 @@ class ReviewView:
         return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     async def _imported(self, request: Request) -> Response:
-        """Store the judgements of an uploaded file; the suffix of ``name`` is its format."""
+        """Store the judgements in an uploaded file. The suffix of the parameter ``name`` is the format."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
-        # Visitors who wait would each hold an open connection and a file.
+        # Refuse further uploads instead of letting them wait, which would take up connections and memory.
         if self._sending.locked():
             raise BusyError("other files are being taken in: try again in a few seconds")
         async with self._sending:
@@ -200,14 +200,14 @@ class ReviewView:
             try:
                 found = read_judgements(self.judged.set, path, annotator or READER)
             except InputError as error:
-                # The visitor knows the name of the uploaded file, not that of the temporary one.
+                # Replace the path of the temporary file in the message by the name that the visitor knows.
                 raise InputError(str(error).replace(str(path), name)) from error
         return self.judged.put(found)
 
     def _disagreement(self, pages: Pages, request: Request) -> Response:
         results = self._by_rule(request)
         rows = results.disagreements
-        # Rows that the adjudicator has decided can be opened again, but are not offered.
+        # Do not offer rows that the adjudicator has already decided. They can still be opened by their URL.
         left = [row for row in rows if row not in results.decided]
         asked = whole(request.query_params, "row", 0, least=0)
         row = asked if asked in rows else next(iter(left), None)

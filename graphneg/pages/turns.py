@@ -1,10 +1,10 @@
-"""Limit how many queries of visitors run at once, without letting slow queries block quick ones.
+"""Limit how many queries of visitors run at the same time, without letting slow queries block fast ones.
 
-There are two kinds of places. A query in a *patient* place may take all the time that the pages allow. When
-all patient places are taken, further queries get a *quick* place, in which they are stopped after
-`QUICK_SECONDS`. Slow queries therefore never occupy all places for longer than that, and a query like
-``RETURN 1`` soon gets a place. A query that gets none within `WAIT_SECONDS` is refused, and the visitor is
-asked to try again.
+Each running query occupies a place. There are two kinds of places. In a *patient* place, a query may run up
+to the time limit of the pages. If all patient places are occupied, a query gets a *quick* place, where it is
+stopped after `QUICK_SECONDS`. So quick places soon become free again, and a fast query such as ``RETURN 1``
+does not have to wait for slow ones. If a query gets no place within `WAIT_SECONDS`, it is refused, and the
+visitor is asked to try again.
 """
 
 from __future__ import annotations
@@ -19,33 +19,34 @@ PATIENT, QUICK = 3, 3
 QUICK_SECONDS = 2.0
 """Maximum number of seconds for a query in a quick place."""
 WAIT_SECONDS = 3.0
-"""Seconds that a query waits for a place: more than `QUICK_SECONDS`, so that a quick place becomes free."""
+"""Maximum number of seconds to wait for a place. It is longer than `QUICK_SECONDS`, so that a quick place
+becomes free in the meantime."""
 _POLL_SECONDS = 0.05
 
 
 class BusyError(GraphnegError):
-    """Too many requests are running; the same request may succeed a few seconds later."""
+    """Too many queries or uploads are running. The same request may succeed a few seconds later."""
 
 
 @dataclass
 class Place:
-    """A kind of place.
+    """A group of places with the same time limit.
 
     Attributes:
-        seconds: Maximum number of seconds for a query.
-        free: Number of places that are free.
+        seconds: Maximum number of seconds for a query in such a place.
+        free: Number of free places in the group.
     """
 
     seconds: float
     free: int
 
     def leave(self) -> None:
-        """Return the place."""
+        """Give one place of the group back."""
         self.free += 1
 
 
 class Turns:
-    """The places for queries. It must be used from one event loop.
+    """Assigns places to queries. An instance must be used from a single event loop.
 
     Args:
         seconds: Maximum number of seconds for a query in a patient place.
@@ -53,13 +54,14 @@ class Turns:
 
     def __init__(self, seconds: float) -> None:
         """Initialize with all places free."""
+        # The time limit of quick places must not exceed that of patient places, which the user chooses.
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:
-        """Take a place, waiting for one if necessary.
+        """Take a place. Wait until one becomes free if necessary.
 
         Returns:
-            The place. Call its `leave` when the query has ended on the server.
+            The group to which the place belongs. Call its `leave` when the query has ended on the server.
 
         Raises:
             BusyError: No place became free within `WAIT_SECONDS`.
@@ -67,7 +69,7 @@ class Turns:
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
-            # Patient places come first: a query may as well have the longer time.
+            # Prefer a patient place, so that the query has more time.
             for place in self._places:
                 if place.free:
                     place.free -= 1

@@ -1,12 +1,13 @@
 """Store dialogues and AMR graphs in a property graph.
 
-The graph lives on an embedded ArcadeDB server or on a Neo4j server. Both are reached through the official
-Neo4j driver, so that the same code and the same ``.cypher`` files work on each.
+The graph is stored on an embedded ArcadeDB server or on a Neo4j server. The official Neo4j driver connects to
+both, so that the same code and the same ``.cypher`` files work with either of them.
 
 - `open_store` opens a directory or a Neo4j address and returns a `Store`, which sends queries.
 - `cypher_text` returns the text of a query file that graphneg ships.
-- `read_dialogues` and `GraphCache` read dialogues and graphs; a `Selection` chooses dialogues.
-- `explore` runs a named query from ``cypher/explore/``.
+- `read_dialogues` and `GraphCache` read dialogues and graphs. A `Selection` specifies which dialogues to
+  read.
+- `explore` runs one of the named queries in ``cypher/explore/``.
 
 Example:
     Open a store and list the ids of its first three dialogues::

@@ -1,14 +1,14 @@
 """Send queries to an open store.
 
 A `Store` wraps the official Neo4j driver. It behaves in the same way on Neo4j and on the embedded ArcadeDB
-server: it retries transactions where a retry can help, and it turns each error of the driver into one
-`StoreError` that says what is wrong, where, and what to do.
+server. If a transaction fails and a retry can help, the transaction is retried. Errors of the driver are
+converted to a `StoreError` whose message says what is wrong, where, and what to do.
 
-Queries fall into two groups:
+There are two groups of queries:
 
 - Queries that graphneg ships are trusted. `Store.read`, `Store.stream` and `Store.write` run them.
-- Queries from users, web pages and transform files are untrusted. `Store.query_read` runs them, and the
-  server refuses to write (see `graphneg.store.reading`).
+- Queries from users, web pages and transform files are untrusted. `Store.query_read` runs them so that the
+  server refuses any write (see `graphneg.store.reading`).
 
 Example:
     Count the dialogues of a store::
@@ -66,24 +66,24 @@ from graphneg.store.stopping import Cancellation, stoppable
 # pyright: reportUnknownMemberType=false
 
 
-# The driver logs each retry as a warning. Python prints warnings of libraries if the program has configured
-# no logging.
+# The driver logs each retry as a warning. Without this handler, Python would print the warnings in programs
+# that have not configured logging.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 def connect(uri: str, auth: Auth | None) -> Driver:
-    """Return a driver that gives up on a silent server after a few seconds.
+    """Return a driver whose connection attempts time out after a few seconds.
 
-    No data is sent yet. The driver's own retries are switched off, and `Store` retries instead: the driver
-    doubles its pauses until its time is up, and it cannot see that the process of an embedded server has
-    ended.
+    This function does not connect yet. The driver's own retries are switched off, and `Store` retries
+    instead, because the driver cannot see that the process of an embedded server has ended, and would retry
+    until its time limit.
 
     Args:
         uri: The Bolt address, such as ``neo4j://localhost:7687``.
         auth: The credentials; None to connect without authentication.
 
     Returns:
-        A driver, which the caller closes.
+        The driver. The caller has to close it.
     """
     return GraphDatabase.driver(
         uri,
@@ -104,7 +104,7 @@ def ask(driver: Driver, database: str | None) -> ResultSummary:
         database: The name of the database; None for the default database of the user.
 
     Returns:
-        The summary of the query, which names the server and the database.
+        The summary of the query, which contains the server and the name of the database.
     """
     with driver.session(database=database) as session:
         return session.run("RETURN 1").consume()
@@ -125,10 +125,11 @@ def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
         return driver.get_server_info().agent
     except ServiceUnavailable as error:
         refusal = error
-    # Outside of the except clause, so that the error of the router does not become the cause of the new one.
+    # Continue outside the except clause, so that the routing error does not become the cause of the next
+    # error.
     if uri.lower().startswith("neo4j"):
-        # The routing error gives no reason. A direct connection to the same address fails with the real one,
-        # such as wrong credentials.
+        # The routing error does not say why it occurred. Connect directly to the same address, which fails
+        # with the actual reason, such as wrong credentials.
         with connect("bolt" + uri[len("neo4j") :].partition("?")[0], auth) as direct:
             direct.get_server_info()
     raise refusal
@@ -138,11 +139,11 @@ ADVICE_ON_SILENCE = (
     "check that Neo4j runs there, its host and Bolt port (7687 by default), "
     "and whether it wants TLS (neo4j+s://)"
 )
-"""What to do if a Neo4j server cannot be reached when the store is opened."""
+"""Advice to the user if a Neo4j server cannot be reached when the store is opened."""
 ADVICE_IN_USE = (
     "check that the server runs; what was acknowledged is kept, and the same command goes on from there"
 )
-"""What to do if a server stops answering while the store is in use."""
+"""Advice to the user if a server stops answering while the store is in use."""
 ADVICE = {
     "Neo.ClientError.Security.Unauthorized": (
         "{server} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
@@ -168,42 +169,43 @@ ADVICE = {
         "it, and run the same command again; what was acknowledged is kept",
     ),
 }
-"""Messages by Neo4j error code. They say what to do, unlike the messages of the server."""
+"""Messages by Neo4j error code. Unlike the server's own messages, they say what to do."""
 REFUSALS: Mapping[type[Neo4jError], str] = {
     Forbidden: "{server} does not allow this to your user: {message}",
     CypherSyntaxError: "the query is not valid Cypher for {server}: {message}",
     ConstraintError: "{server} refuses a write that breaks a constraint: {message}",
     ClientError: "{server} refuses the query: {message}",
 }
-"""Messages by error class, from the special to the general. The first class that fits is used."""
+"""Messages by error class. Subclasses come before their base classes, and the first class that fits is
+used."""
 
 
 OF_THE_QUERY = tuple(
     f"Neo.ClientError.{kind}." for kind in ("Statement", "Schema", "Security", "Procedure", "Database")
 )
-"""Prefixes of error codes that the query or the user's rights cause, never a failure of the server."""
+"""Prefixes of error codes whose cause is the query or missing rights of the user, not a failing server."""
 LONGEST_MESSAGE = 300
-"""Maximum length of a server message that is quoted, in characters."""
+"""Maximum number of characters that are quoted from a server message."""
 
 Trouble = Callable[[], str | None]
-"""Looks for a visible failure of a server. Returns what is wrong and what to do, or None if nothing is
-visible."""
+"""A function that checks a server for a visible failure, such as a full disk. It returns a message that says
+what is wrong and what to do, or None if it finds nothing."""
 
 
 def no_trouble() -> None:
-    """Report no trouble: a server that graphneg did not start can be judged by its answers only."""
+    """Report no failure. This is used for servers that graphneg did not start and so cannot inspect."""
 
 
 @contextmanager
 def explained(
     server: str, if_silent: str = ADVICE_ON_SILENCE, trouble: Trouble = no_trouble
 ) -> Generator[None]:
-    """Turn the driver's errors inside the block into a `StoreError`.
+    """Convert errors of the driver inside the block to a `StoreError`.
 
     Args:
-        server: The server as users know it, for the message.
-        if_silent: Advice for the case that the server does not answer.
-        trouble: Looks for a visible failure of the server, such as a full disk.
+        server: Description of the server for the message, such as its address.
+        if_silent: Advice for the message if the server does not answer.
+        trouble: Function that checks the server for a visible failure, such as a full disk.
 
     Raises:
         StoreError: The driver raised an error inside the block.
@@ -211,8 +213,8 @@ def explained(
     try:
         yield
     except (Neo4jError, DriverError) as error:
-        # A syntax error is the user's, even if the disk is full. For any other error, a visible failure
-        # explains more.
+        # If the query itself is wrong, report that, even if the disk is full. For any other error, a visible
+        # failure of the server explains more than the error does.
         seen = None if _is_of_the_query(error) else trouble()
         raise StoreError(f"{server}: {seen}" if seen else _explain(error, server, if_silent)) from error
 
@@ -227,7 +229,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         fitting = (sentence for kind, sentence in REFUSALS.items() if isinstance(error, kind))
         sentence = ADVICE.get(error.code or "") or next(fitting, "{server} failed: {message} [{code}]")
         message = (error.message or str(error)).strip()
-        # The further lines of a syntax error show its place in the query. Those of other errors are noise.
+        # Keep all lines of a syntax error, which show its position in the query. Of other errors, only the
+        # first line is useful.
         if not isinstance(error, CypherSyntaxError):
             message = message.partition("\n")[0].rstrip()[:LONGEST_MESSAGE]
         return sentence.format(server=server, message=message, code=error.code)
@@ -236,8 +239,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
     if not isinstance(error, ServiceUnavailable | SessionExpired):
         return f"{server}: {first_line(error)}"
     cause: BaseException = error
-    # The driver wraps the cause of a failed connection several times. The innermost error tells a TLS problem
-    # from a closed port.
+    # Go through the chain of causes, because the driver wraps the cause of a failed connection several times.
+    # Only the innermost error shows whether TLS failed or the port is closed.
     while True:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
@@ -247,7 +250,7 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         if isinstance(cause, ssl.SSLError):
             return f"{server} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
         origin = cause.__cause__ or cause.__context__
-        # A router fails with a group of errors, one for each address that it tried.
+        # Routing fails with a group of errors, one for each address that was tried. Follow the first one.
         if isinstance(cause, BaseExceptionGroup):
             origin = cause.exceptions[0]
         if origin is None:
@@ -259,44 +262,46 @@ T = TypeVar("T")
 
 
 class WriteConflict(StoreError):
-    """A transaction conflicts with another one that is in progress. `Store.write` retries it."""
+    """The transaction conflicts with another one that is in progress. `Store.write` retries it."""
 
 
 SILENCE_SECONDS = 20.0
-"""Seconds for which a silent server is retried. The last attempt can take up to 6 s more."""
+"""Seconds for which a transaction is retried if the server does not answer. The last attempt can take up to 6
+s more."""
 CONFLICT_SECONDS = 120.0
-"""Seconds for which conflicting transactions are retried: deadlocks on Neo4j, or leftovers of a killed
-process."""
+"""Seconds for which a transaction is retried if it conflicts with another one: after a deadlock on Neo4j, or
+while the transaction of a killed process still blocks it."""
 CONSTRAINT_SECONDS = 1.0
-"""Seconds for which a violated constraint is retried. Short, because the query itself is often the cause."""
+"""Seconds for which a transaction is retried if it violates a constraint. The time is short, because often
+the query itself is wrong."""
 SILENCE = (ServiceUnavailable, SessionExpired)
 """Errors of the driver that mean that the server did not answer."""
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
-"""Error codes that mean that two transactions waited for each other."""
+"""Error codes that mean that two transactions waited for each other (a deadlock)."""
 MOST_LEVELS = 500
 """Maximum nesting depth of lists and maps in a parameter of a user's query."""
 PAUSES = (0.02, 1.0)
-"""Seconds between two attempts: the first pause, and the longest one. Pauses double in between."""
+"""Seconds between two attempts: the first pause, which doubles each time, and the maximum."""
 VERSION_SLOTS = 16
-"""Number of nodes that hold the version of the content. Each store draws one of them, so that two stores that
-write at the same time wait for each other only if they drew the same node."""
+"""Number of nodes that store the version of the content. Each `Store` object chooses one at random, so that
+two objects that write at the same time have to wait for each other only if they chose the same node."""
 
 
 NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo.ClientError.Cluster.")
-"""Prefixes of error codes that do not depend on the data that is written."""
+"""Prefixes of error codes whose cause is not the data that are written."""
 
 
 def is_of_content(error: StoreError) -> bool:
-    """Return whether a write failed because of the data that was written.
+    """Return whether a write failed because of the data that were written.
 
-    A caller can then write a part of the data instead. If the server is out of reach, out of memory or disk,
-    or allows no writes at all, a smaller write would fail, too.
+    If so, a caller can try again with a part of the data. If the server cannot be reached, is out of memory
+    or disk space, or allows no writes at all, writing less would fail as well.
 
     Args:
-        error: The error of the write.
+        error: The error that the write raised.
 
     Returns:
-        True if writing less may succeed.
+        True if writing a part of the data may succeed.
     """
     cause = error.__cause__
     if isinstance(cause, Neo4jError):
@@ -306,7 +311,7 @@ def is_of_content(error: StoreError) -> bool:
 
 
 def _patience(error: Exception) -> float:
-    """Return the number of seconds for which a transaction with this error is retried."""
+    """Return the number of seconds for which a transaction that fails with this error is retried."""
     if isinstance(error, ConstraintError):
         return CONSTRAINT_SECONDS
     if isinstance(error, WriteConflict) or getattr(error, "code", None) in CONFLICTS:
@@ -315,18 +320,18 @@ def _patience(error: Exception) -> float:
 
 
 BATCH, SMALL_BATCH = 1_000, 20
-"""Records that the server sends at once: for whole results, and for results that are cut off."""
+"""Number of records that the server sends in one batch: for complete results, and for truncated results."""
 
 
 class OwnServer(Protocol):
-    """A server that graphneg started for a store, unlike a Neo4j server that somebody else runs."""
+    """An embedded server, which graphneg starts and stops itself, unlike a Neo4j server."""
 
     def alive(self) -> bool:
-        """Return whether the server still runs."""
+        """Return whether the server is still running."""
         ...
 
     def end_if_alone(self) -> None:
-        """Ask the server to end, unless other processes use it, too."""
+        """Ask the server to exit, unless other processes use it as well."""
         ...
 
 
@@ -339,13 +344,13 @@ class Store(AbstractContextManager["Store"]):
     Args:
         driver: The driver with the credentials of the store's owner.
         database: The name of the database; None for the default database of the user.
-        description: The store as messages name it, such as ``embedded store at /data/store``.
-        resources: Everything that `close` closes.
-        reader: Checks and runs untrusted queries.
-        trouble: Looks for a visible failure of the server.
-        turn: Returns a context manager that is held during each write transaction. Embedded servers use it to
-            let one process write at a time.
-        server: The server, if graphneg started it for this store.
+        description: Description of the store for messages, such as ``embedded store at /data/store``.
+        resources: The resources that `close` releases.
+        reader: The check and the driver for untrusted queries.
+        trouble: Function that checks the server for a visible failure.
+        turn: Function that returns a context manager, which is entered for each write transaction. With
+            embedded servers, it lets only one process write at a time.
+        server: The embedded server; None for a Neo4j server.
     """
 
     def __init__(
@@ -363,7 +368,7 @@ class Store(AbstractContextManager["Store"]):
         """Initialize the store with an open driver."""
         self.description = description
         self.reader = reader
-        """Checks untrusted queries, and holds the driver that runs them."""
+        """The check and the driver for untrusted queries."""
         self._trouble = trouble
         self._turn = turn
         self._server = server
@@ -375,14 +380,14 @@ class Store(AbstractContextManager["Store"]):
         self._version_slot = str(secrets.randbelow(VERSION_SLOTS))
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Run a trusted query in a read transaction, and retry it if that can help.
+        """Run a trusted query in a read transaction. If it fails and a retry can help, it is retried.
 
         Args:
             query: The Cypher text.
             **parameters: Values of the query's parameters.
 
         Returns:
-            All rows.
+            All rows of the result.
         """
 
         def work(transaction: ManagedTransaction) -> list[Record]:
@@ -394,7 +399,7 @@ class Store(AbstractContextManager["Store"]):
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
         """Run a trusted query and yield its rows in constant memory.
 
-        Unlike `read`, the query is not retried: rows may already have been used.
+        Unlike in `read`, the query is not retried, because the caller may already have used some rows.
 
         Args:
             query: The Cypher text.
@@ -411,15 +416,15 @@ class Store(AbstractContextManager["Store"]):
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Change the content in one write transaction.
 
-        The transaction also changes the version of the content, by which a resumed run notices the write. If
-        the server reports that nothing was changed, the version stays.
+        The transaction also changes the version of the content, so that a run that is resumed notices the
+        change. If the server reports that no data were changed, the version is not changed either.
 
-        ``work`` may be called several times, so it must be idempotent. If another transaction writes the same
-        key at the same time, the write fails with a constraint error or a `WriteConflict`; the next attempt
-        sees the key and succeeds.
+        ``work`` is called again if the transaction has to be retried, so it must be idempotent. For example,
+        if another transaction writes the same key at the same time, the first attempt fails with a constraint
+        error or a `WriteConflict`. The next attempt finds the key in the store and succeeds.
 
         Args:
-            work: Runs the statements in the transaction that it is given.
+            work: Function that runs the statements, in the transaction that is passed to it.
 
         Returns:
             The result of ``work``.
@@ -427,13 +432,15 @@ class Store(AbstractContextManager["Store"]):
         return self._in_transaction(WRITE_ACCESS, partial(self._raising_version, work))
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Write data that is computed from the content, in one transaction that keeps the content's version.
+        """Write data that are computed from the content, without changing the version of the content.
 
-        Making negatives writes such data: variants, their edits, and sentences of the stored dialogues. If it
-        changed the version, a run that is resumed would mistake its own results for a change of the corpus.
+        Such data are written while negatives are made: variants, their edits, and sentences of the stored
+        dialogues. If they changed the version, a run that is resumed would mistake its own results for a
+        change of the corpus.
 
         Args:
-            work: Runs the statements in the transaction that it is given. It must be idempotent.
+            work: Function that runs the statements, in the transaction that is passed to it. It must be
+                idempotent.
 
         Returns:
             The result of ``work``.
@@ -441,10 +448,11 @@ class Store(AbstractContextManager["Store"]):
         return self._in_transaction(WRITE_ACCESS, work)
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
-        """Mark the content as changed, in the transaction that changes it.
+        """Change the version of the content, in the same transaction that changes the content.
 
-        A random token is written instead of a counter. Two transactions that read the same counter would both
-        write the same next value, and a run that starts between the two commits would miss the second one.
+        The new version is a random token instead of an incremented counter. Two transactions that read the
+        same counter would both write the same next value, and a run that starts between their commits would
+        not notice the second one.
 
         Args:
             transaction: A write transaction of this store.
@@ -452,7 +460,7 @@ class Store(AbstractContextManager["Store"]):
         run(transaction, "store/raise_version", slot=self._version_slot, token=secrets.token_hex(8))
 
     def _raising_version(self, work: Callable[[ManagedTransaction], T], transaction: ManagedTransaction) -> T:
-        """Run ``work``, and change the version if it changed nodes or relationships."""
+        """Run ``work``. If it changed nodes or relationships, change the version of the content as well."""
         results = _watch(transaction)
         done = work(transaction)
         if any(_changes_data(result.consume()) for result in results):
@@ -468,18 +476,18 @@ class Store(AbstractContextManager["Store"]):
         seconds: float | None = None,
         cancellation: Cancellation | None = None,
     ) -> EagerResult:
-        """Run an untrusted query. The server refuses anything but reading.
+        """Run an untrusted query, which can only read.
 
-        A query that would write, load a file or call an administration command raises `OnlyReading`. A query
-        that was stopped raises `QueryStopped`.
+        Raises `OnlyReading` if the query would write, load a file or run an administration command, and
+        `QueryStopped` if the query was stopped.
 
         Args:
             text: The Cypher text.
             parameters: Values of the query's parameters.
-            most: Maximum number of records to fetch; all of them by default. If it is given, a result larger
-                than `MOST_RESULT_SIZE` is refused.
+            most: Maximum number of records to fetch; None for all records. If it is given, the query also
+                fails if the size of the result exceeds `MOST_RESULT_SIZE`.
             seconds: Seconds after which the server stops the query; None for no limit.
-            cancellation: Lets another thread stop the query on the server.
+            cancellation: Object with which another thread can stop the query; None if no thread does.
 
         Returns:
             The records, the summary and the keys.
@@ -494,35 +502,36 @@ class Store(AbstractContextManager["Store"]):
             check_summary(result.summary, text)
             return result
 
-        # If the caller stops early, the driver still receives the rest of the current batch: keep it small.
+        # With a maximum number of records, use small batches: the driver always receives a whole batch, even
+        # if fewer records are needed.
         batch = BATCH if most is None else SMALL_BATCH
         with only_reading(text):
             return self._in_transaction(READ_ACCESS, work, self.reader.driver, batch)
 
     def _terminate(self, connection: str) -> None:
-        """Stop what runs on a connection of the server."""
-        # If this fails, most often because the server has gone, the query itself fails, too, and its error is
-        # reported.
+        """Stop the query that runs on the connection with this id."""
+        # Ignore errors here. The usual cause is that the server is gone. Then the query fails as well, and
+        # its error is reported.
         with suppress(DriverError, Neo4jError), self._driver.session(database=self._database) as session:
             session.run(as_literal(cypher_text("stop/terminate")), {"connection": connection}).consume()
 
     def _end_runaway(self) -> None:
-        """End a server that does not stop a query, unless other processes use it."""
+        """End an embedded server that does not stop a query, unless other processes use it."""
         if self._server:
             self._server.end_if_alone()
 
     @property
     def has_ended(self) -> bool:
-        """Whether the store's own server has ended, so that the store must be opened again.
+        """Whether the embedded server has ended, so that the store must be opened again.
 
-        It is always False for a Neo4j server, because the driver reconnects to it.
+        For a Neo4j server it is always False, because the driver reconnects by itself.
         """
         return self._server is not None and not self._server.alive()
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
-        """Run a user's own query in one write transaction.
+        """Run a query of the user in one write transaction.
 
-        If the query is not valid or fails, nothing is written.
+        If the query is invalid or fails, nothing is written.
 
         Args:
             text: The Cypher text.
@@ -534,9 +543,9 @@ class Store(AbstractContextManager["Store"]):
         return self.write(partial(_run_eagerly, text=text, parameters=parameters))
 
     def close(self) -> None:
-        """Close the connections. It is safe to call this twice.
+        """Close the connections. Further calls have no effect.
 
-        An embedded server stops when its last user closes the store.
+        An embedded server stops when the last process that uses it has closed the store.
         """
         self._resources.close()
 
@@ -545,7 +554,7 @@ class Store(AbstractContextManager["Store"]):
         self.close()
 
     def __repr__(self) -> str:
-        """Return the description of the store in angle brackets."""
+        """Return a text such as ``<Store: embedded store at /data/store>``."""
         return f"<Store: {self.description}>"
 
     def _in_transaction(
@@ -555,7 +564,7 @@ class Store(AbstractContextManager["Store"]):
         driver: Driver | None = None,
         batch: int = BATCH,
     ) -> T:
-        """Run ``work`` in one transaction, and retry it while its error allows that."""
+        """Run ``work`` in one transaction, and retry it as long as `_patience` allows for its error."""
         pause, failed = PAUSES[0], 0.0
         with self._session(access, driver or self._driver, batch) as session:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
@@ -569,18 +578,18 @@ class Store(AbstractContextManager["Store"]):
                     now = time.monotonic()
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
-                    # Retries end early if the server has visibly failed, or if any thread has found it silent
-                    # for too long.
+                    # Stop retrying if the time is up or the server has visibly failed. For a silent server,
+                    # the time starts when any thread of this store first found it silent.
                     if now - since >= _patience(error) or self._trouble():
                         raise
-                # Random pauses keep two conflicting transactions from meeting again.
+                # Randomize the pause, so that two conflicting transactions do not collide again.
                 time.sleep(uniform(0.5, 1.5) * pause)
                 pause = min(2 * pause, PAUSES[1])
 
     def _silence(self, now: float) -> float:
-        """Return when the current silence of the server began."""
+        """Return the time at which the server stopped answering, as far as this store has noticed."""
         since = self._silent_since
-        # Nobody asked for a while: an earlier silence says nothing about this one.
+        # If the earlier silence was noticed long ago, start again: the server may have answered since.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since
@@ -606,15 +615,16 @@ def _watch(transaction: ManagedTransaction) -> list[Result]:
         results.append(result)
         return result
 
-    # Replace the method on the object. Callers recognize a transaction by its class, which a wrapper would
-    # hide.
+    # Replace the method of this object instead of wrapping the object, because callers check the class of a
+    # transaction.
     transaction.run = watched
     return results
 
 
 def _changes_data(summary: ResultSummary) -> bool:
     """Return whether a statement changed nodes or relationships."""
-    # Changes of the schema do not count: Neo4j refuses to write data in a transaction that created an index.
+    # Ignore statements that changed the schema: after them, Neo4j would refuse to write the version in the
+    # same transaction.
     counters = summary.counters
     return counters.contains_updates and not (
         counters.indexes_added
@@ -630,7 +640,7 @@ def _run_eagerly(
     parameters: Mapping[str, Any] | None,
     most: int | None = None,
 ) -> EagerResult:
-    """Run a query of a user and fetch its result."""
+    """Run a query of the user and fetch its result."""
     with _sendable():
         _refuse_deep(parameters)
         return send_text(transaction, text, parameters or {}).eager(most)
@@ -638,8 +648,8 @@ def _run_eagerly(
 
 def _refuse_deep(value: Any) -> None:
     """Raise `RecursionError` for lists and maps that are nested deeper than any server accepts."""
-    # The driver would send them, and each server fails in its own way. Go level by level, since recursion
-    # would fail here, too.
+    # Without this check, the driver would send such values, and the server would fail in unexpected ways. The
+    # loop goes level by level, because a recursive function would itself exceed Python's recursion limit.
     level = [value or {}]
     for _ in range(MOST_LEVELS):
         if not level:
@@ -651,7 +661,7 @@ def _refuse_deep(value: Any) -> None:
 
 @contextmanager
 def _sendable() -> Generator[None]:
-    """Turn the errors of values that the Bolt protocol cannot encode into a `StoreError`."""
+    """Convert the errors for values that the Bolt protocol cannot encode to a `StoreError`."""
     try:
         yield
     except (OverflowError, UnicodeError, RecursionError, ValueError, TypeError) as error:

@@ -1,20 +1,20 @@
 """Compute digests of the content of a store.
 
-A run that was stopped may be resumed only with the dialogues, graphs and word relations with which it began.
-Two things reveal a change:
+A run that was stopped may be resumed only if the dialogues, graphs and word relations have not changed since
+it began. The digests of this module detect changes in two ways:
 
 - Each write by graphneg changes the version of the content in the same transaction (see
-  `graphneg.store.connection.Store.write`).
-- Writes that bypass graphneg, for example in the Neo4j browser, change the rows that a run reads. This module
-  reads these rows in pages and computes their digest.
+  `graphneg.store.connection.Store.write`). The version is part of the digest.
+- Other programs, such as the Neo4j browser, do not change the version. But they change rows that the run
+  reads, so these rows are part of the digest, too. They are read in pages.
 
 >>> before = content_digest(store, Selection())                                # doctest: +SKIP
 >>> store.write(lambda tx: tx.run("MATCH (u:Utterance) SET u.text = 'No.'"))    # doctest: +SKIP
 >>> content_digest(store, Selection()) == before                               # doctest: +SKIP
 False
 
-The digests leave out everything that making negatives writes: variants, edits, and sentences of the
-dialogues.
+The digests leave out the data that graphneg writes while it makes negatives: variants, edits, and sentences
+of the dialogues.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from graphneg.store.statements import cypher_text
 from graphneg.workers import ahead
 
 PAGE = 200
-"""Number of dialogues whose rows are read at a time. Their rows take some megabytes."""
+"""Number of dialogues whose rows are read at a time. Their rows take a few megabytes of memory."""
 READ_AHEAD = 2
-"""Number of pages that are read before they are needed."""
+"""Number of pages that are read in advance."""
 
-# The server has types that JSON lacks, such as dates and points. They are encoded as their printed form.
+# Values whose types do not exist in JSON, such as dates and points, are encoded as their string form.
 _ENCODER = msgspec.json.Encoder(enc_hook=str, order="deterministic")
 
 
 def shared_digest(store: Store, selection: Selection) -> str:
-    """Return a digest that all shards of a selection have in common.
+    """Return a digest that is the same for all shards of a selection.
 
-    It is the same in every store with the same content, and cheap to compute. The selected dialogues are
-    represented by the digests that are stored with them and with their graphs. Everything else (other
-    dialogues, words, opposites, shifts) is represented by its counts.
+    It is fast to compute, and equal in all stores with the same content. It covers the digests that are
+    stored with the selected dialogues and their graphs, and the numbers of all other things in the store
+    (other dialogues, words, opposites, shifts).
 
     Args:
         store: An open store.
-        selection: The dialogues; its shard is ignored.
+        selection: The selected dialogues. Its shard is ignored.
 
     Returns:
         32 hexadecimal digits.
@@ -61,17 +61,18 @@ def shared_digest(store: Store, selection: Selection) -> str:
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
-        # A kind can have several rows: graphs of variants are subtracted from all graphs.
+        # Add up the rows of a kind: graphs, for example, have a second row with a negative number, which
+        # excludes the graphs of variants.
         amounts[row["kind"]] += row["amount"]
     return fingerprint([digest, amounts])
 
 
 def texts_digest(store: Store, selection: Selection) -> str:
-    """Return a digest of the texts, responses and word relations, and of the version of all content.
+    """Return a digest of the texts, the responses, the word relations and the version of the content.
 
     Args:
         store: An open store.
-        selection: The dialogues. If it has a shard, only the texts of the shard are read.
+        selection: The selected dialogues. If it has a shard, only the texts of the shard are read.
 
     Returns:
         32 hexadecimal digits.
@@ -80,11 +81,11 @@ def texts_digest(store: Store, selection: Selection) -> str:
 
 
 def content_digest(store: Store, selection: Selection) -> str:
-    """Return a digest of everything that edits are made from: what `texts_digest` covers, and the graphs.
+    """Return a digest of everything that edits depend on: the AMR graphs, and all that `texts_digest` covers.
 
     Args:
         store: An open store.
-        selection: The dialogues. If it has a shard, only the graphs of the shard are read.
+        selection: The selected dialogues. If it has a shard, only the texts and graphs of the shard are read.
 
     Returns:
         32 hexadecimal digits.
@@ -99,16 +100,16 @@ def _read(store: Store, kind: str) -> Iterable[Any]:
 def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
-    """Digest the rows of all selected dialogues, page by page, and the word relations."""
-    # The version covers every write of graphneg, whatever it changed.
+    """Return a digest of the version, the word relations, and the rows of all selected dialogues."""
+    # Include the version, because it changes with every write of graphneg.
     version = [row.values() for row in store.read(cypher_text("store/versions"))]
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
     digest = hashlib.sha256()
-    # The next pages are read while this one is hashed.
+    # Read the next pages while this one is hashed.
     for encoded in ahead(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
         digest.update(encoded)
-    # Words and frames do not belong to a dialogue, so they are digested as a whole.
+    # Words and frames do not belong to a dialogue, so include all of them.
     words = [
         _sum(_encoded([row["word"], *_sorted(row["edges"])]) for row in _read(store, "word")),
         _sum(_encoded([row["lemma"], *_sorted(row["frames"])]) for row in _read(store, "frame")),
@@ -117,7 +118,13 @@ def _digest(
 
 
 def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield the text rows of a page, sorted by content, because servers return lists in any order."""
+    """Yield the texts and responses of a page of dialogues as encoded rows.
+
+    Lists inside a row are sorted, because servers return them in any order.
+
+    Yields:
+        A row for each dialogue, then a row for each dialogue that has responses.
+    """
     for row in store.read(cypher_text("read/texts"), ids=list(ids)):
         yield _encoded([row["id"], row["corpus"], row["split"], *_sorted(row["turns"])])
     for row in store.read(cypher_text("read/responses"), ids=list(ids)):
@@ -125,11 +132,11 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield the text rows of a page, then its AMR nodes."""
+    """Yield the rows of `_texts` for a page of dialogues, then the nodes of their graphs as encoded rows."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)
-    # The last column of a node is the list of its edges, which servers return in any order.
+    # Sort the edges in the last column of each node, because servers return them in any order.
     for node in found["nodes"]:
         node[-1].sort(key=_encoded)
     yield from sorted(map(_encoded, found["nodes"]))
@@ -144,6 +151,6 @@ def _sorted(rows: Iterable[Any]) -> list[Any]:
 
 
 def _sum(rows: Iterable[bytes]) -> str:
-    """Return a digest that does not depend on the order of the rows, keeping only 16 bytes of each."""
+    """Return a digest of rows that does not depend on their order. It needs 16 bytes of memory per row."""
     digests = sorted(hashlib.blake2b(row, digest_size=16).digest() for row in rows)
     return hashlib.sha256(b"".join(digests)).hexdigest()

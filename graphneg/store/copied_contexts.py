@@ -1,18 +1,20 @@
-"""Find the replies that copies of a context have elsewhere in the store.
+"""Find contexts that occur in several dialogues, and collect the correct replies of all their copies.
 
 Corpora overlap. The same dialogue may be loaded twice, tokenized in two ways, or appear in two splits. A
-reply that is right for one copy of a context is right for the other copies, so no generator may use it as a
-negative:
+reply that is correct for one copy of a context is correct for the other copies, so it must not be used as a
+negative for any of them:
 
-    own/1:    Hello, a table for two tonight.  ->  At what time will you come?
-    other/7:  hello , a table for two tonight ! ->  For which hour ?              (also right for own/1)
+    own/1:    Hello, a table for two tonight.   ->  At what time will you come?
+    other/7:  hello , a table for two tonight ! ->  For which hour ?             (correct for own/1, too)
 
-Two contexts are copies if they share nearly all words, and if their last turns do, too: "Yes." and "No." at
-the end of the same context call for different replies.
+Two contexts are copies if they share nearly all words, and if their last turns share nearly all words, too.
+The last turn is compared separately because "Yes." and "No." at the end of the same context need different
+replies.
 
 `copied_contexts` reads the store twice, in pages. The first pass computes a MinHash signature (70 bytes) for
-each context. The second pass reads only the dialogues with a context whose signature collides with that of
-another dialogue. In the store of a shard, the snapshot already holds the result for the whole corpus.
+each context. The second pass reads only those dialogues that have a context whose signature collides with the
+signature of a context from another dialogue. The store of a shard has a snapshot that contains the result for
+the whole corpus, so nothing is computed there.
 """
 
 from __future__ import annotations
@@ -43,39 +45,40 @@ if TYPE_CHECKING:
 _PAGE = 500
 """Number of dialogues that are read at a time."""
 _COMPARED = 64
-"""Maximum number of contexts in the same signature band with which each context is compared. Corpora made
-from templates have thousands of contexts in one band."""
+"""Maximum number of other contexts with which a context is compared per signature band. The limit is needed
+for corpora made from templates, where thousands of contexts collide in one band."""
 _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
-"""Constants of `_sum_of`: a mask of 64 bits, and the fractional part of the golden ratio in 64 bits."""
+"""Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio in 64
+bits."""
 Place = tuple[str, int]
-"""The id of a dialogue and the number of the turn where a reply is due."""
+"""The id of a dialogue and the index of the turn that replies to the context before it."""
 
 
 class CopiedContexts:
-    """The right replies of the copies of contexts, by place.
+    """The contexts that occur in several dialogues, with the correct replies of all their copies.
 
     Args:
-        replies: The replies of all copies, by dialogue id and turn number of the reply.
+        replies: The correct replies of all copies, by dialogue id and turn index of the reply.
     """
 
     def __init__(self, replies: Mapping[Place, tuple[str, ...]]) -> None:
-        """Initialize from the replies of each place."""
+        """Initialize with the replies for each context."""
         self._replies = replies
 
     def replies(self, dialogue: str, turn: int) -> tuple[str, ...]:
-        """Return the right replies that copies of a context have.
+        """Return the correct replies of a context and of its copies.
 
         Args:
             dialogue: The id of the dialogue.
-            turn: The number of the turn that would answer the context.
+            turn: The index of the turn that follows the context.
 
         Returns:
-            Texts, sorted. Some of them may be replies to the context itself. Empty if there is no copy.
+            The texts of the replies, sorted; empty if the context has no copy.
         """
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return rows for a snapshot, each with replies and the places that have them."""
+        """Return rows for a snapshot: a list of replies, and the places of the contexts that share them."""
         places: defaultdict[tuple[str, ...], list[Place]] = defaultdict(list)
         for place, texts in self._replies.items():
             places[texts].append(place)
@@ -83,13 +86,13 @@ class CopiedContexts:
 
 
 def copied_contexts(store: Store) -> CopiedContexts:
-    """Find the contexts of a store that occur in another dialogue, too, exactly or nearly.
+    """Find the contexts of a store that occur in several dialogues, exactly or nearly.
 
     Args:
-        store: The store. If it holds a snapshot, the copies in the whole corpus are known.
+        store: The store. If it has a snapshot, the result for the whole corpus is read from the snapshot.
 
     Returns:
-        The right replies of the copies.
+        The contexts that have copies, with the correct replies.
     """
     if (snapshot := stored_snapshot(store)) is not None:
         rows = snapshot.rows(store, COPIES)
@@ -106,7 +109,7 @@ def copied_contexts(store: Store) -> CopiedContexts:
     for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
     wanted = signatures.meeting()
-    # Second pass: group the contexts that may be copies by their words.
+    # Second pass: read the contexts that may have copies, and group those with the same words.
     classes: dict[tuple[int, int], _Class] = {}
     for dialogue, answers in _answered(store, iter(sorted(wanted))):
         for turn, context in _growing(dialogue, answers):
@@ -121,7 +124,8 @@ def copied_contexts(store: Store) -> CopiedContexts:
     _link(classes)
     found: dict[Place, tuple[str, ...]] = {}
     for same in classes.values():
-        # The copies of a context may all be in its own dialogue. Its replies are then known anyway.
+        # Keep only contexts with copies in at least two dialogues. If all copies are in one dialogue, their
+        # replies are turns of this dialogue, and generators know these anyway.
         replies = tuple(sorted(same.replies.union(*(other.replies for other in same.near))))
         if len({id for each in (same, *same.near) for id, _ in each.places}) > 1:
             found.update(dict.fromkeys(same.places, replies))
@@ -129,10 +133,10 @@ def copied_contexts(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """The contexts with the same words, their right replies, and the classes with nearly the same words."""
+    """A class of contexts with the same words, their correct replies, and the classes with similar words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize a class without places."""
+        """Initialize a class without contexts."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -140,7 +144,7 @@ class _Class:
 
 
 class _Growing:
-    """A context that grows turn by turn, with the words of the whole context and those of its last turn."""
+    """A context to which turns are appended, with the words of the context and of its last turn."""
 
     def __init__(self) -> None:
         """Initialize an empty context."""
@@ -150,31 +154,31 @@ class _Growing:
     def add(self, text: str) -> None:
         """Append a turn."""
         self.last = word_hashes(text)
-        # Each word counts once, so repeated words do not change the sum.
+        # Add only words that are new in the context, so that repeated words do not change the sum.
         self._sum += _sum_of(self.last - self.whole.words)
         self.whole.add(self.last)
 
     @property
     def key(self) -> tuple[int, int]:
-        """Two hashes: of the words of the whole context, and of the words of its last turn."""
+        """A hash of the words of the whole context, and a hash of the words of its last turn."""
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return the signature bands of the context, each combined with a band of its last turn."""
+        """Return the signature bands of the context, each combined with the same band of its last turn."""
         last = Signature()
         last.add(self.last)
-        # Contexts must agree in both signatures, so two bands are hashed into one number.
+        # Hash each pair of bands into one number, so that contexts collide only if both bands are equal.
         pairs = zip(self.whole.bands(), last.bands(), strict=True)
         return [crc32(b"%d %d" % pair) for pair in pairs]
 
 
 def _sum_of(words: Iterable[int]) -> int:
-    """Return a hash of a set of words that does not depend on their order."""
+    """Return a hash of a set of words, given as hashes. It does not depend on their order."""
     return sum(word * (word ^ _MIX) for word in words)
 
 
 class _Signatures:
-    """The signature bands of all contexts, in arrays, since a corpus can have millions of contexts."""
+    """The signature bands of all contexts, in arrays to save memory. There can be millions of contexts."""
 
     def __init__(self) -> None:
         """Initialize without contexts."""
@@ -190,7 +194,11 @@ class _Signatures:
         self._ids.append(dialogue.id)
 
     def meeting(self) -> dict[str, set[int]]:
-        """Return the turns whose context shares a band with one of another dialogue, by dialogue id."""
+        """Find contexts that share a band with a context of another dialogue.
+
+        Returns:
+            The indices of the turns that follow these contexts, by dialogue id.
+        """
         import numpy as np
 
         found: defaultdict[str, set[int]] = defaultdict(set)
@@ -199,8 +207,8 @@ class _Signatures:
         dialogues = np.frombuffer(self._dialogues, dtype=np.uint64)
         meets: NDArray[bool_] = np.zeros(len(dialogues), dtype=bool)
         for values in np.frombuffer(self._bands, dtype=np.uint64).reshape(-1, BANDS).T:
-            # Sort the contexts by the value of this band. A run of equal values with two or more dialogues is
-            # a collision.
+            # Sort the contexts by the value of this band. Consecutive equal values from two or more dialogues
+            # are a collision.
             order = np.argsort(values, kind="stable")
             starts = np.flatnonzero(np.concatenate([[True], np.diff(values[order]) != 0]))
             own = dialogues[order]
@@ -212,7 +220,7 @@ class _Signatures:
 
 
 def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
-    """Yield each dialogue with the right replies to its contexts, by turn of the reply."""
+    """Yield each dialogue with the correct replies to its contexts, by the turn index of the reply."""
     while page := list(islice(ids, _PAGE)):
         responses = read_responses(store, page)
         for dialogue in read_dialogues(store, page):
@@ -220,7 +228,7 @@ def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue
 
 
 def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
-    """Return the right replies of a dialogue, by turn: its own turns, and stored responses with label 1."""
+    """Return the correct replies by turn index: the dialogue's own turns, and responses with label 1."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
         answers[turn.turn].append(turn.text)
@@ -233,14 +241,14 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
 def _growing(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _Growing]]:
-    """Yield each context that has a reply, with the turn of the reply. The context is one growing object."""
+    """Yield the turn index of each reply, and the context before it. The context object is reused."""
     context, said = _Growing(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):
         while held is not None and held.turn < turn:
             context.add(held.text)
             held = next(said, None)
-        # A last turn without words cannot be compared.
+        # Skip a context whose last turn has no words, since it cannot be compared.
         if context.last:
             yield turn, context
 
@@ -256,7 +264,7 @@ def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # Two classes can share several bands. They are compared once.
+                # Compare two classes only once, even if they share several bands.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

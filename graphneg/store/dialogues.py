@@ -1,7 +1,8 @@
 """Read dialogues and graphs from a store, in pages.
 
-A `Selection` says which dialogues to read. `dialogue_ids` yields their ids, `read_dialogues` returns their
-turns, `read_responses` their responses, and `GraphCache` their AMR graphs, which it keeps for a while.
+A `Selection` specifies which dialogues to read. `dialogue_ids` yields their ids, `read_dialogues` returns
+their turns, and `read_responses` returns their responses. A `GraphCache` reads their AMR graphs and caches
+them.
 
 Example:
     Read the first dialogue of a split with its graphs::
@@ -33,23 +34,23 @@ from graphneg.store.statements import cypher_text
 PAGE = 2_000
 """Number of dialogue ids that are read at a time."""
 PART = 50
-"""Number of graphs that the server collects into one record. A record for each node would be slower."""
+"""Number of graphs whose nodes the server returns in one record. One record for each node would be slower."""
 KEPT_NODES = 100_000
-"""Number of AMR nodes that a `GraphCache` keeps by default."""
+"""Default number of AMR nodes that a `GraphCache` keeps."""
 _NO_DIGESTS: Mapping[str, str | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """An utterance, as transforms see it.
+    """A turn of a stored dialogue: an utterance and the id of its graph.
 
     Attributes:
-        turn: The number of the turn in its dialogue, from 0.
-        speaker: The speaker's name.
+        turn: The index of the turn in its dialogue, starting at 0.
+        speaker: The name of the speaker.
         text: The text of the utterance.
         amr: The id of its AMR graph; None if it has none.
-        digest: The digest of the content of its graph, if one is stored.
-        foreign: Whether the text is hardly English.
+        digest: The stored digest of the graph's content; None if there is none.
+        foreign: Whether most of the text is not English.
     """
 
     turn: int
@@ -62,13 +63,13 @@ class StoredTurn:
 
 @dataclass(frozen=True, slots=True)
 class StoredDialogue:
-    """A dialogue of the store.
+    """A dialogue, as it was read from a store.
 
     Attributes:
         id: The id of the dialogue.
-        corpus: The name of its corpus.
-        split: The name of its split, such as ``train``.
-        turns: Its turns, in order.
+        corpus: The name of the corpus that contains it.
+        split: The name of the split that contains it, such as ``train``.
+        turns: The turns of the dialogue, in order.
     """
 
     id: str
@@ -78,17 +79,17 @@ class StoredDialogue:
 
     @property
     def digests(self) -> dict[str, str | None]:
-        """The digest of each of its graphs, by graph id."""
+        """The stored digests of the dialogue's graphs, by graph id."""
         return {turn.amr: turn.digest for turn in self.turns if turn.amr is not None}
 
     @property
     def graphs(self) -> list[str]:
-        """The ids of its graphs, in the order of the turns."""
+        """The ids of the dialogue's graphs, in the order of the turns."""
         return [turn.amr for turn in self.turns if turn.amr is not None]
 
     def parameter(self) -> dict[str, Any]:
         """Return the entry for this dialogue in the parameter ``$dialogues`` of a transform."""
-        # Transforms edit graphs, so turns without a graph are left out.
+        # Leave out turns without a graph, because transforms edit graphs.
         turns = [
             {"turn": turn.turn, "speaker": turn.speaker, "amr": turn.amr}
             for turn in self.turns
@@ -105,8 +106,8 @@ class Selection:
         corpora: Names of corpora; all corpora if empty.
         splits: Names of splits; all splits if empty.
         limit: Maximum number of dialogues; None for no limit.
-        with_graphs: Whether to leave out dialogues without any AMR graph.
-        shard: Take only this shard of the dialogues that the other conditions select.
+        with_graphs: Whether to select only dialogues that have at least one AMR graph.
+        shard: Shard of the selected dialogues; None for all of them. The other conditions are applied first.
 
     Raises:
         InputError: ``corpora`` or ``splits`` is a string instead of a list of strings.
@@ -120,7 +121,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         """Convert the names to tuples, and refuse a single string."""
-        # The class is frozen, so its attributes can only be set in this way.
+        # Use object.__setattr__, because the attributes of a frozen class cannot be assigned.
         for name in ("corpora", "splits"):
             object.__setattr__(self, name, tuple(listed(name, getattr(self, name))))
 
@@ -136,7 +137,7 @@ class Selection:
         return f"{first} dialogues" + f" of {', '.join(names)}" * bool(names) + part
 
     def conditions(self) -> dict[str, Any]:
-        """Return the parameters of the queries that select dialogues. They do not include the limit."""
+        """Return the parameters of the queries that select dialogues, without the limit and the shard."""
         return {"corpora": list(self.corpora), "splits": list(self.splits), "with_graphs": self.with_graphs}
 
 
@@ -145,14 +146,15 @@ def count_dialogues(store: Store, selection: Selection) -> int:
 
     Args:
         store: An open store.
-        selection: The dialogues.
+        selection: The selected dialogues.
 
     Returns:
-        The number of dialogues. For a shard it is an estimate, since the server cannot compute the shards.
+        The number of dialogues. For a shard it is an estimate, because the server cannot compute which
+        dialogues belong to it.
     """
     count = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
     count = count if selection.limit is None else min(count, selection.limit)
-    # Each of N shards has about one N-th of the dialogues, rounded up.
+    # For one of N shards, return the N-th part of the dialogues, rounded up.
     return count if selection.shard is None else -(-count // selection.shard.amount)
 
 
@@ -169,10 +171,11 @@ def dialogue_ids(
 
     Args:
         store: An open store.
-        selection: The dialogues.
-        skip: Number of dialogues to leave out at the start.
-        after: The ``order`` of the last of these dialogues, if it is known. It then decides where to start,
-            even if dialogues have been added before that place.
+        selection: The selected dialogues.
+        skip: Number of dialogues to skip at the start.
+        after: The property ``order`` of the last dialogue to skip; empty if it is not known. If given, it
+            determines where to start instead of ``skip``, so that dialogues which have been added before this
+            position since then do not matter.
         statement: The name of the shipped query that selects a page of ids.
         page: Number of ids that are read at a time.
 
@@ -180,11 +183,11 @@ def dialogue_ids(
         The ids.
     """
     if (shard := selection.shard) is not None:
-        # With a limit, the shard is a part of the first `limit` dialogues, so counting starts at the first
-        # one.
+        # With a limit, start at the first dialogue and not at `after`: the shard is a part of the first
+        # `limit` dialogues, so these must be counted from the beginning.
         whole, start = replace(selection, shard=None), after if selection.limit is None else ""
-        # Whether a dialogue belongs to a shard is decided by a hash of its id, which the server cannot
-        # compute.
+        # Filter the ids here and not in the query: a hash of the id decides which shard a dialogue belongs
+        # to, and the server cannot compute this hash.
         ids = dialogue_ids(store, whole, after=start, statement=statement, page=page)
         yield from islice(filter(shard.holds, ids), 0 if start else skip, None)
         return
@@ -205,7 +208,7 @@ def _pages(
         limit = page if left is None else min(page, left)
         rows = store.read(cypher_text(statement), after=after, limit=limit, **selection.conditions())
         yield rows
-        # A short page is the last one.
+        # A page with fewer rows than requested is the last one.
         if len(rows) < limit:
             return
         after = rows[-1]["order"]
@@ -213,23 +216,24 @@ def _pages(
 
 
 def outlines(store: Store, selection: Selection) -> Iterator[list[Record]]:
-    """Yield pages of the selected dialogues in their order, with their stored digests.
+    """Yield pages of rows with the stored digests of the selected dialogues, in the order of the corpus.
 
     Args:
         store: An open store.
-        selection: The dialogues; its shard is ignored.
+        selection: The selected dialogues. Its shard is ignored.
 
     Yields:
-        The rows of the query ``read/outline``, with the columns ``id``, ``order``, ``digest`` and ``graphs``.
+        A page of rows of the query ``read/outline``, with the columns ``id``, ``order``, ``digest`` and
+        ``graphs``.
     """
     yield from _pages(store, selection, "read/outline")
 
 
 class Reads(Protocol):
-    """A store or a transaction that answers queries."""
+    """A store or a transaction that can run read queries."""
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a query."""
+        """Run a query and return all rows of its result."""
         ...
 
 
@@ -245,12 +249,12 @@ def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
     """
     dialogues: dict[str, StoredDialogue] = {}
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
-        # An utterance may have several graphs. The gold graph of the corpus ("penman") is preferred to those
-        # of parsers.
+        # Sort the rows of a turn with several graphs so that the gold graph of the corpus ("penman") comes
+        # before the graphs of parsers.
         said = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
         turns: dict[int, StoredTurn] = {}
         for turn, speaker, text, amr, _, digest, foreign in said:
-            # The first row of a turn has the preferred graph.
+            # Keep only the first row of each turn, which has the preferred graph.
             turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest, foreign is True))
         whole = tuple(turns.values())
         dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], whole)
@@ -258,7 +262,7 @@ def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
 
 
 class Said(Protocol):
-    """Anything that a speaker says."""
+    """Any object that has a speaker, such as a turn."""
 
     @property
     def speaker(self) -> str:
@@ -267,13 +271,14 @@ class Said(Protocol):
 
 
 def answering(turns: Sequence[Said]) -> str:
-    """Guess who speaks next: the last speaker other than the speaker of the last turn.
+    """Guess who speaks next: the most recent speaker other than the speaker of the last turn.
 
     Args:
         turns: The turns so far, at least one.
 
     Returns:
-        The name of the speaker. If only one speaker has spoken, it is "B" after "A", and otherwise "A".
+        The name of the next speaker. If only one speaker has spoken, the result is "B" after "A", and "A"
+        after anyone else.
 
     >>> hi, hello = StoredTurn(0, "A", "Hi.", None), StoredTurn(1, "B", "Hello.", None)
     >>> answering([hi, hello]), answering([hi])
@@ -283,19 +288,19 @@ def answering(turns: Sequence[Said]) -> str:
     others = [turn.speaker for turn in turns if turn.speaker != last]
     if others:
         return others[-1]
-    # So far only one speaker has spoken, so the other one has no name yet.
+    # Only one speaker has spoken, so the name of the other one is not known.
     return "B" if last == "A" else "A"
 
 
 class StoredResponse(NamedTuple):
-    """A response to a turn of a dialogue.
+    """A stored response to a turn of a dialogue.
 
     Attributes:
         id: The id of the response.
-        turn: The number of the turn that it answers.
-        text: Its text.
-        label: 1 if it is a right response, 0 if it is a wrong one.
-        source: Where the response comes from.
+        turn: The index of the turn to which it responds.
+        text: The text of the response.
+        label: 1 for a correct response, 0 for a wrong one.
+        source: The origin of the response, such as ``human``.
     """
 
     id: str
@@ -313,12 +318,13 @@ def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredRes
         ids: The ids of the dialogues.
 
     Returns:
-        The responses by dialogue id, in the order of turns and numbers: ``d#3/r9`` comes before ``d#3/r10``.
+        A mapping from dialogue ids to responses. The responses of a dialogue are ordered by turn and then by
+        the number at the end of their id: ``d#3/r9`` comes before ``d#3/r10``.
     """
     return {
         row["id"]: sorted(
             (StoredResponse(*response) for response in row["responses"]),
-            # By length first, because "d#3/r10" would come before "d#3/r9" otherwise.
+            # Compare the lengths of ids first, because "d#3/r10" comes before "d#3/r9" in alphabetical order.
             key=lambda response: (response.turn, len(response.id), response.id),
         )
         for row in store.read(cypher_text("read/responses"), ids=list(ids))
@@ -326,14 +332,14 @@ def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredRes
 
 
 class GraphCache:
-    """AMR graphs by id, read from the store once and kept while there is room.
+    """Reads AMR graphs from a store and caches them.
 
-    Several threads may share a cache. While one of them reads from the store, the others can get the graphs
-    that are kept.
+    Several threads may share a cache. While one thread reads graphs from the store, the others can still get
+    graphs from the cache.
 
     Args:
         store: An open store.
-        kept: Maximum number of AMR nodes to keep. The graphs that were used longest ago are dropped first.
+        kept: Maximum number of AMR nodes in the cache. The least recently used graphs are dropped first.
     """
 
     def __init__(self, store: Store, kept: int = KEPT_NODES) -> None:
@@ -345,14 +351,15 @@ class GraphCache:
         self._graphs: OrderedDict[str, tuple[AmrGraph, str | None]] = OrderedDict()
 
     def get(self, ids: Iterable[str], digests: Mapping[str, str | None] = _NO_DIGESTS) -> dict[str, AmrGraph]:
-        """Return graphs by id.
+        """Return graphs, from the cache or from the store.
 
         Args:
             ids: The ids of the graphs.
-            digests: The current digests of graphs, by id. A kept graph with another digest is read again.
+            digests: The current digests of graphs, by graph id. If a cached graph has a different digest, the
+                graph is read from the store again.
 
         Returns:
-            The graphs, by id.
+            A mapping from ids to graphs.
 
         Raises:
             StoreError: A graph is not in the store.
@@ -360,7 +367,7 @@ class GraphCache:
         needed = sorted(set(ids))
         with self._lock:
             kept = {id: self._graphs[id] for id in needed if id in self._graphs}
-        # A graph whose current digest is unknown counts as unchanged.
+        # Treat a cached graph as unchanged if its current digest is not given.
         graphs = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
         missing = [id for id in needed if id not in graphs]
         graphs |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
@@ -369,7 +376,8 @@ class GraphCache:
                 raise StoreError(f"graph {id} is not in the store (any more)")
         with self._lock:
             for id, graph in graphs.items():
-                # Insert each graph anew, so that the graphs that were used last are dropped last.
+                # Remove each graph and insert it again, so that it moves to the end, where graphs are dropped
+                # last.
                 before = self._graphs.pop(id, None)
                 self._nodes += len(graph.nodes) - (len(before[0].nodes) if before else 0)
                 self._graphs[id] = (graph, digests.get(id))
@@ -391,7 +399,7 @@ def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
     mentions: defaultdict[str, list[Mention]] = defaultdict(list)
     for id, row in in_parts(store, "read/reentrancies", "mentions", ids):
         start, end, role, inverted, pos, align, role_align = row
-        # PENMAN writes an inverted reentrancy such as ":ARG0-of" under the node at which its edge ends.
+        # If the edge is written inverted, such as ":ARG0-of", the PENMAN notation has it under its end node.
         up, target = (end, start) if inverted else (start, end)
         mentions[id].append(Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align))
     nodes: defaultdict[str, list[list[Any]]] = defaultdict(list)
@@ -399,7 +407,7 @@ def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
         nodes[id].append(row)
     for id, rows in nodes.items():
         rows.sort(key=itemgetter(0))
-        # Columns 10 and 11 are the first and the last token of the node's span.
+        # Columns 10 and 11 contain the first and the last token of the node's span.
         spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
         ordered = sorted(mentions[id], key=itemgetter(0, 2)) if id in mentions else ()
         yield AmrGraph(id, tuple(map(_node, rows)), tuple(ordered), (), spans)
@@ -408,16 +416,16 @@ def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
 def in_parts(
     store: Reads, statement: str, column: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Run a query that collects rows for many ids into one record.
+    """Run a query that returns the rows of many ids in one record.
 
     Args:
         store: A store or a transaction.
         statement: The name of the shipped query.
-        column: The column that holds the rows.
-        ids: The ids, which are sent in parts of `PART`.
+        column: The column of the record that contains the rows.
+        ids: The ids. They are sent to the server in parts of `PART` ids, and each part gives one record.
 
     Yields:
-        An id and one of its rows.
+        Pairs of an id and one of its rows.
     """
     parts = [list(ids[start : start + PART]) for start in range(0, len(ids), PART)]
     for record in store.read(cypher_text(statement), parts=parts):
@@ -443,7 +451,7 @@ def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
 
 
 def _node(row: list[Any]) -> AmrNode:
-    """Return a node of a graph, interning its strings, since most of them occur in thousands of graphs."""
+    """Convert a row to a node. Strings are interned, since most of them occur in thousands of graphs."""
     k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
     var, concept, value, role = (word and intern(word) for word in (var, concept, value, role))
     return AmrNode(k, last, var, concept, value, up, role, pos, align, role_align)

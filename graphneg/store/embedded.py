@@ -1,22 +1,24 @@
 """Start, join and leave the embedded server of a store directory.
 
-`join` returns a `Membership`: this process's connection to the server of the directory, with its port and
-passwords. The engine is ArcadeDB. Its jars and a Java come from the ``arcadedb-embedded`` wheel.
+`join` returns a `Membership`: this process's connection to the server of the directory, with the port and the
+passwords of the server. The database engine is ArcadeDB. Its jars and a Java runtime come from the
+``arcadedb-embedded`` wheel.
 
-The store directory holds data only. ``store.json`` marks it as a store and names its format and engine,
-``arcadedb`` is the database, and two lock files coordinate processes. Since the directory may come from a
-stranger, nothing else in it is read, and a file in it is opened only if it is a regular file of the user (see
-`graphneg.private_files`).
+The store directory contains only data. ``store.json`` marks it as a store and records its format and engine,
+``arcadedb`` contains the database, and two lock files coordinate processes. Nothing else in the directory is
+read. It may have been made by somebody else, so each file is opened only if it is a regular file of the user
+(see `graphneg.private_files`).
 
-The connection data of a running server (``endpoint.json``) and its log (``server.log``) are in a run
-directory in the user's cache (see `run_directory`).
+The connection data of a running server (``endpoint.json``) and its log (``server.log``) are in a private
+directory in the user's cache, the run directory (see `run_directory`).
 
-A process joins by opening a control connection to the supervisor of the directory (``supervisor.py``). If
-there is no supervisor, it starts one. It leaves by closing the connection. The kernel closes it, too, if the
-process dies. A process that leaves in order may ask the server to wait for the next user.
+Each server is started and stopped by a supervisor process (``supervisor.py``). A process joins by opening a
+control connection to the supervisor, which it starts if there is none. It leaves by closing the connection.
+If the process dies, the kernel closes the connection. A process that exits normally may ask the server to
+wait for the next user.
 
 Example:
-    Open a store and ask its server directly::
+    Join the server of a store directory and leave it again::
 
         membership = join(Path("graphneg-store"))
         membership.bolt_port   # 41523
@@ -59,33 +61,32 @@ FORMAT = 1
 MARK = "store.json"
 """The file that marks a directory as a store."""
 WRITERS = "writers.lock"
-"""The lock file that lets one process write at a time."""
+"""The file that a process locks while it writes, so that only one process writes at a time."""
 OWN_NAMES = (MARK, supervisor.LOCK, supervisor.ENGINE, WRITERS)
-"""Names of what graphneg writes into a store directory."""
+"""Prefixes of the names of files and folders that graphneg creates in a store directory."""
 FORMER_NAMES = (supervisor.ENDPOINT, supervisor.LOG, supervisor.ROOT, "password")
-"""Names of what earlier versions kept in the directory while a server ran. These files are neither read
-nor removed."""
+"""Prefixes of the names of files that earlier versions created in a store directory. They are ignored."""
 LARGEST_MARK = 65_536
 """Maximum size of ``store.json``, in bytes."""
 LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
-"""Log lines that say nothing about a failure: notices at start, and stack frames."""
+"""Pattern of log lines that do not help to explain a failure: startup notices and stack frames."""
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
-"""Log lines that may say why a server failed."""
+"""Pattern of log lines that may explain why a server failed."""
 
 
 class Endpoint(NamedTuple):
     """The connection data of a running server.
 
     Attributes:
-        protocol: Version of the endpoint file and of the control connection.
+        protocol: Version of the format of ``endpoint.json`` and of the protocol of the control connection.
         graphneg: The version of graphneg that started the server.
         control_port: The port of the supervisor's control socket.
-        token: The secret that admits a process to the control socket.
+        token: The secret that a process must send to the control socket.
         password: The password of the server's owner account.
         supervisor: The process id of the supervisor.
-        java: The process id of the server.
+        java: The process id of the server, a Java process.
         reader_password: The password of the account that may only read.
-        engine: What the server runs, as `find_engine` returned it; None if it is unknown.
+        engine: The engine and its settings, as `find_engine` returned them; None if not known.
     """
 
     protocol: int
@@ -100,17 +101,17 @@ class Endpoint(NamedTuple):
 
 
 def run_directory(directory: Path) -> Path | None:
-    """Return the directory that holds the endpoint, password, log and configuration of a store's server.
+    """Return the run directory of a store's server: connection data, passwords, log and configuration.
 
     It is in the user's cache directory, or in the temporary directory if the cache cannot be used.
-    ``XDG_RUNTIME_DIR`` would not do: a server that runs on after a logout would lose its files, and a process
-    started by cron would look in another place.
+    ``XDG_RUNTIME_DIR`` is not used, because it is removed at logout, while a server may continue to run, and
+    because a process that cron starts does not have it.
 
     Args:
         directory: A store directory.
 
     Returns:
-        The path; None if no server has ever run there.
+        The path; None if no server was ever started for the store directory.
     """
     try:
         lock = os.lstat(directory / supervisor.LOCK)
@@ -120,7 +121,7 @@ def run_directory(directory: Path) -> Path | None:
 
 
 def _runs() -> Path:
-    """Return the folder of all run directories of this user, creating it if it is missing."""
+    """Return the folder that contains all run directories of this user. Create it if it is missing."""
     user = os.geteuid() if hasattr(os, "geteuid") else ""
     places = (user_cache_path("graphneg") / "run", Path(tempfile.gettempdir()) / f"graphneg-{user}")
     reasons: list[str] = []
@@ -136,22 +137,22 @@ def _runs() -> Path:
 
 
 def _prepare(directory: Path, engine_version: str) -> None:
-    """Make a directory a store, or check that it is a store that this engine can open."""
+    """Turn an empty or new directory into a store, or check that this engine can open an existing store."""
     try:
         if directory.exists() and not directory.is_dir():
             raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
-        if "${" in str(directory):  # The server would expand it and create its database in another directory.
+        if "${" in str(directory):  # The server would expand "${...}" and use another directory.
             raise StoreError(
                 f"can't use {directory} as a store: its server reads ${{…}} as a variable; rename it"
             )
-        # The owner of a directory could replace a file in it by a link at any time.
+        # Refuse a directory of another user, who could replace a file in it by a link at any time.
         if directory.exists() and (problem := owner_problem(os.stat(directory))):
             raise UnsafeFileError(directory, problem)
         if os.path.lexists(directory / MARK):
             _check_mark(directory, engine_version)
         else:
-            # Files of graphneg may be left over. Anything else means that the directory is used for something
-            # else.
+            # Without store.json, allow files that graphneg has left behind. Any other file shows that the
+            # directory is used for something else.
             names = [entry.name for entry in directory.iterdir()] if directory.exists() else []
             others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
@@ -165,7 +166,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
         _write_mark(directory, engine_version)
     except UnsafeFileError as error:
         raise refusal(error) from error
-    except (OSError, ValueError) as error:  # ValueError: the name has a NUL character.
+    except (OSError, ValueError) as error:  # ValueError: the name contains a NUL character.
         raise StoreError(
             f"can't use {directory} as a store: {getattr(error, 'strerror', None) or error}; "
             "name a directory that you may write, on a disk with room"
@@ -173,7 +174,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
 
 
 def read_mark(directory: Path) -> dict[str, Any]:
-    """Return the content of a store's ``store.json``; an empty map if it is not a JSON object."""
+    """Return the content of a store's ``store.json``; an empty dictionary if it is not a JSON object."""
     path = directory / MARK
     with open(path, "rb", opener=found) as file:
         text = file.read(LARGEST_MARK + 1)
@@ -187,7 +188,7 @@ def read_mark(directory: Path) -> dict[str, Any]:
 
 
 def _check_mark(directory: Path, engine_version: str) -> None:
-    """Refuse a store of another format, another engine or a newer release of the engine."""
+    """Refuse a store that has another format, or that another engine or a newer release of it has written."""
     mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
@@ -195,7 +196,7 @@ def _check_mark(directory: Path, engine_version: str) -> None:
             "open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
-    # A release reads the files of older releases, but not those of newer ones.
+    # Compare releases, because each release can read the files of older releases, but not of newer ones.
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
         by = f"{shown(mark.get('engine'))} {shown(written)}"
         raise StoreError(
@@ -205,12 +206,12 @@ def _check_mark(directory: Path, engine_version: str) -> None:
 
 
 def _release(version: str) -> list[int]:
-    """Return the numbers of a version that decide the file format: 26 and 10 for ``26.10.2.post1``."""
+    """Return the parts of a version that determine the file format: 26 and 10 for ``26.10.2.post1``."""
     return [int(number) for number in re.findall(r"\d+", version)[:2]]
 
 
 def _write_mark(directory: Path, engine_version: str) -> None:
-    """Write ``store.json`` in one step, unless it already has the right content."""
+    """Write ``store.json`` atomically, unless it already has the correct content."""
     mark = {"format": FORMAT, "engine": supervisor.ENGINE, "engine_version": engine_version}
     target = directory / MARK
     if target.exists() and read_mark(directory) == mark:
@@ -218,20 +219,20 @@ def _write_mark(directory: Path, engine_version: str) -> None:
     scratch = directory / f"{MARK}.{secrets.token_hex(4)}"
     with open(scratch, "x", encoding="utf-8", opener=found) as file:
         file.write(json.dumps(mark, indent=1) + "\n")
-        # Sync the content before the rename. Otherwise a power failure could leave an empty file.
+        # Sync the content to disk before the rename. Otherwise, a power failure could leave an empty file.
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(target)
 
 
 def read_endpoint(directory: Path) -> Endpoint | None:
-    """Read how to reach the server of a store directory.
+    """Read the connection data of the server of a store directory.
 
     Args:
         directory: A store directory.
 
     Returns:
-        The connection data; None if no server has written it in a readable form.
+        The connection data; None if there is no endpoint file or it cannot be parsed.
     """
     run = run_directory(directory)
     try:
@@ -239,7 +240,7 @@ def read_endpoint(directory: Path) -> Endpoint | None:
             return None
         content = json.loads((run / supervisor.ENDPOINT).read_text(encoding="utf-8"))
         needed = {name: content[name] for name in Endpoint._fields if name not in Endpoint._field_defaults}
-        # The files of older versions lack the fields that have defaults.
+        # The fields with defaults are optional, because older versions did not write them.
         added = {name: content[name] for name in Endpoint._field_defaults if name in content}
         return Endpoint(**needed, **added)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
@@ -247,7 +248,7 @@ def read_endpoint(directory: Path) -> Endpoint | None:
 
 
 def log_tail(log: Path | None) -> str:
-    """Return the path of a log and its lines that most likely explain why the server ended."""
+    """Return a text with the path of a server log, and up to four lines that probably explain a failure."""
     try:
         if log is None:
             raise FileNotFoundError
@@ -266,24 +267,24 @@ def _log_of(directory: Path) -> Path | None:
 
 
 LEAST_ROOM = 4_000_000
-"""Free bytes below which a disk counts as full. The server needs room for a page of each index and a part
-of its log."""
+"""Number of free bytes below which a disk counts as full. The server needs this space for a page of each
+index and for its log."""
 REASON = re.compile(r"No space left on device|java\.lang\.OutOfMemoryError: [^\n]*")
-"""Parts of a log that say why a server ended."""
+"""Pattern of messages in a log that say why a server ended."""
 KEPT = "all that was acknowledged is kept"
-"""A phrase for messages about a server that failed."""
+"""Last part of the error messages about a server that failed."""
 FULL = f"its disk is full: make room, then run the same command again; {KEPT}"
-"""The message about a full disk."""
+"""The error message about a full disk."""
 
 
 def reason_of_end(directory: Path) -> str:
-    """Return why the last server of a directory ended, and what to do.
+    """Explain why the last server of a directory ended.
 
     Args:
         directory: A store directory.
 
     Returns:
-        A text for an error message: that the disk is full, or the end of the log.
+        A text for an error message. It says that the disk is full, or quotes the relevant lines of the log.
     """
     return FULL if _is_full(directory) else log_tail(_log_of(directory))
 
@@ -293,16 +294,16 @@ def _is_full(directory: Path) -> bool:
 
 
 def trouble(membership: Membership) -> str | None:
-    """Look for a visible failure of a server.
+    """Check a server for a visible failure.
 
-    A server on a full disk keeps running and gives no reason when it refuses writes, so the disk is checked
-    here.
+    The disk is checked here because the server does not report that it is full: it continues to run, and
+    refuses writes without giving the reason.
 
     Args:
         membership: The connection to the server.
 
     Returns:
-        What is wrong, and what to do; None if nothing is visible.
+        A message that says what is wrong and what to do; None if no failure is visible.
     """
     directory = membership.directory
     try:
@@ -313,7 +314,7 @@ def trouble(membership: Membership) -> str | None:
         if membership.alive():
             return None
     except OSError as error:
-        # The directory, or its disk, is gone.
+        # The error shows that the directory or its disk is gone.
         return f"it can't be read any more ({error.strerror}); {KEPT}"
     try:
         log = membership.log.read_text(encoding="utf-8", errors="replace")
@@ -326,14 +327,14 @@ def trouble(membership: Membership) -> str | None:
 
 
 def stopped(process: int, name: str = "Java") -> str:
-    """Return a message about a stopped process of a server.
+    """Return the message about a server process that has been stopped by a signal (SIGSTOP).
 
     Args:
         process: The process id.
         name: The name of the program.
 
     Returns:
-        That it is stopped, and how to continue or end it.
+        A message that says how to continue or end the process.
     """
     return (
         f"its {name} (process {process}) is stopped: continue it with `kill -CONT {process}`, or end it with "
@@ -343,35 +344,36 @@ def stopped(process: int, name: str = "Java") -> str:
 
 @contextlib.contextmanager
 def turn(directory: Path) -> Generator[None]:
-    """Wait for this process's turn to write, and hold it; raise `StoreError` if the lock is unusable."""
+    """Hold the write lock of a directory in the block. Raise `StoreError` if it cannot be locked."""
     try:
         lock = open(directory / WRITERS, "ab", opener=found)  # noqa: SIM115
     except UnsafeFileError as error:
         raise refusal(error) from error
     except OSError as error:
         raise StoreError(f"{directory} can't be written: {error.strerror}; {KEPT}") from error
-    # Of two transactions that write neighbouring pages, the engine rolls back one. With many writers, a long
-    # transaction would never finish. The kernel releases the lock however this process ends.
+    # Let only one process write at a time. If two transactions write to the same part of a file, the engine
+    # rolls one of them back. With many writers, a long transaction would be rolled back again and again. If
+    # this process dies, the kernel releases the lock.
     with lock:
         await_lock(lock)
         yield
 
 
 DISTRIBUTION = "arcadedb-embedded"
-"""The distribution that holds the engine."""
+"""The Python distribution that contains the engine."""
 PACKAGE = "arcadedb_embedded"
-"""The package of this distribution. It is only located, never imported: importing it starts a JVM inside
-Python."""
+"""The package in this distribution. It is only located and never imported, because importing it would start a
+JVM inside this process."""
 
 
 def find_engine() -> dict[str, str]:
-    """Find the installed engine and the settings with which a supervisor runs it.
+    """Find the installed engine and the settings for its server.
 
-    The environment variable GRAPHNEG_JAVA names another Java program, and GRAPHNEG_JAVA_HEAP another heap
-    size, such as ``2g``.
+    The environment variable GRAPHNEG_JAVA sets the Java program, and GRAPHNEG_JAVA_HEAP sets the heap size,
+    such as ``2g``.
 
     Returns:
-        A map with the keys ``java``, ``jars``, ``version`` and ``heap``.
+        A dictionary with the keys ``java`` (the program), ``jars`` (their folder), ``version`` and ``heap``.
 
     Raises:
         StoreError: The engine is not installed or incomplete, or the heap size is not valid.
@@ -398,7 +400,7 @@ def find_engine() -> dict[str, str]:
 
 
 def _find_java(home: Path) -> str | Path:
-    """Return the Java program: the one that GRAPHNEG_JAVA names, or the one in the wheel."""
+    """Return the path of the Java program in GRAPHNEG_JAVA, or else of the one in the wheel."""
     named = os.environ.get("GRAPHNEG_JAVA")
     if named:
         program = shutil.which(named)
@@ -415,37 +417,39 @@ def _find_java(home: Path) -> str | Path:
 
 
 START_SECONDS = 120.0
-"""Seconds that a server may take to start."""
+"""Maximum number of seconds that a server may take to start."""
 JAVA_SECONDS = 20.0
-"""Seconds that a Java may take to report its version."""
+"""Maximum number of seconds that a Java program may take to report its version."""
 JAVA_VERSION = re.compile(rb'version "(\d+)')
 OLDEST_JAVA = 21
-"""The oldest major version of Java that runs the engine."""
+"""The oldest major version of Java that can run the engine."""
 POLL_SECONDS = 0.02
-"""Seconds between two looks at a server that is starting."""
+"""Seconds between two checks of a server that is starting."""
 HANGING_SECONDS = 30.0
-"""Seconds after which a server that runs but does not answer is given up. Its machine may be busy."""
+"""Seconds after which opening fails if a running server does not answer. They are generous because the
+machine may be busy."""
 LOCKED_SECONDS = 40.0
-"""Seconds after which a locked directory without a server is given up. A server that is stopping holds the
-lock for up to 20 s."""
+"""Seconds after which joining fails if a directory is locked but has no server. A server that is stopping
+keeps the lock for up to 20 s."""
 LONGEST_WARM = 86_400
-"""Maximum number of seconds for which a server waits for its next user."""
+"""Maximum number of seconds for which a server without users waits for the next user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """This process's connection to a running server, which runs at least until the connection is closed.
+    """This process's connection to a running server. The server keeps running until the connection is closed.
 
     Attributes:
         directory: The store directory.
         control: The control connection to the supervisor.
-        bolt_port: The port of the server for queries.
+        bolt_port: The port on which the server accepts queries.
         password: The password of the owner account.
         reader_password: The password of the account that may only read.
-        process: The id of the process that joined.
-        java: The process id of the server.
-        log: The log of the server.
-        engine: What runs, as `find_engine` returned it to the process that started it; None if it is unknown.
+        process: The id of the process that joined the server.
+        java: The process id of the server, a Java process.
+        log: The path of the server's log.
+        engine: The engine and its settings, as `find_engine` returned them in the process that started the
+            server; None if not known.
     """
 
     directory: Path
@@ -455,16 +459,14 @@ class Membership:
     reader_password: str
     process: int
     java: int
-    """The process id of the server."""
     log: Path
     engine: dict[str, str] | None
-    """What runs, as `find_engine` returned it to the process that started it; None if it is unknown."""
 
     def alive(self) -> bool:
-        """Return whether the server still runs."""
+        """Return whether the server is still running."""
         try:
-            # The supervisor sends nothing after the greeting. An empty read means that it has closed the
-            # connection.
+            # The supervisor sends nothing after the greeting, so there is nothing to read while it runs. If
+            # recv returns an empty result, the supervisor has closed the connection.
             self.control.settimeout(0)
             return self.control.recv(1) != b""
         except BlockingIOError:
@@ -473,46 +475,47 @@ class Membership:
             return False
 
     def end_if_alone(self) -> None:
-        """Ask the server to end at once, whatever it is doing, unless other processes use it, too."""
+        """Ask the server to exit immediately, whatever it is doing, unless other processes use it as well."""
         with contextlib.suppress(OSError):
             self.control.sendall(supervisor.END)
 
     def leave(self, keep_warm: int = 0) -> None:
-        """Leave the server.
+        """Close the connection to the server.
 
-        If this was its last user, the server stops. A child process that was forked closes only its copy of
-        the connection, and its parent keeps using it.
+        If no other process uses the server, it stops. If this process was forked from the one that joined,
+        only its copy of the connection is closed, and the parent process continues to use the server.
 
         Args:
-            keep_warm: Seconds for which the server waits for its next user. With 0 it stops at once, and it
-                has stopped when this method returns.
+            keep_warm: Seconds for which the server waits for the next user if this was the last one. With 0,
+                the server stops immediately, before this method returns.
         """
         if os.getpid() == self.process:
             with contextlib.suppress(OSError):
                 if keep_warm > 0:
                     self.control.sendall(b"keep %d\n" % min(keep_warm, LONGEST_WARM))
-                # Tell the supervisor that this process leaves, and wait until it closes the connection.
+                # Close the sending direction to tell the supervisor that this process leaves. Then wait until
+                # the supervisor closes the connection.
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
-                # The supervisor closes the connection of its last user after Java has ended.
+                # For the last user, the supervisor does this only after Java has ended.
                 while self.control.recv(64):
                     pass
         self.control.close()
 
 
 def join(directory: Path, is_temporary: bool = False) -> Membership:
-    """Join the server of a directory, creating the store and starting the server if necessary.
+    """Join the server of a directory. Create the store and start the server if necessary.
 
     Args:
         directory: The store directory.
-        is_temporary: Whether a server that is started here removes the directory when it ends.
+        is_temporary: Whether the server, if this call starts it, removes the directory when it ends.
 
     Returns:
         The connection to the server.
 
     Raises:
-        StoreError: The directory is not a store, it is locked by something else, or the server does not
-            start.
+        StoreError: The directory is not a store, a process that is not a server of this user has locked it,
+            or the server does not start.
     """
     engine = find_engine()
     _prepare(directory, engine["version"])
@@ -522,21 +525,24 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
     starting: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryFile() as errors:
         locked_since = time.monotonic()
-        # Other processes may start and stop the server at any time, so each round looks at the state anew.
+        # Check the state again in each round, because other processes may start or stop the server at any
+        # time.
         while time.monotonic() < deadline:
             membership = _greet(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
-            # The server runs with another Java, heap or release. Leave it: if nobody else uses it, it stops,
-            # and the next round starts a new one.
+            # The server runs with another Java program, heap size or release of the engine. Leave it once. If
+            # nobody else uses it, it stops, and the next round starts a new one. Otherwise it is joined as it
+            # is.
             if membership:
                 is_other = True
                 membership.leave()
                 continue
             if starting is not None and starting.poll() is not None:
-                # EXIT_BUSY is no failure: another process has started the server meanwhile.
+                # EXIT_BUSY is not a failure: another process has started the server in the meantime.
                 ended += starting.returncode != supervisor.EXIT_BUSY
-                # An exception ended the supervisor. The last line of its traceback says why.
+                # Status 1 means that the supervisor raised an exception. Quote the last line of its
+                # traceback.
                 if starting.returncode == 1:
                     errors.seek(0)
                     lines = errors.read().decode(errors="replace").strip().splitlines()
@@ -565,7 +571,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
 
 
 def _check_named_java() -> None:
-    """Refuse the program in GRAPHNEG_JAVA if it is not a Java that can run the server."""
+    """Refuse the program in GRAPHNEG_JAVA if it is not a Java runtime that can run the server."""
     named = os.environ.get("GRAPHNEG_JAVA")
     if not named:
         return
@@ -594,7 +600,7 @@ def _check_named_java() -> None:
 def _start_supervisor(
     directory: Path, engine: dict[str, str], errors: IO[bytes], is_temporary: bool
 ) -> subprocess.Popen[bytes]:
-    """Start a supervisor in its own session, so that Ctrl-C in this terminal does not reach the server."""
+    """Start a supervisor in a new session, so that Ctrl-C in this terminal does not stop the server."""
     version = importlib.metadata.version("graphneg")
     order = {**engine, "directory": str(directory), "graphneg": version, "temporary": is_temporary}
     order["runs"] = str(_runs())
@@ -608,17 +614,17 @@ def _start_supervisor(
         start_new_session=True,
     )
     assert process.stdin
-    # If the supervisor has failed already, its exit status tells more than a broken pipe.
+    # Ignore a broken pipe. It means that the supervisor has failed, and `join` reports its exit status.
     with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
         stdin.write(json.dumps(order).encode())
-    # The supervisor may outlive this use of the store. A thread waits for it, so that it does not become a
-    # zombie.
+    # Wait for the supervisor in a thread, so that it does not become a zombie process if it ends while this
+    # process still runs.
     threading.Thread(target=process.wait, name="graphneg-supervisor", daemon=True).start()
     return process
 
 
 def _lock_is_free(directory: Path) -> bool:
-    """Return whether no server holds the lock of a directory."""
+    """Return whether the lock of a directory is free, so that no server runs there."""
     try:
         with open(directory / supervisor.LOCK, "ab", opener=found) as lock:
             return lock_exclusively(lock)
@@ -632,19 +638,21 @@ def _lock_is_free(directory: Path) -> bool:
 
 
 def is_served(directory: Path) -> bool:
-    """Return whether a server runs in a directory. Nothing is created there.
+    """Return whether a server runs in a directory, without creating anything there.
 
     Args:
         directory: Any directory.
 
     Returns:
-        True if a server holds its lock.
+        True if a server holds the lock of the directory.
     """
     return os.path.lexists(directory / supervisor.LOCK) and not _lock_is_free(directory)
 
 
 def served_directories() -> list[Path]:
-    """Return the directories of all embedded servers of this user, found through ``/proc`` on Linux.
+    """Return the store directories of all running embedded servers of this user.
+
+    The servers are found in ``/proc``, which only Linux has.
 
     Returns:
         The directories, sorted; an empty list on other systems.
@@ -653,22 +661,22 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                # The working directory of a supervisor is the store directory.
+                # Each supervisor has the store directory as its working directory.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 
 
 def _greet(directory: Path, deadline: float) -> Membership | None:
-    """Connect to the supervisor and wait for its server; return None if there is none, or it is stopping."""
+    """Connect to the supervisor and wait for its server. Return None if there is none or it is stopping."""
     endpoint = read_endpoint(directory)
-    # The lock is free, so the server that wrote the endpoint was killed.
+    # A free lock means that the server which wrote the endpoint file was killed.
     if endpoint is None or _lock_is_free(directory):
         return None
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
         address = ("127.0.0.1", endpoint.control_port)
         control = opened.enter_context(socket.create_connection(address, timeout=2.0))
-        # Compare the protocol only after something has answered: a new server takes the lock before it
-        # replaces the endpoint file of the previous one.
+        # Compare the protocol only after the connection succeeded. Before, the endpoint file may be left over
+        # from the previous server: a new server takes the lock before it replaces the file.
         if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
             raise StoreError(
                 f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
@@ -704,13 +712,13 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
 
 
 def _line(directory: Path, control: socket.socket, name: str, process: int, deadline: float) -> bytes:
-    """Read a line from a supervisor. The end of the connection also ends the line.
+    """Read a line from a supervisor, or the rest if the connection is closed.
 
     Returns:
-        The line, without white space around it.
+        The line, stripped of white space.
 
     Raises:
-        StoreError: The process that is awaited has been stopped for `SILENT_SECONDS`.
+        StoreError: The process that should send the line has been stopped (SIGSTOP) for `SILENT_SECONDS`.
         TimeoutError: The deadline has passed.
     """
     line = b""

@@ -1,14 +1,15 @@
 """Check the database files of a store before a server opens them.
 
-A store may come from a stranger. The engine opens its database files by name and follows links, so a link
-named ``Term_0.21.65536.v0.bucket`` would let it overwrite any file that the link points to. The schema can
-hold code that the server runs with all its rights: triggers, functions, views and default values.
-`check_engine_files` refuses both, with a message such as:
+A store directory may come from somebody else and contain an attack. The database engine opens its files by
+name and follows links. So a link with the name of a database file, such as ``Term_0.21.65536.v0.bucket``,
+would make the engine overwrite the file to which the link points. The schema can contain code that the server
+executes with all rights of the user: triggers, functions, views and default values. `check_engine_files`
+refuses links and code, with a message such as:
 
     s/arcadedb/databases/neo4j/schema.json holds the trigger "notify", which the server would run: …
 
-The check is a list of what is allowed: what graphneg and the schema commands of Cypher write. Everything else
-is refused, so a new kind of code in a later release of the engine cannot slip through.
+The check uses lists of allowed schema keys: those that graphneg and Cypher's schema commands write. All other
+keys are refused, so that new kinds of code in later releases of the engine are refused as well.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from graphneg.private_files import UnsafeFileError, found, owner_problem, proble
 from graphneg.store import supervisor
 
 LARGEST_JSON = 64_000_000
-"""Maximum size of a JSON file in bytes. The schema of a store with all labels of graphneg has 20,000
+"""Maximum size of a JSON file in bytes. For comparison: a schema with all labels of graphneg has 20,000
 bytes."""
 SMALLEST_HOLLOW = 1_000_000_000
-"""Size in bytes from which a file is refused if it consists of holes."""
+"""Minimum size in bytes from which a sparse file, which consists of holes, is refused."""
 
-# The keys that each level of schema.json may have. These keys are left out on purpose: the "default" of a
+# The allowed keys at each level of schema.json. These keys are not allowed on purpose: the "default" of a
 # property is an SQL expression that is evaluated for each new record, its "regexp" may run forever, and
 # "bucketSelectionStrategy" and the "analyzer" of an index name Java classes that the engine loads.
 _SCHEMA_DATA = {"schemaVersion", "dbmsVersion", "dbmsBuild", "settings", "types"}
@@ -49,7 +50,7 @@ _ONES = {
 
 
 def check_engine_files(directory: Path) -> None:
-    """Refuse with `StoreError` a store whose database files, schema or configuration are unsafe to open."""
+    """Raise `StoreError` if the database files, the schema or the configuration are unsafe to open."""
     databases = directory / supervisor.ENGINE / "databases"
     try:
         for folder in (databases.parent, databases, databases / supervisor.DATABASE):
@@ -60,13 +61,13 @@ def check_engine_files(directory: Path) -> None:
             if problem := problem_of(status):
                 raise UnsafeFileError(path, problem)
         for entry in os.scandir(databases):
-            # The server opens every folder here as a database.
+            # Refuse other folders, because the server would open each of them as a database.
             if entry.is_dir() and entry.name != supervisor.DATABASE:
                 raise StoreError(
                     f"{printable(entry.path)} is not graphneg's, and the server would open it as a database: "
                     "move it out of the store"
                 )
-        # If the engine cannot read the current schema, it reads the previous one.
+        # Check the previous schema as well: the engine reads it if it cannot read the current one.
         for name in ("schema.json", "schema.prev.json"):
             _check_schema(databases / supervisor.DATABASE / name)
         _check_configuration(databases / supervisor.DATABASE / "configuration.json")
@@ -86,25 +87,26 @@ def check_engine_files(directory: Path) -> None:
 
 
 def _is_hollow(status: os.stat_result) -> bool:
-    """Return whether a large file consists of holes, such as one that ``truncate -s 2T`` made."""
-    # Windows does not tell the number of blocks, which have 512 bytes each.
+    """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
+    # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as hollow.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
-    # A disk that compresses its files stores real data in less room, too, but not in a hundredth.
+    # Require less than a hundredth of the size on disk, because file systems with compression store ordinary
+    # files in less space, too.
     return status.st_size > SMALLEST_HOLLOW and allocated * 100 < status.st_size
 
 
 def refusal(error: UnsafeFileError) -> StoreError:
-    """Return the error for a file in a store that is not a regular file of the user.
+    """Convert the error for a file that is not a regular file of the user.
 
     Args:
-        error: The error of `graphneg.private_files`.
+        error: The error that `graphneg.private_files` raised.
 
     Returns:
-        An error that names the file and says what to do.
+        A `StoreError` whose message names the file and says what to do.
     """
     problem = str(error.strerror)
     advice = "remove it, or get the store again from its source"
-    # A copy belongs to the user and has one name.
+    # Copying solves both problems: the copy belongs to the user and has no hard links.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
     return StoreError(
@@ -113,7 +115,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder that is a link, or that belongs to another user."""
+    """Refuse a folder that is a link or a file, or that belongs to another user."""
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode):
         raise UnsafeFileError(folder, problem_of(status) or "is a file in place of a directory")
@@ -128,10 +130,10 @@ def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
         folder: The folder. Links to folders are not followed.
 
     Yields:
-        The path of a file, and the status of the file itself, not of a link's target.
+        The path and the status of each file. For a link, this is the status of the link, not of its target.
     """
     folders = [folder]
-    while folders:  # No recursion: the folders of a stranger may be nested thousands of levels deep.
+    while folders:  # A recursive function could fail: an attacker may nest folders thousands of levels deep.
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 path = Path(entry.path)
@@ -143,10 +145,10 @@ def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _check_schema(path: Path) -> None:
-    """Refuse a schema with keys that are not on the lists above."""
+    """Refuse a schema with keys that are not in the lists of allowed keys."""
     schema = _read_object(path)
     for key, value in schema.items():
-        # An empty entry holds no code.
+        # Allow unknown keys with an empty value, which contains no code.
         if key not in _SCHEMA_DATA and value:
             name = _first_name(value)
             what = f"the {_ONES.get(key, key)}{name}"
@@ -165,7 +167,7 @@ def _check_schema(path: Path) -> None:
 def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
-    """Refuse an entry of the schema with unknown keys or of an unknown kind."""
+    """Refuse an entry of the schema that has a key which is not allowed, or an unknown type."""
     strange = sorted(key for key, value in found.items() if key not in known and value)
     kind = found.get("type")
     if kinds is not None and not (isinstance(kind, str) and kind in kinds):
@@ -179,40 +181,42 @@ def _check_keys(
 
 
 def _first_name(value: Any) -> str:
-    """Return the first name in a map as `` "name"``, for a message; an empty string for anything else."""
+    """Return the first key of a dictionary as `` "key"``, for a message; an empty string for other values."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
 
 
 def shown(value: Any) -> str:
-    """Format a value from an untrusted file for a message: in ASCII, on one line, with at most 60 characters.
+    """Format a value from an untrusted file for a message.
+
+    The result is in ASCII, on one line, and truncated to 60 characters.
 
     Args:
         value: Any value that JSON can hold.
 
     Returns:
-        The value as JSON.
+        The value as JSON, truncated if necessary.
     """
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def printable(path: Any) -> str:
-    """Format a path from an untrusted folder for a message: on one line, without control characters.
+    """Format a path from an untrusted folder for a message, on one line and without control characters.
 
     Args:
-        path: A path.
+        path: The path.
 
     Returns:
-        The path, escaped if it has characters that are not printable.
+        The path, escaped if it contains unprintable characters.
     """
     text = str(path)
     return text if text.isprintable() else ascii(text)
 
 
 def _check_configuration(path: Path) -> None:
-    """Refuse settings in a database. They override the server's, and may name folders to write to."""
+    """Refuse a database with settings, which would override the server's and may name folders to write to."""
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(
@@ -222,7 +226,7 @@ def _check_configuration(path: Path) -> None:
 
 
 def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the names and maps in the map under a key; refuse anything that is not a map."""
+    """Yield the entries of the dictionary under a key. Refuse values that are not dictionaries."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damaged(path, f"{shown(key)} is not a map")
@@ -233,18 +237,18 @@ def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[s
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object from a file; return an empty map if there is no file."""
+    """Read a JSON object from a file. Return an empty dictionary if the file does not exist."""
     try:
         with open(path, "rb", opener=found) as file:
-            # One byte more than allowed, to notice a file that is too large.
+            # Read one byte more than allowed, to notice a file that is too large.
             text = file.read(LARGEST_JSON + 1)
     except FileNotFoundError:
         return {}
     if len(text) > LARGEST_JSON:
         raise _damaged(path, f"it has more than {LARGEST_JSON:,} bytes")
     try:
-        # Read strictly. The engine's own parser is lenient and might see another object than the one that was
-        # checked.
+        # Parse strictly. The engine's own parser is lenient, so it could read something different from what
+        # was checked here if the file is not exactly valid JSON.
         content = json.loads(text.decode("utf-8"), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise _damaged(path, f"it is not JSON: {error}") from error
@@ -254,7 +258,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a repeated key, since parsers differ in which of its values they use."""
+    """Convert pairs to a dictionary. Refuse a repeated key, since parsers disagree on which value counts."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a key comes twice")
@@ -262,5 +266,5 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _damaged(path: Path, why: str) -> StoreError:
-    """Return the error for a file that cannot be read."""
+    """Return the error for a file whose content is invalid."""
     return StoreError(f"{path} is damaged ({why}): restore it from a copy of the store")

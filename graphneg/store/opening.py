@@ -1,8 +1,8 @@
 """Open a store: choose the server, connect to it, and apply the schema.
 
-`open_store` takes a directory (an embedded server), a Neo4j address, or nothing. Without a target, the
-environment variable NEO4J_URI decides, and otherwise the directory ``graphneg-store`` is used. A new store
-gets the schema of this version. The schema version of an existing store is checked.
+`open_store` takes a directory (for an embedded server) or a Neo4j address. Without a target, it uses the
+address in the environment variable NEO4J_URI, or else the directory ``graphneg-store``. A new store gets the
+schema of this version. The schema version of an existing store is checked.
 
 Example:
     Open an embedded store and a Neo4j server::
@@ -37,7 +37,7 @@ from graphneg.store.statements import cypher_text, send_text, statements
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
 SCHEMA_VERSION = 6
-"""Version of the schema that this graphneg writes."""
+"""Version of the schema that this version of graphneg writes."""
 OLDEST_UPGRADABLE = 4
 """The oldest schema version that ``graphneg upgrade`` can convert."""
 
@@ -45,15 +45,16 @@ OLDEST_UPGRADABLE = 4
 def ensure_schema(store: Store, upgrading: bool = False) -> None:
     """Apply ``cypher/schema.cypher`` to a new store, or check the schema version of an existing one.
 
-    It is safe to repeat this after an interruption, and to run it in two processes at once. Data that was
-    imported in bulk gets its constraints and indexes when the store is first opened.
+    This function can safely be repeated after an interruption, and run in two processes at the same time. If
+    a store was filled by a bulk import, its constraints and indexes are created here, when it is first
+    opened.
 
     Args:
         store: An open store.
         upgrading: Whether to accept an older schema that can be upgraded.
 
     Raises:
-        StoreError: The schema is older or newer than this version's.
+        StoreError: The schema is newer than the one of this version, or older and not accepted.
     """
     rows = store.read(cypher_text("read/schema_version"))
     if not rows:
@@ -62,7 +63,7 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     if rows[0]["imported"]:
         _finish_import(store)
     found = rows[0]["version"]
-    # A version that is not a number was written by something else. It counts as too old.
+    # If the version is not a number, another program has written it. Treat it as too old.
     known = found if isinstance(found, int) else 0
     if known == SCHEMA_VERSION or (upgrading and OLDEST_UPGRADABLE <= known < SCHEMA_VERSION):
         return
@@ -77,17 +78,17 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
 
 
 def unfinished_upgrade(store: Store) -> str | None:
-    """Return where an upgrade of a store has to start.
+    """Return where an upgrade of a store has to start, or None if it needs no upgrade.
 
-    A store is current if it has this schema version, and if its derived facts were computed by the code that
-    computes them now.
+    A store is up to date if it has this schema version, and if the facts that are derived from its graphs
+    were computed by the current code.
 
     Args:
         store: An open store.
 
     Returns:
-        The id of the last graph that an interrupted upgrade wrote; an empty string if the upgrade has not
-        begun; None if the store is current.
+        The id of the last graph that an interrupted upgrade has written; an empty string if no upgrade has
+        begun; None if the store is up to date.
     """
     state = store.read(cypher_text("upgrade/state"))[0]
     if state["version"] == SCHEMA_VERSION and state["facts"] == facts_fingerprint():
@@ -96,7 +97,7 @@ def unfinished_upgrade(store: Store) -> str | None:
 
 
 def finish_upgrade(store: Store) -> None:
-    """Mark a store with this schema version.
+    """Record in a store that it has this schema version and that no upgrade is in progress.
 
     Args:
         store: An open store.
@@ -105,55 +106,58 @@ def finish_upgrade(store: Store) -> None:
 
 
 def apply_schema(store: Store) -> None:
-    """Create missing constraints and indexes, and mark a store without a version with this one.
+    """Create missing constraints and indexes, and record the schema version if the store has none.
 
     Args:
         store: An open store.
     """
-    # Each statement has a transaction of its own: Neo4j does not mix changes of the schema with other writes.
+    # Run each statement in its own transaction, because Neo4j does not allow schema changes and other writes
+    # in the same transaction.
     for statement in statements(cypher_text("schema")):
         _write(store, statement)
 
 
 EMPTY_LIST = "\x1e"
-"""The only item of an empty list in the files of a bulk import, whose format has no empty lists."""
+"""Placeholder in the files of a bulk import: a list with only this item stands for an empty list, which the
+format of these files cannot express."""
 _IMPORTED_AT_ONCE = 1_000
-"""Number of graphs or terms that are repaired in one transaction after a bulk import."""
+"""Number of graphs or terms whose lists are repaired in one transaction after a bulk import."""
 
 
 def _finish_import(store: Store) -> None:
     """Create the constraints and indexes of a bulk-imported store, and restore its empty lists."""
     apply_schema(store)
-    # The server builds indexes in the background, and the repairs below need them.
+    # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))
     for kind in ("graphs", "terms"):
         pages, mend, after = cypher_text(f"upgrade/{kind}"), cypher_text(f"upgrade/imported_{kind}"), ""
         while rows := store.read(pages, after=after, limit=_IMPORTED_AT_ONCE):
             ids, after = [row["id"] for row in rows], rows[-1]["id"]
             marks = {"ids": ids, "empty": [EMPTY_LIST]}
-            # The variables are bound as defaults, because the transaction may run again later.
+            # Bind the loop variables as defaults of the lambda, so that they do not change before it is
+            # called.
             store.write_derived(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
     _write(store, cypher_text("upgrade/imported"))
 
 
 def _write(store: Store, statement: str) -> None:
-    """Run a schema statement that does not change the version of the content."""
+    """Run a schema statement, without changing the version of the content."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint()}
-    # All statements get the same parameters. Servers ignore those that a statement does not use.
+    # Pass the same parameters to all statements. Servers ignore those that a statement does not use.
     store.write_derived(lambda tx: send_text(tx, statement, marks).finish())
 
 
 @cache
 def facts_fingerprint() -> str:
-    """Return a fingerprint of the code and the tables that compute the facts in a store.
+    """Return a fingerprint of the code and the word tables from which the facts in a store are computed.
 
-    These are all ``.py`` and ``.tsv`` files of `graphneg.amr` and `graphneg.english`.
+    It covers all ``.py`` and ``.tsv`` files of `graphneg.amr` and `graphneg.english`.
 
     Returns:
         32 hexadecimal digits.
     """
-    # Facts are computed from graphs by this code with these word lists, so any change of them may change a
-    # fact.
+    # Facts are computed from graphs by the code and the word tables in these folders, so a change of any file
+    # may change a fact.
     folders = (Path(__file__).parent.parent / name for name in ("amr", "english"))
     files = (file for folder in folders for file in folder.rglob("*") if file.suffix in {".py", ".tsv"})
     return fingerprint([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
@@ -168,8 +172,8 @@ SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 """Schemes of Bolt addresses that the driver accepts."""
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 MEANT_AS_ADDRESS = re.compile(r"[\w.+-]{2,}:(.*@.+|\d+)")
-"""A target that is meant as an address although it has no scheme: ``neo4j:password@host``, ``host:7687``.
-It counts as a directory only if that exists."""
+"""Pattern of targets without a scheme that look like an address: ``neo4j:password@host``, ``host:7687``. Such
+a target is used as a directory only if the directory exists."""
 
 
 def open_store(
@@ -183,23 +187,23 @@ def open_store(
 ) -> Store:
     """Open a directory as an embedded store, or a Neo4j server by its address.
 
-    A store with an older schema is refused, unless ``upgrading`` is set. So are wrong credentials, a server
-    that does not answer, and a directory that holds something else.
+    This also raises `StoreError` if the server does not answer or refuses the credentials, if the directory
+    is not a store, or if the schema is older and ``upgrading`` is False.
 
     Args:
-        target: A directory, or an address such as ``neo4j://localhost:7687``. By default the environment
-            variable NEO4J_URI, or else the directory ``graphneg-store``.
-        username: The user name for a Neo4j server; by default NEO4J_USERNAME.
-        password: The password for a Neo4j server; by default NEO4J_PASSWORD.
-        database: The name of a database of a Neo4j server; by default NEO4J_DATABASE.
+        target: A directory, or an address such as ``neo4j://localhost:7687``. None for the address in the
+            environment variable NEO4J_URI, or else the directory ``graphneg-store``.
+        username: The user name for a Neo4j server; None for the value of NEO4J_USERNAME.
+        password: The password for a Neo4j server; None for the value of NEO4J_PASSWORD.
+        database: The name of a database on a Neo4j server; None for the value of NEO4J_DATABASE.
         upgrading: Whether to open a store with an older schema, in order to upgrade it.
-        keep_warm: Seconds for which an embedded server waits for the next user after its last one has left.
+        keep_warm: Seconds for which an embedded server waits for the next user after the last one has left.
 
     Returns:
         The open store.
 
     Raises:
-        StoreError: The target is in the home of a user that does not exist.
+        StoreError: The target is a path such as ``~somebody/store``, and there is no such user.
     """
     if target is None:
         target = os.environ.get("NEO4J_URI") or DEFAULT_DIRECTORY
@@ -220,34 +224,34 @@ def credentials(username: str | None = None, password: str | None = None) -> Aut
     """Return the credentials for a Neo4j server.
 
     Args:
-        username: The user name; by default NEO4J_USERNAME, or else ``neo4j``.
-        password: The password; by default NEO4J_PASSWORD.
+        username: The user name; None for the value of NEO4J_USERNAME, or else ``neo4j``.
+        password: The password; None for the value of NEO4J_PASSWORD.
 
     Returns:
-        The credentials; None if neither a user name nor a password is known.
+        The credentials; None if there is neither a user name nor a password.
     """
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
-    # "neo4j" is the first user of a new server.
+    # The default user name is "neo4j", the initial user of every Neo4j server.
     return basic_auth(username or "neo4j", password or "") if username or password else None
 
 
 def check_target(target: str) -> None:
-    """Refuse a target that is a wrong address.
+    """Refuse a target that looks like an address and is not a valid one.
 
-    Three kinds of targets are refused: addresses that the driver would misread, strings that are meant as an
-    address but would name a directory, and addresses with a password, because messages and process lists
-    would show it.
+    Three kinds of targets are refused: addresses with an invalid scheme, host or port; strings that were
+    probably meant as an address, but would be used as the name of a directory; and addresses that contain a
+    password, because messages and process lists would show it.
 
     Args:
-        target: The target that a user gave.
+        target: The target that the user has given.
 
     Raises:
         StoreError: The target is refused. The message does not repeat a password.
     """
     is_address = ADDRESS.match(target)
     if is_address or (MEANT_AS_ADDRESS.fullmatch(target) and not os.path.lexists(target)):
-        # This comes first, because the other message would repeat the password.
+        # Check for a password first, because the other error message repeats the target.
         if "@" in target:
             raise StoreError(
                 "leave user name and password out of the address: write it as neo4j://HOST:PORT, and "
@@ -273,7 +277,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
     """Connect to a Neo4j server or cluster.
 
     Args:
-        uri: The address.
+        uri: The address of the server or cluster.
         auth: The credentials; None to connect without authentication.
         database: The name of the database; None for the default database of the user.
         upgrading: Whether to accept an older schema that can be upgraded.
@@ -289,21 +293,22 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         description = f"{version} at {uri}" + (f", database {name}" if name else "")
         resources = ExitStack()
         account = opened.enter_context(_reader_driver(uri, database)) if os.environ.get(_READER) else None
-        # Neo4j itself enforces READ access, and its plans show what a query does. A compatible server may do
-        # neither, so untrusted queries need an account that may only read.
+        # Neo4j enforces READ access, and its query plans show what a query does. Other servers that are
+        # compatible with Neo4j may do neither. There, untrusted queries are refused unless there is an
+        # account that may only read.
         if "compatible" not in agent:
             reader = Reader(account or driver, PlanCheck())
         else:
             reader = Reader(account or driver, leave_to_account if account else refuse_all)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, upgrading)
-        # Everything has succeeded: from now on, closing the store closes the drivers.
+        # Since nothing has failed, hand the drivers over to the store, which closes them.
         resources.push(opened.pop_all())
         return store
 
 
 def _reader_driver(uri: str, database: str | None) -> Driver:
-    """Return a driver with the account of NEO4J_READER_USERNAME; raise `StoreError` if it is refused."""
+    """Return a driver with the account in NEO4J_READER_USERNAME. Raise `StoreError` if it is refused."""
     driver = connect(uri, basic_auth(os.environ[_READER], os.environ.get("NEO4J_READER_PASSWORD", "")))
     try:
         ask(driver, database)
@@ -317,10 +322,10 @@ def _reader_driver(uri: str, database: str | None) -> Driver:
 
 
 def name_of_server(uri: str, auth: Auth | None) -> str:
-    """Return the name and version of a server. Nothing is created there.
+    """Return the name and version of a server, without creating anything there.
 
     Args:
-        uri: The address.
+        uri: The address of the server.
         auth: The credentials; None to connect without authentication.
 
     Returns:
@@ -341,7 +346,7 @@ def open_temporary() -> Store:
     directory = Path(tempfile.mkdtemp(prefix="graphneg-store-"))
     try:
         return open_embedded(directory, is_temporary=True)
-    # Ctrl-C, too, must not leave the directory behind.
+    # BaseException includes KeyboardInterrupt: Ctrl-C must not leave the directory behind.
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise
@@ -350,22 +355,22 @@ def open_temporary() -> Store:
 def open_embedded(
     directory: Path, upgrading: bool = False, keep_warm: int = 0, *, is_temporary: bool = False
 ) -> Store:
-    """Join the server of a directory, starting it if none runs.
+    """Open the store in a directory. Start its embedded server if it is not running.
 
     Args:
         directory: The store directory.
         upgrading: Whether to accept an older schema that can be upgraded.
-        keep_warm: Seconds for which the server waits for the next user after its last one has left.
-        is_temporary: Whether the server removes the directory when it ends.
+        keep_warm: Seconds for which the server waits for the next user after the last one has left.
+        is_temporary: Whether the server, if this call starts it, removes the directory when it ends.
 
     Returns:
         The open store.
 
     Raises:
-        StoreError: The server ended three times while it was opened.
+        StoreError: In each of three attempts, the server ended before the store was open.
     """
-    # A server that was just killed can still be joined for a moment. The next attempt finds it gone and
-    # starts a new one.
+    # Try three times. For a moment, a server that was just killed can still be joined. The next attempt
+    # notices that it is gone and starts a new one.
     for _ in range(3):
         membership = embedded.join(directory, is_temporary)
         with ExitStack() as opened:
@@ -373,10 +378,10 @@ def open_embedded(
             opened.enter_context(watched(membership.java, membership.bolt_port))
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"
             driver = opened.enter_context(connect(uri, basic_auth(supervisor.OWNER, membership.password)))
-            # This driver connects on its first query, so it costs nothing if no untrusted query is run.
+            # A second driver with the reader account runs untrusted queries. It connects on its first query.
             account = basic_auth(supervisor.READER, membership.reader_password)
             reader = Reader(opened.enter_context(connect(uri, account)), leave_to_account)
-            # The port opens before the database exists, so wait for the first answer.
+            # Wait until the server answers queries, because its port opens before the database exists.
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"
                 store = Store(
@@ -390,14 +395,14 @@ def open_embedded(
                     server=membership,
                 )
                 ensure_schema(store, upgrading)
-                # Everything has succeeded: from now on, closing the store leaves the server.
+                # Since nothing has failed, hand the connections over to the store, which closes them.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {reason_of_end(directory)}")
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
-    """Wait for the server's first answer; return False if it ends first."""
+    """Wait for the server's first answer. Return False if the server ends before."""
     now = spoke = time.monotonic()
     deadline = now + embedded.START_SECONDS
     directory = membership.directory
@@ -405,7 +410,8 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
         try:
             ask(driver, supervisor.DATABASE)
             return True
-        # The port opens a moment before the database exists. An error is an answer, too: the server is alive.
+        # An error that the server reports shows that it is alive. It occurs because the port opens a moment
+        # before the database exists.
         except Neo4jError:
             spoke = time.monotonic()
         except DriverError:
@@ -434,12 +440,13 @@ def server_version(agent: str, uri: str) -> str:
         uri: The address, for messages.
 
     Returns:
-        A name such as ``Neo4j 5.26.30``. A server that calls itself compatible is named by its own name.
+        A name such as ``Neo4j 5.26.30``. For a server that is only compatible with Neo4j, this is the
+        server's own name and version.
 
     Raises:
         StoreError: The server is older than Neo4j 5.26, or not compatible with Neo4j.
     """
-    # A compatible server answers like "Neo4j/5.26.0 compatible (NAME VERSION)".
+    # A compatible server reports an agent string such as "Neo4j/5.26.0 compatible (NAME VERSION)".
     found = re.match(r"Neo4j/v?(\d+)\.(\d+)(\S*)(?: compatible \((.+)\))?", agent)
     if not found:
         raise StoreError(f"{uri} is {agent}: graphneg needs Neo4j 5.26 or newer")

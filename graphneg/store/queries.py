@@ -1,18 +1,18 @@
-"""Run the named queries of ``cypher/explore/`` and show the rows of any query.
+"""Run the named queries in ``cypher/explore/``, and convert the rows of any query.
 
-`explore` runs a named query with its parameters and returns `Rows`, which convert to a data frame or to a
-networkx graph. If a topic or a frame is unknown, the error names similar ones. `info_of` counts what a store
-holds.
+`explore` runs a named query with its parameters and returns `Rows`, which can be converted to a data frame or
+to a networkx graph. If a topic or a frame is unknown, the error message suggests similar ones. `info_of`
+counts the content of a store.
 
-A file ``NAME.cypher`` begins with comment lines, such as::
+The file of a named query begins with comment lines, such as::
 
     // hubs: topics with the most shifts
     // $limit (20): maximum number of rows
     // Columns: topic, shifts
 
-The first line holds the name and a summary. Each parameter has a line; the value in parentheses is its
-default, as JSON, and a parameter without a default is required. ``Columns:`` describes the result. An
-indented line continues the previous one.
+The first line contains the name and a summary. Then there is a line for each parameter. The value in
+parentheses is its default, written as JSON. A parameter without a default is required. ``Columns:`` describes
+the columns of the result. An indented line continues the previous line.
 
 Example:
     Show the three topics with the most shifts as a data frame::
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 
 FOLDER = "explore"
-"""The folder of named queries in ``cypher/``."""
+"""The folder below ``cypher/`` that contains the named queries."""
 NEAR = 5
-"""Maximum number of similar names that an error suggests."""
+"""Maximum number of similar names that an error message suggests."""
 PREFIX = 3
-"""Number of letters that a similar topic has in common with the one that was asked for."""
+"""Number of first letters that a similar topic must share with the unknown topic."""
 MOST_FORMS = 50
-"""Maximum number of combinations of lemmas that are tried for a topic of several words."""
+"""Maximum number of lemma combinations that are looked up for a topic of several words."""
 _PARAMETER = re.compile(r"^\$(\w+)(?: \((.*?)\))?: (.*)$")
 _TOPICS = ("focus", "perspective", "start", "end")
 """Parameters of named queries whose values are topics of the shift graph."""
@@ -65,13 +65,13 @@ _TOO_DEEP = "a list or map of the result is too deep to be shown: return a part 
 class QueryParameter:
     """A parameter of a named query.
 
-    If the default is a number, the parameter takes whole numbers from 0. Otherwise it takes a text.
+    If the default is a number, the values are integers from 0. Otherwise they are strings.
 
     Attributes:
-        name: The name, without ``$``.
-        meaning: What it means, from the file's header.
-        required: Whether it has no default.
-        default: The default value; None if it has none.
+        name: The name of the parameter, without ``$``.
+        meaning: Description of the parameter in the header of the file.
+        required: Whether a value must be given, because there is no default.
+        default: The default value; None if there is none.
     """
 
     name: str
@@ -81,20 +81,20 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
-        """Whether the parameter takes a text instead of a number."""
+        """Whether the values are strings; False for integers."""
         return not isinstance(self.default, int)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query of ``cypher/explore/``.
+    """A named query in ``cypher/explore/``.
 
     Attributes:
-        name: The name of the file, without its suffix.
-        summary: What the query finds.
+        name: The name of the query's file, without its suffix.
+        summary: Summary of the query in the header of the file.
         parameters: The parameters, in the order of the header.
-        columns: A description of the columns.
-        text: The whole file.
+        columns: Description of the columns of the result.
+        text: The text of the file, including the header.
     """
 
     name: str
@@ -104,10 +104,10 @@ class NamedQuery:
     text: str
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of each parameter: the given one, or its default.
+        """Check the given values of parameters, and add the defaults of the others.
 
         Args:
-            given: Values by parameter name.
+            given: The given values by parameter name.
 
         Returns:
             The values of all parameters, by name.
@@ -131,9 +131,9 @@ class NamedQuery:
                 fits, kind = isinstance(value, str) or (value is None and not parameter.required), "a text"
             else:
                 kind = "a whole number, 0 or more"
-                # True is an int in Python, but not a whole number to a user.
+                # Exclude booleans, which are integers in Python.
                 fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-            # A default needs no check.
+            # Check only given values, not defaults.
             if name in given and not fits:
                 raise InputError(f"{name!r} of the query {self.name} is {kind}, not {value!r}")
         return values
@@ -152,7 +152,7 @@ def named_query(name: str) -> NamedQuery:
     """Find a named query.
 
     Args:
-        name: Its name; ``-`` may be written for ``_``.
+        name: The name of the query, with ``_`` or ``-`` between words.
 
     Returns:
         The query.
@@ -178,11 +178,11 @@ def parse_query(name: str, text: str) -> NamedQuery:
         text: The text of its file.
 
     Returns:
-        The query with its documentation.
+        The query with the content of its header.
 
     Raises:
-        InputError: The text does not begin with ``// NAME:``, has no ``// Columns:`` line, or a default is
-            not JSON.
+        InputError: The text does not begin with ``// NAME:``, does not have exactly one ``// Columns:`` line,
+            or has a default that is not JSON.
     """
     header = read_header(name, text)
     if header is None:
@@ -195,7 +195,7 @@ def parse_query(name: str, text: str) -> NamedQuery:
     for match in filter(None, map(_PARAMETER.match, lines)):
         key, default, meaning = match.groups()
         try:
-            # Defaults are JSON, so that 20 is a number and "tea" is a text.
+            # Parse defaults as JSON, so that 20 is a number and "tea" is a string.
             value = None if default is None else json.loads(default)
         except json.JSONDecodeError as error:
             raise InputError(f"{name}.cypher: the default of ${key} is not JSON: {default}") from error
@@ -218,10 +218,10 @@ def explore(
         name: The name of the query.
         parameters: Values by parameter name.
         seconds: Seconds after which the server stops the query; None for no limit.
-        cancellation: Lets another thread stop the query.
+        cancellation: Object with which another thread can stop the query; None if no thread does.
 
     Returns:
-        The rows.
+        The rows of the result.
 
     Raises:
         InputError: The query or a parameter is unknown, a parameter is missing, or there are no rows because
@@ -231,7 +231,8 @@ def explore(
     values = query.values(parameters)
     rows = Rows(store.query_read(query.text, values, seconds=seconds, cancellation=cancellation))
     topics = [value for key, value in values.items() if key in _TOPICS and isinstance(value, str)]
-    # An empty result may be right. It deserves an error only if a topic or a frame is misspelled.
+    # An empty result may be correct. Look for a misspelled topic or frame, and raise an error only if there
+    # is one.
     if topics and not rows:
         known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}
         for topic in topics:
@@ -239,7 +240,7 @@ def explore(
                 advice = "graphneg shift build makes it, graphneg cypher --named hubs lists topics"
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")
-    # A frame may be one that graphneg ships, or one that was loaded into the store.
+    # A frame exists if it is in the PropBank that graphneg ships or was loaded into the store.
     frame = values.get(_FRAME)
     if not rows and isinstance(frame, str) and not frame_exists(store, frame):
         advice = _meant(_near_frames(frame)) or "graphneg load propbank PATH loads more than graphneg brings"
@@ -263,37 +264,37 @@ def frame_exists(store: Store, frame: str) -> bool:
 
 
 def _near_frames(frame: str) -> list[str]:
-    """Return the first frames of the same lemma."""
+    """Return up to `NEAR` frames with the same lemma as a frame that does not exist."""
     from graphneg.english.propbank import load_frames
 
-    # "give-01" and "give-up-07" have different lemmas.
+    # Remove only the number: "give-01" has the lemma "give", and "give-up-07" has the lemma "give-up".
     lemma = re.sub(r"-\d+$", "", frame)
     return sorted(known for known in load_frames().frames if known.rpartition("-")[0] == lemma)[:NEAR]
 
 
 def near_topics(store: Store, text: str) -> list[str]:
-    """Return topics of the shift graph that a user may have meant.
+    """Return topics of the shift graph that the user may have meant.
 
-    Topics of which the text is an inflected form come first: "paid" suggests "pay". Topics with a similar
-    spelling follow, the most similar first.
+    The lemmas of the text come first: "paid" suggests "pay". Topics with a similar spelling follow, the most
+    similar one first.
 
     Args:
         store: An open store.
         text: A topic that is not in the shift graph.
 
     Returns:
-        At most `NEAR` topics.
+        At most `NEAR` topics that are in the shift graph.
     """
     from graphneg.english.words import lemmas
 
     words = text.lower().split()
     topic = " ".join(words)
-    # A topic of several words has a form for each combination of their lemmas.
+    # For a topic of several words, combine the lemmas of each word in all ways.
     forms = [" ".join(form) for form in islice(product(*map(sorted, map(lemmas, words))), MOST_FORMS)]
     rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
     found = sorted(row["topic"] for row in rows)
     alike = get_close_matches(topic, found, NEAR)
-    # Inflected forms first, and each topic once.
+    # Put lemmas first, and remove duplicates.
     return list(dict.fromkeys([*(form for form in forms if form in found), *alike]))[:NEAR]
 
 
@@ -303,12 +304,12 @@ def _meant(near: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """A description of a store and its content.
+    """The size of a store's content.
 
     Attributes:
-        description: The kind and place of the store.
+        description: Description of the store, such as ``embedded store at /data/store``.
         counts: Number of nodes or relationships, by label or type.
-        corpora: Corpus, split and number of dialogues, for each split of each corpus.
+        corpora: For each split of each corpus, the names of corpus and split, and the number of dialogues.
     """
 
     description: str
@@ -331,21 +332,23 @@ def info_of(store: Store) -> Info:
 
 
 class Rows(list[dict[str, Any]]):
-    """The rows of a query, each a dict by column. Nodes and relationships are objects of the driver.
+    """The rows of a query's result, as dictionaries by column name.
+
+    Nodes and relationships are objects of the Neo4j driver.
 
     Args:
-        result: The result of the query.
+        result: The result, as the driver returned it.
     """
 
     def __init__(self, result: EagerResult) -> None:
         """Initialize from a result."""
-        # A result without rows has columns, too.
+        # Take the columns from the result and not from the rows, because there may be no rows.
         self.columns: list[str] = list(result.keys)
         self.summary = result.summary
         super().__init__({key: record[key] for key in self.columns} for record in result.records)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame with the columns of the query. Nodes and relationships become dicts."""
+        """Return a data frame with the columns of the query. Nodes and relationships become dictionaries."""
         import pandas
 
         rows = [[plain(row[column]) for column in self.columns] for row in self]
@@ -354,11 +357,11 @@ class Rows(list[dict[str, Any]]):
     def to_networkx(self) -> networkx.MultiDiGraph[str]:
         """Return the nodes and relationships in the rows as a graph.
 
-        A node has its ``id`` or ``text`` as its key, and its ``labels`` and properties as attributes. An edge
-        has the type of the relationship as its key, and its properties as attributes.
+        The key of a node is its property ``id`` or ``text``, and its attributes are its properties and its
+        ``labels``. The key of an edge is the type of the relationship, and its attributes are the properties.
 
         Returns:
-            A directed graph that may have parallel edges.
+            A directed graph, which can have parallel edges.
         """
         import networkx
 
@@ -370,16 +373,16 @@ class Rows(list[dict[str, Any]]):
 
 
 def plain(value: Any) -> Any:
-    """Convert a value of a row to types that JSON and data frames can hold.
+    """Replace the driver's objects in a value by dictionaries and lists.
 
     Args:
         value: Any value of a row.
 
     Returns:
-        The value, with nodes and relationships as dicts, and paths as lists of both.
+        The value, with nodes and relationships as dictionaries, and paths as lists of these.
 
     Raises:
-        InputError: Its lists or maps are nested too deeply.
+        InputError: Lists or dictionaries in the value are nested too deeply.
     """
     try:
         return _plain(value)
@@ -393,7 +396,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Relationship):
         return {"type": value.type, **dict(value.items())}
     if isinstance(value, Path):
-        # A path alternates between nodes and relationships, and begins and ends with a node.
+        # Put nodes and relationships in the order of the path, which begins and ends with a node.
         pairs = zip(value.nodes, (*value.relationships, None), strict=True)
         return [_plain(part) for part in chain.from_iterable(pairs) if part]
     if isinstance(value, list | tuple):
@@ -410,30 +413,30 @@ def shown(value: Any) -> str:
         value: Any value of a row.
 
     Returns:
-        A text as it is, and anything else as JSON.
+        A string as it is, and any other value as JSON.
 
     Raises:
-        InputError: Its lists or maps are nested too deeply.
+        InputError: Lists or dictionaries in the value are nested too deeply.
     """
     bare = plain(value)
     if isinstance(bare, str):
         return bare
     try:
-        # Dates and points have no JSON form.
+        # default=str is for types that do not exist in JSON, such as dates and points.
         return json.dumps(bare, ensure_ascii=False, default=str)
     except RecursionError as error:
         raise InputError(_TOO_DEEP) from error
 
 
 def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
-    """Add the nodes and relationships in a value to a graph."""
+    """Add the nodes and relationships that a value contains to a graph."""
     if isinstance(value, Node):
         graph.add_node(_key(value), labels=sorted(value.labels), **dict(value.items()))
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
-            # Do not replace a node that was added with its properties: the end of a relationship may have
-            # none.
+            # Do not replace a node that was added before. The node at the end of a relationship may lack the
+            # properties.
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))
@@ -443,5 +446,5 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
 
 
 def _key(node: Node) -> str:
-    """Return a node's ``id`` or ``text``, or else the server's number, which is valid in this result only."""
+    """Return a node's ``id`` or ``text``, or else the server's id, which is only valid in this result."""
     return str(node.get("id") or node.get("text") or node.element_id)

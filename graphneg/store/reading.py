@@ -1,16 +1,16 @@
 """Run untrusted queries in such a way that they can only read.
 
-Untrusted queries come from users, web pages and transform files. The text of a query does not reveal whether
-it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the server has to
-decide, in one of three ways:
+Untrusted queries come from users, web pages and transform files. The text of a query does not reliably show
+whether it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the decision
+is left to the server, in one of three ways:
 
-- The embedded server runs the query with an account that may only read records.
-- Neo4j first shows the plan of the query (see `PlanCheck`) and then runs it in a transaction with READ
-  access. READ access alone would permit ``LOAD CSV`` and ``CALL dbms.listConfig()``.
-- Other servers that speak the same protocol may not enforce READ access, so they need an account that may
-  only read.
+- On the embedded server, the query runs with an account that may only read records.
+- On Neo4j, the plan of the query is checked first (see `PlanCheck`). Then the query runs in a transaction
+  with READ access. READ access alone would allow ``LOAD CSV`` and ``CALL dbms.listConfig()``.
+- Other servers with the same protocol may not enforce READ access. There, the query runs with an account that
+  may only read, or is refused if no such account is configured.
 
-`write_clause` looks at the text. It only decides how early a refusal comes and how it is worded.
+`write_clause` does look at the text, but only to refuse obvious writes early and with a clear message.
 
 Example:
     `graphneg.store.connection.Store.query_read` refuses a query that writes::
@@ -36,11 +36,11 @@ from graphneg.store.statements import as_literal, shipped_texts
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The way in which a server runs untrusted queries.
+    """The driver and the check that a store uses for untrusted queries.
 
     Attributes:
-        driver: The driver that runs them, with an account that may only read if the server has one.
-        check: Takes a transaction and the text of a query, and returns the text to send or raises
+        driver: The driver that runs the queries. It uses an account that may only read if there is one.
+        check: Function of a transaction and the text of a query. It returns the text to send, or raises
             `OnlyReading`.
     """
 
@@ -49,21 +49,21 @@ class Reader:
 
 
 def leave_to_account(transaction: ManagedTransaction, text: str) -> str:
-    """Check nothing, because the account of the `Reader` may only read.
+    """Accept any query, because the driver of the `Reader` uses an account that may only read.
 
     Args:
         transaction: The transaction in which the query will run.
         text: The query.
 
     Returns:
-        The query with ``EXPLAIN`` or ``PROFILE`` at its very beginning: the embedded server does not
-        recognize them after a comment.
+        The query. If it contains ``EXPLAIN`` or ``PROFILE`` after a comment, the comment is removed, because
+        the embedded server recognizes these words only at the very beginning.
     """
     return "".join(_mode_and_query(text))
 
 
 def refuse_all(transaction: ManagedTransaction, text: str) -> str:
-    """Refuse any query, because the server has no account that may only read and ignores READ access.
+    """Refuse any query, because READ access may not be enforced and there is no account that may only read.
 
     Args:
         transaction: The transaction in which the query would run.
@@ -95,32 +95,34 @@ _PROCEDURES = frozenset(
         "schema.visualization",
     )
 ) | {"dbms.components"}
-"""Neo4j procedures, in lower case, that only read this database."""
+"""Neo4j procedures that only read this database, in lower case."""
 _COMMANDS = frozenset(("ShowConstraints", "ShowFunctions", "ShowIndexes", "ShowProcedures"))
-"""Plan operators of SHOW commands that describe this database or the language."""
+"""Plan operators of the SHOW commands that are allowed: they only describe this database or the query
+language."""
 _NOT_READING = re.compile(r"LoadCSV|Procedure|Command|Administration|^Show|^Terminate", re.IGNORECASE)
-"""Plan operators that may do more than read the database."""
+"""Pattern of plan operators that may do more than read the database."""
 _MOST_PASSED = 1_000
-"""Number of checked queries to remember."""
+"""Maximum number of accepted queries that are remembered."""
 _MODE = re.compile(r"(?:\s+|//[^\r\n]*[\r\n]|/\*.*?\*/)*(EXPLAIN|PROFILE)\b", re.IGNORECASE | re.DOTALL)
 
 
 class PlanCheck:
-    """Checks queries by the plans that one Neo4j server makes of them.
+    """Checks queries by looking at their execution plans on a Neo4j server.
 
-    Planning a long query takes a second or more, and Neo4j does not cache the plan. So each text is planned
-    only once, and queries that graphneg ships are never planned. All of them run with READ access.
+    Planning a long query takes a second or more, and Neo4j does not cache the plan. So accepted
+    queries are remembered and not planned again. Queries that graphneg ships are accepted without a plan. All
+    queries run with READ access in addition to this check.
     """
 
     def __init__(self) -> None:
-        """Initialize without any checked query."""
+        """Initialize without accepted queries."""
         self._passed: set[str] = set()
 
     def __call__(self, transaction: ManagedTransaction, text: str) -> str:
-        """Ask Neo4j for the plan of a query, and check that the plan only reads this database.
+        """Request the plan of a query from Neo4j, and check that it only reads this database.
 
-        The plan must not write, load files, run an administration command, or call a procedure outside of the
-        list of known procedures. Otherwise `OnlyReading` is raised.
+        Raises `OnlyReading` if the plan writes, loads files, runs an administration command, or calls a
+        procedure that is not known to be harmless.
 
         Args:
             transaction: A transaction with READ access, in which the query runs afterwards.
@@ -132,16 +134,17 @@ class PlanCheck:
         mode, query = _mode_and_query(text)
         if query not in self._passed and query not in shipped_texts():
             _check_plan(transaction, query)
-            # A program can send any number of different texts.
+            # Limit the memory, because a program can send any number of distinct queries.
             if len(self._passed) >= _MOST_PASSED:
                 self._passed.clear()
             self._passed.add(query)
-        # Send exactly the query that was planned. The text before it may only look like comments.
+        # Send exactly the query that was planned. Text that was cut off before it must not reach the server:
+        # it only looks like comments to this module, and Neo4j might read it differently.
         return mode + query
 
 
 def _check_plan(transaction: ManagedTransaction, query: str) -> None:
-    """Refuse a query whose plan has an operator that does not only read."""
+    """Refuse a query if its plan has an operator that may do more than read."""
     summary = transaction.run(as_literal(f"EXPLAIN {query}")).consume()
     operators = list(_operators(summary.plan or {}))
     calls = [name for kind, name in operators if kind == "ProcedureCall"]
@@ -153,22 +156,24 @@ def _check_plan(transaction: ManagedTransaction, query: str) -> None:
                 )
         elif kind not in _COMMANDS and _NOT_READING.search(kind):
             raise _would_write(query, kind)
-    # Query type "s" is a change of the schema or of the server, but also a call of a server procedure such as
-    # dbms.components.
+    # Type "r" is a read query. Type "s" is a change of the schema or of the server, but also a call of a
+    # server procedure such as dbms.components, so it is allowed if all operators have passed and one is a
+    # call.
     if not operators or not (summary.query_type == "r" or (summary.query_type == "s" and calls)):
         raise _would_write(query)
 
 
 def _mode_and_query(text: str) -> tuple[str, str]:
-    """Split off ``EXPLAIN`` or ``PROFILE``; the mode is empty if the query has none."""
+    """Split a query into its mode (``EXPLAIN``, ``PROFILE`` or empty) and the rest."""
     found = _MODE.match(text)
     return (f"{found[1]} ", text[found.end() :]) if found else ("", text)
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each plan operator, and the procedure that it calls, in lower case."""
+    """Yield the name of each operator of a plan, and the procedure that it calls, in lower case."""
     if plan:
-        # An operator type is "ProcedureCall@neo4j", and its details are "db.labels() :: (label :: STRING)".
+        # For example, the type is "ProcedureCall@neo4j", and the details are "db.labels() :: (label ::
+        # STRING)".
         details = str(plan.get("args", {}).get("Details", ""))
         yield str(plan["operatorType"]).partition("@")[0], details.partition("(")[0].lower()
         for child in plan.get("children", ()):
@@ -176,22 +181,24 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def check_summary(summary: ResultSummary, text: str) -> None:
-    """Raise `OnlyReading` if a query wrote, according to its summary; its transaction is still open."""
-    # The embedded server reports "MATCH (n:None) SET n.a = 1" as a write, although it matches nothing, so
-    # nothing is refused. It always reports plans and profiles as writes; for these the counters decide.
+    """Raise `OnlyReading` if a query wrote, according to its summary. So its transaction is rolled back."""
+    # Two checks are needed. The counters show actual writes. The query type shows a write that happened to
+    # change nothing: "MATCH (n:None) SET n.a = 1" matches nothing, so the embedded server has no reason to
+    # refuse it. The type is ignored for plans and profiles, which the embedded server always reports as
+    # writes.
     is_plan = summary.plan is not None or summary.profile is not None
     if summary.counters.contains_updates or ("w" in (summary.query_type or "") and not is_plan):
         raise _would_write(text)
 
 
 _REFUSED = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.AccessMode")
-"""Error codes of a server that refuses to write."""
+"""Error codes with which a server refuses to write."""
 
 
 @contextmanager
 def only_reading(text: str) -> Generator[None]:
-    """Raise `OnlyReading` with a clear message if the server refuses the query in the block as a write."""
-    # Refuse an obvious write without asking the server.
+    """Convert the error of the server to `OnlyReading` if it refuses the query in the block as a write."""
+    # Refuse an obvious write without sending it to the server.
     if write_clause(text):
         raise _would_write(text)
     try:
@@ -234,18 +241,18 @@ _BEFORE_NAME = frozenset(
         *("WHERE", "WITH", "XOR", "YIELD"),
     )
 )
-"""Tokens after which a word is a name, not a clause: ``n.set``, ``:Create``, ``AS set``."""
+"""Tokens after which a word is a name and not a clause, as in ``n.set``, ``:Create`` or ``AS set``."""
 _AFTER_NAME = frozenset((",", ")", ".", ":", "=", "]", "}", "|", ""))
-"""Tokens before which a word is a name, not a clause: ``set,`` or ``{merge: 1}``. The empty string is the
-end."""
+"""Tokens before which a word is a name and not a clause, as in ``set,`` or ``{merge: 1}``. The empty string
+stands for the end of the query."""
 
 
 def write_clause(query: str) -> str | None:
-    """Return the clause by which a query seems to write.
+    """Return the first clause of a query that seems to write.
 
-    Strings, comments and quoted names are skipped. So are names that look like a clause: ``n.set``,
-    ``:Create``, ``{merge: 1}``, ``RETURN set``. The result is a hint for messages only, since a query can
-    hide a clause.
+    Strings, comments and quoted names are skipped, and also names that look like a clause: ``n.set``,
+    ``:Create``, ``{merge: 1}``, ``RETURN set``. The result is not reliable, since a query can hide a clause.
+    It is used for early refusals and for messages only.
 
     Args:
         query: The Cypher text.
@@ -260,7 +267,7 @@ def write_clause(query: str) -> str | None:
     tokens = [token for token in _TOKEN.finditer(query) if token.lastgroup != "skip"]
     words = ["", *("'" if token.lastgroup == "quoted" else token[0].upper() for token in tokens), ""]
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
-        # In "RETURN set" the word follows RETURN, and in "set = 1" it precedes "=". Both are names.
+        # Skip names: in "RETURN set" the word follows RETURN, and in "set = 1" it precedes "=".
         if word in _WRITE_WORDS and before not in _BEFORE_NAME and after not in _AFTER_NAME:
             return word
     return None

@@ -1,7 +1,7 @@
-"""Reopen a store after its server has ended, for programs that run for days.
+"""Reopen a store after its server has ended, in programs that run for days.
 
-A query can exhaust the memory of an embedded server, which then ends, and anybody can kill a server. All
-acknowledged writes are kept, and a new server can be started in the same directory::
+An embedded server ends if a query exhausts its memory or if somebody kills it. All acknowledged writes are
+kept, and a new server can be started in the same directory::
 
     stores = ReopenedStore(open_store("graphneg-store"), lambda: open_store("graphneg-store"))
     stores.current().read("RETURN 1")    # also works after `kill -9` of the server
@@ -18,17 +18,17 @@ from graphneg.errors import GraphnegError, StoreError
 from graphneg.store.connection import Store
 
 WAIT_SECONDS = 10.0
-"""Seconds for which a thread waits while another one opens the store."""
+"""Maximum number of seconds for which a thread waits while another thread opens the store."""
 PAUSE_SECONDS = 10.0
-"""Seconds after a failed attempt during which no new attempt is made."""
+"""Minimum number of seconds between a failed attempt to open the store and the next attempt."""
 
 
 class ReopenedStore:
-    """Provides the open store. Several threads may use it.
+    """Provides an open store, and opens it again if its server has ended. Several threads may use it.
 
     Args:
-        store: The open store. It is closed together with this object.
-        open_again: Opens the same store again.
+        store: The open store. `close` closes it.
+        open_again: Function that opens the same store again.
     """
 
     def __init__(self, store: Store, open_again: Callable[[], Store]) -> None:
@@ -40,10 +40,10 @@ class ReopenedStore:
         self._failed_at = 0.0
 
     def current(self) -> Store:
-        """Return the store, reopened if its server has ended.
+        """Return the store. Open it again first if its server has ended.
 
-        If the store cannot be opened, or could not be opened a few seconds ago, the error of that attempt is
-        raised.
+        If this fails, the error is raised. In the next `PAUSE_SECONDS`, further calls raise a `StoreError`
+        with the same message instead of trying again.
 
         Returns:
             An open store.
@@ -56,7 +56,7 @@ class ReopenedStore:
         if not self._opening.acquire(timeout=WAIT_SECONDS):
             raise StoreError("the store is being opened again: try again in a few seconds")
         try:
-            # Another thread may have opened the store while this one waited.
+            # Check again, because another thread may have opened the store while this one waited.
             if self._store.has_ended:
                 self._replace()
             return self._store
@@ -64,8 +64,8 @@ class ReopenedStore:
             self._opening.release()
 
     def _replace(self) -> None:
-        """Open the store again, unless an attempt has failed a moment ago."""
-        # An attempt takes seconds, so it is not repeated for each request.
+        """Open the store again, unless an attempt has failed less than `PAUSE_SECONDS` ago."""
+        # Do not repeat a failed attempt for each request, because an attempt takes seconds.
         if self._failure and time.monotonic() - self._failed_at < PAUSE_SECONDS:
             raise StoreError(self._failure)
         ended = self._store
@@ -75,7 +75,7 @@ class ReopenedStore:
             self._failure, self._failed_at = str(error), time.monotonic()
             raise
         self._failure = ""
-        with suppress(GraphnegError, OSError):  # The server is gone, so closing its connections may fail.
+        with suppress(GraphnegError, OSError):  # Closing it may fail, because the server is gone.
             ended.close()
 
     def close(self) -> None:

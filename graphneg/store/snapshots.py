@@ -1,9 +1,10 @@
 """Read the snapshot in the store of a shard.
 
-A store may hold only a shard of a corpus, while some negatives need other dialogues, for example as donors of
-a graft. A snapshot holds what was counted over the whole corpus, so that a shard gives the same negatives as
-the store with everything. `graphneg.snapshots` makes snapshots and loads them; `stored_snapshot` returns the
-one in a store, or None if the store holds the whole corpus.
+To make negatives in parallel, a corpus can be divided into shards, each in its own store. But some negatives
+need data from the whole corpus, for example utterances of other dialogues that are inserted into a response.
+A snapshot contains these data, so that a shard gives the same negatives as a store with the whole corpus.
+`graphneg.snapshots` makes and loads snapshots. `stored_snapshot` returns the snapshot in a store, or None if
+the store has none.
 
 Example:
     Read the shifts of the whole corpus in the store of a shard::
@@ -27,11 +28,11 @@ from graphneg.store.statements import cypher_text
 
 DONORS, UTTERANCES, SHIFTS, SENTENCES, BANK = "donors", "utterances", "shifts", "sentences", "bank"
 PARTS = (DONORS, UTTERANCES, SHIFTS, SENTENCES, BANK)
-"""The parts that a snapshot may have."""
+"""The names of the parts that a snapshot can have."""
 ANSWERED = "answered"
-"""The rows of contexts with right responses. They belong to the part ``sentences``."""
+"""The name of the rows with contexts and their correct responses, which belong to the part ``sentences``."""
 COPIES = "copies"
-"""The rows of right replies of copied contexts. Every snapshot has them."""
+"""The name of the rows with the correct replies of copied contexts, which every snapshot has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,9 @@ class StoredSnapshot:
 
     Attributes:
         digest: The digest of the snapshot's content.
-        parts: The names of its parts.
-        dialogues: Number of dialogues in the whole corpus, by corpus and split.
-        utterances: Number of utterances in the whole corpus.
+        parts: The names of the parts that the snapshot has.
+        dialogues: Number of dialogues on which the snapshot is based, by names of corpus and split.
+        utterances: Number of utterances in these dialogues.
     """
 
     digest: str
@@ -51,28 +52,28 @@ class StoredSnapshot:
     utterances: int
 
     def rows(self, store: Store, part: str) -> list[Any]:
-        """Return the rows of a part, in their order.
+        """Return the rows of a part, in their stored order.
 
-        A part that the snapshot does not have raises `InputError`.
+        Raises `InputError` if the snapshot does not have the part.
 
         Args:
-            store: The store that holds the snapshot.
-            part: One of `PARTS`, `ANSWERED` or `COPIES`.
+            store: The store that contains the snapshot.
+            part: A name in `PARTS`, or `ANSWERED` or `COPIES`.
 
         Returns:
-            The rows, as JSON values.
+            The rows, parsed from JSON.
         """
         if part != COPIES:
             self.require(SENTENCES if part == ANSWERED else part)
         found = store.read(cypher_text("snapshot/rows"), part=part)
-        # The rows of a part are stored in several nodes, as JSON.
+        # Concatenate the rows, because those of a part are stored in several nodes, as JSON.
         return [row for some in found for row in json.loads(some["rows"])]
 
     def require(self, part: str) -> None:
-        """Refuse to continue if the snapshot lacks a part.
+        """Raise an error if the snapshot lacks a part.
 
         Args:
-            part: One of `PARTS`.
+            part: A name in `PARTS`.
 
         Raises:
             InputError: The snapshot does not have this part.
@@ -96,40 +97,41 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     if not found:
         return None
     facts = json.loads(found[0]["facts"])
-    # JSON has only text keys, so the pairs of corpus and split are stored as lists.
+    # Convert lists to pairs of corpus and split, which cannot be keys of a JSON object.
     dialogues = {(corpus, split): amount for corpus, split, amount in facts["dialogues"]}
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 
 
 def shared_content(store: Store, selection: Selection) -> str:
-    """Return a digest of the content that all shards of a selection share.
+    """Return a digest that is the same for all shards of a selection.
 
-    If the store has a snapshot, a selection without a shard, or with a limit, raises `InputError`.
+    Raises `InputError` if the store has a snapshot and cannot resolve the selection; see `check_selection`.
 
     Args:
         store: An open store.
-        selection: The dialogues.
+        selection: The selected dialogues.
 
     Returns:
-        The digest of the snapshot, or the digest of the stored content if there is no snapshot.
+        The digest of the snapshot; without a snapshot, the digest of the stored content.
     """
     snapshot = stored_snapshot(store)
     if snapshot is None:
         return shared_digest(store, selection)
     check_selection(snapshot, selection)
-    # All shards of a snapshot share its digest, whatever else their stores hold.
+    # Use the digest of the snapshot, which is the same in the stores of all shards.
     return f"snapshot {snapshot.digest}"
 
 
 def check_selection(snapshot: StoredSnapshot | None, selection: Selection) -> None:
-    """Refuse with `InputError` a selection that a store with a snapshot cannot resolve.
+    """Raise `InputError` for a selection that a store with a snapshot cannot resolve.
 
-    Such a store holds one shard, so it cannot tell which dialogues of the corpus are the first ones, and it
-    does not know which shard it holds. The selection must therefore have a shard and no limit.
+    A store with a snapshot contains one shard of a corpus. It does not record which shard this is, so the
+    selection must specify the shard. It does not know which dialogues of the corpus are the first ones, so
+    the selection must not have a limit.
 
     Args:
-        snapshot: The snapshot in the store, if any.
-        selection: The dialogues.
+        snapshot: The snapshot in the store; None if there is none, so that every selection is accepted.
+        selection: The selected dialogues.
     """
     if snapshot is None:
         return
@@ -140,6 +142,6 @@ def check_selection(snapshot: StoredSnapshot | None, selection: Selection) -> No
     else:
         return
     error = InputError(reason)
-    # The exit status of wrong usage.
+    # 2 is the exit status for incorrect usage of a command.
     error.status = 2
     raise error

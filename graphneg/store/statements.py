@@ -1,6 +1,6 @@
 """Find the Cypher files that graphneg ships, and run them in an open transaction.
 
-The name of a file is its path below ``cypher/`` without the suffix: ``load/terms`` is
+A file is named by its path below ``cypher/`` without the suffix: ``load/terms`` is the file
 ``cypher/load/terms.cypher``.
 
 Example:
@@ -30,10 +30,10 @@ def cypher_text(name: str) -> str:
     """Return the text of a Cypher file that graphneg ships.
 
     Args:
-        name: Its name: ``edit/apply`` is ``cypher/edit/apply.cypher``.
+        name: The name of the file: ``edit/apply`` is ``cypher/edit/apply.cypher``.
 
     Returns:
-        The text, with its comments.
+        The text of the file, including comments.
     """
     return resources.files("graphneg.cypher").joinpath(f"{name}.cypher").read_text(encoding="utf-8")
 
@@ -41,22 +41,22 @@ def cypher_text(name: str) -> str:
 @cache
 def shipped_texts() -> frozenset[str]:
     """Return the texts of all transforms and named queries that graphneg ships."""
-    # These folders hold the shipped queries that run through `Store.query_read`.
+    # Other folders are not needed: `Store.query_read` runs only shipped queries from these two.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
     return frozenset(file.read_text(encoding="utf-8") for file in files)
 
 
 def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
-    r"""Return the comment lines at the beginning of a Cypher file.
+    r"""Parse the comment lines at the beginning of a Cypher file.
 
     Args:
-        name: The name of the file, which must follow the first ``//``.
+        name: The name of the file. The first line of the file must begin with ``// NAME:``.
         text: The text of the file.
 
     Returns:
-        The summary after ``// NAME:``, and the other lines, with indented lines joined to the previous one.
-        None if the file does not begin with its name.
+        The summary in the first line, and a list of the other lines. An indented line is joined to the line
+        before it. None if the first line does not begin with the name.
 
     >>> read_header("hubs", "// hubs: topics\n// $limit (20): rows\n//   at most\nRETURN 1")
     ('topics', ['$limit (20): rows at most'])
@@ -64,7 +64,7 @@ def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
     lines: list[str] = []
     for line in takewhile(lambda line: line.startswith("//"), text.splitlines()):
         content = line.removeprefix("//").removeprefix(" ")
-        # An indented line continues the previous one.
+        # Append an indented line to the previous line.
         if content.startswith(" ") and lines:
             lines[-1] += f" {content.strip()}"
         else:
@@ -77,11 +77,11 @@ def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
 def as_literal(text: str) -> LiteralString:
     """Mark a text as literal for the type checker.
 
-    The driver's type hints accept literal queries only, as a protection against injection. A query that was
-    read from a file is a plain string.
+    The type hints of the driver only accept literal strings as queries, as a protection against injection.
+    But queries that are read from files are ordinary strings.
 
     Args:
-        text: A query.
+        text: The text of a query.
 
     Returns:
         The same text.
@@ -93,28 +93,28 @@ def statements(text: str) -> list[str]:
     """Split a Cypher script into its statements.
 
     Args:
-        text: Statements that end with semicolons, and comment lines.
+        text: The script: statements that end with semicolons, and comment lines.
 
     Returns:
         The statements, without comment lines and semicolons.
     """
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
-    # This simple split is enough: no shipped script has a semicolon in a string.
+    # Splitting at semicolons is correct, because no shipped script has a semicolon in a string.
     return [statement.strip() for statement in code.split(";") if statement.strip()]
 
 
 def in_transactions(
     items: Iterable[T], most: int, rows: Callable[[T], int] = lambda _: 1
 ) -> Iterator[list[T]]:
-    """Group items so that the rows of each group fit into one transaction.
+    """Divide items into groups whose rows fit into one transaction.
 
     Args:
         items: Any items.
-        most: Maximum number of rows in a group. A single item with more rows has its own group.
-        rows: Returns the number of rows of an item; 1 by default.
+        most: Maximum number of rows in a group. An item with more rows forms a group by itself.
+        rows: Function that returns the number of rows of an item. By default each item has one row.
 
     Yields:
-        Groups of items, in order.
+        The groups of items, in order.
 
     >>> list(in_transactions("abcde", 2)), list(in_transactions([2, 1, 5, 1], 3, rows=int))
     ([['a', 'b'], ['c', 'd'], ['e']], [[2, 1], [5], [1]])
@@ -123,7 +123,7 @@ def in_transactions(
     size = 0
     for item in items:
         own = rows(item)
-        # A single item with too many rows still needs a group.
+        # Never yield an empty group, even if this item alone has too many rows.
         if group and size + own > most:
             yield group
             group, size = [], 0
@@ -148,7 +148,7 @@ def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> lis
 
 
 def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> SummaryCounters:
-    """Run a shipped statement and return what it wrote.
+    """Run a shipped statement and return the counts of what it wrote.
 
     Args:
         transaction: An open transaction.
@@ -156,7 +156,7 @@ def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any
         **parameters: Values of the statement's parameters.
 
     Returns:
-        The counters of the server.
+        The counters that the server reported, such as the number of created nodes.
     """
     return send(transaction, name, **parameters).finish().counters
 
@@ -164,8 +164,9 @@ def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any
 def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Sent:
     """Send a shipped statement without waiting for its result.
 
-    The server works on it while the next statement is prepared. Read the result before the transaction ends:
-    an error of the server is raised then, or when the next statement is sent.
+    The server executes the statement while the caller prepares the next one. Call a method of the returned
+    object before the transaction ends. An error of the server is raised there, or when the next statement is
+    sent.
 
     Args:
         transaction: An open transaction.
@@ -173,7 +174,7 @@ def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Se
         **parameters: Values of the statement's parameters.
 
     Returns:
-        The running statement.
+        The statement that was sent, which provides its result.
     """
     return send_text(transaction, cypher_text(name), parameters)
 
@@ -184,14 +185,15 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
     Args:
         transaction: An open transaction.
         text: The Cypher text.
-        parameters: Values of its parameters. Their lists are copied, and the copies are emptied when the
-            result is read.
+        parameters: Values of the statement's parameters. Lists are copied, and the copies are emptied when
+            the result is read.
 
     Returns:
-        The running statement.
+        The statement that was sent, which provides its result.
     """
-    # A transaction and its results refer to each other and to what was sent. Without emptying the lists, ten
-    # thousand rows stay in memory until the garbage collector finds the cycle.
+    # Copy the lists into objects that can be emptied when the result has been read. The driver's transaction
+    # and results form a reference cycle that includes the parameters. Without emptying, ten thousand rows
+    # could stay in memory until the garbage collector finds the cycle.
     named = {
         name: _Rows(cast("list[Any]", value)) if isinstance(value, list) else value
         for name, value in parameters.items()
@@ -201,17 +203,17 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
 
 
 class Sent:
-    """A statement that runs on the server. Call one of its methods, once.
+    """A statement that was sent to the server. Call exactly one of its methods, once, to get the result.
 
     Args:
-        result: The driver's result.
-        rows: The lists of rows that were sent, which are emptied at the end.
+        result: The result object of the driver.
+        rows: The lists of rows that were sent. They are emptied when the result has been read.
     """
 
     __slots__ = ("_result", "_rows")
 
     def __init__(self, result: Result, rows: Sequence[_Rows]) -> None:
-        """Initialize with the driver's result."""
+        """Initialize with the result object of the driver."""
         self._result = result
         self._rows = rows
 
@@ -222,12 +224,12 @@ class Sent:
         return records
 
     def eager(self, most: int | None = None) -> EagerResult:
-        """Return rows with the summary and the keys.
+        """Return rows together with the summary and the keys of the result.
 
-        If the rows have more than `MOST_RESULT_SIZE` characters and values, a `StoreError` is raised.
+        Raises `StoreError` if ``most`` is given and the size of the rows exceeds `MOST_RESULT_SIZE`.
 
         Args:
-            most: Maximum number of rows; None for all rows, without a limit of their size.
+            most: Maximum number of rows; None for all rows, without a limit on their size.
 
         Returns:
             The rows, the summary and the keys.
@@ -237,10 +239,10 @@ class Sent:
         return EagerResult(records, self.finish(), keys)
 
     def _first(self, most: int) -> Iterator[Record]:
-        """Yield the first rows; refuse rows that are too large together."""
+        """Yield the first rows. Raise an error when their total size exceeds the limit."""
         size = 0
         for number, record in enumerate(islice(self._result, most), 1):
-            # Check the size while rows arrive, before the whole result is in memory.
+            # Check the size while rows arrive, so that a large result does not fill the memory.
             size += sum(map(_size, record.values()))
             if size > MOST_RESULT_SIZE:
                 raise StoreError(
@@ -250,7 +252,7 @@ class Sent:
             yield record
 
     def finish(self) -> ResultSummary:
-        """Wait until the server is done, skipping the remaining rows."""
+        """Wait until the statement has finished, discard its remaining rows, and return the summary."""
         summary = self._result.consume()
         for rows in self._rows:
             rows.clear()
@@ -263,20 +265,20 @@ class _Rows(list[Any]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        # The driver formats all parameters for its log, even if nobody reads the log. For five thousand rows,
-        # that took longer than encoding them.
-        """Return the number of rows."""
+        # The driver formats all parameters for its log, even if logging is off. For five thousand rows, a
+        # full text would take longer than encoding them.
+        """Return a short text such as ``<5,000 rows>``."""
         return f"<{len(self):,} rows>"
 
 
 MOST_RESULT_SIZE = 10_000_000
-"""Maximum size of a result that is shown to a user, in characters and values."""
+"""Maximum size of a result that is shown to the user: the sum of the numbers of values and of characters."""
 
 
 def _size(value: Any) -> int:
-    """Count the characters and values in a value. Graph entities count by their properties."""
+    """Count the characters and values that a value contains, including the properties of graph entities."""
     size = 0
-    # Use a stack instead of recursion: results of users may be nested deeply.
+    # Use a stack instead of recursion, because the results of a user's query may be nested deeply.
     waiting: list[Any] = [value]
     while waiting and size <= MOST_RESULT_SIZE:
         part = waiting.pop()

@@ -1,14 +1,14 @@
-"""End the queries of a server that is stopped, so that nobody waits for its answer forever.
+"""Abort queries whose server process has been stopped by SIGSTOP, so that they do not wait forever.
 
-A process that received SIGSTOP keeps its connections open and answers nothing. The driver has no time limit
-for answers, because a query may take hours. So a thread watches the server's Java. If Java has been stopped
-for `SILENT_SECONDS`, the thread shuts down the connections of this process to it, and each query that waits
-there fails at once::
+A stopped process keeps its connections open but does not answer. The driver has no time limit for answers,
+because a query may take hours. So a thread watches the Java process of the server. If Java has been stopped
+for `SILENT_SECONDS`, the thread shuts down all connections of this process to it, and every query that waits
+for an answer fails immediately::
 
     with watched(java=4711, port=41523):
         driver.execute_query("MATCH (n) RETURN count(n)")    # ends after `kill -STOP 4711`
 
-Whoever opens the next connection finds the server as it is: still stopped, or continued.
+New connections can be opened afterwards. They work again as soon as the server is continued (SIGCONT).
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SILENT_SECONDS = 10.0
-"""Seconds after which a server that is known to be stopped is given up."""
+"""Seconds for which a server must have been stopped before its queries are aborted."""
 LOOK_SECONDS = 1.0
-"""Seconds between two looks at a server."""
+"""Seconds between two checks of a server."""
 
 
 def is_stopped(process: int) -> bool:
-    """Return whether a process is stopped by a signal (SIGSTOP). Only Linux can tell.
+    """Return whether a process has been stopped by a signal such as SIGSTOP.
 
     Args:
         process: The process id.
 
     Returns:
-        True if it is stopped and has not been continued.
+        True if the process is stopped. Always False on systems other than Linux, where this is not known.
     """
     try:
         status = Path(f"/proc/{process}/stat").read_bytes()
     except OSError:
         return False
-    # /proc/PID/stat is "PID (name) state ...". The name may contain spaces and parentheses, so split at the
-    # last ")".
+    # The format is "PID (name) state ...". Split at the last ")", because the name may contain spaces and
+    # parentheses.
     return status.rpartition(b")")[2].split()[:1] == [b"T"]
 
 
 @contextmanager
 def watched(java: int, port: int) -> Generator[None]:
-    """Shut down this process's connections to a server while the server is stopped.
+    """Watch a server during the block, and shut down this process's connections to it if it is stopped.
 
     Args:
         java: The process id of the server.
-        port: The server's port on this machine.
+        port: The port of the server on this machine.
 
     Yields:
         Nothing.
     """
     has_left = threading.Event()
-    # A daemon: the watch must not keep the program from ending.
+    # Use a daemon thread, which does not keep the program from exiting.
     arguments = (java, port, has_left)
     threading.Thread(target=_watch, args=arguments, name="graphneg-watch", daemon=True).start()
     try:
@@ -66,13 +66,14 @@ def watched(java: int, port: int) -> Generator[None]:
 
 
 def _watch(java: int, port: int, has_left: threading.Event) -> None:
-    """Look at a server until its user has left."""
+    """Check a server at regular intervals until the event is set."""
     stopped_looks = 0
     while not has_left.wait(LOOK_SECONDS):
-        # Count looks instead of time. If this process was stopped, too, for example together with its
-        # container, time has passed without a look, and Java may be continued a moment later.
+        # Count checks instead of measuring time. If the whole container was paused, including this process, a
+        # lot of time has passed, but Java may be continued a moment after this process.
         stopped_looks = stopped_looks + 1 if is_stopped(java) else 0
-        # Repeat it: a thread may have opened a connection meanwhile, for example to cancel a query.
+        # Repeat this as long as Java is stopped, because threads may open new connections in the meantime,
+        # for example to cancel a query.
         if stopped_looks * LOOK_SECONDS >= SILENT_SECONDS:
             _shut_down_connections(port)
 
@@ -80,13 +81,15 @@ def _watch(java: int, port: int, has_left: threading.Event) -> None:
 def _shut_down_connections(port: int) -> None:
     """Shut down all connections of this process to a port of this machine.
 
-    The driver offers no way to end the waiting of another thread, so the sockets are found through ``/proc``.
+    The sockets are found in ``/proc``, because the driver has no method that aborts the wait of another
+    thread.
     """
     for number in os.listdir("/proc/self/fd"):
         with suppress(OSError):
             if not os.readlink(f"/proc/self/fd/{number}").startswith("socket:"):
                 continue
-            # Examine a duplicate: the number may be given to another file at any moment.
+            # Work with a duplicate of the file descriptor. The original could be closed and its number reused
+            # for another file at any moment.
             with socket.socket(fileno=os.dup(int(number))) as connection:
                 if connection.getpeername()[:2] == ("127.0.0.1", port):
                     connection.shutdown(socket.SHUT_RDWR)

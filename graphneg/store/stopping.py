@@ -1,16 +1,16 @@
-"""Stop a query on the server: when its time is up, or when nobody waits for it any more.
+"""Stop a query on the server when its time limit is reached or when it is cancelled.
 
-A query is stopped through a second connection. Its transaction first asks the server for the id of its own
-connection. ``SHOW TRANSACTIONS … TERMINATE TRANSACTIONS`` then ends what runs on that connection. The same
-statements work on Neo4j and on the embedded server::
+Before the query runs, its transaction asks the server for the id of its connection. To stop the query, a
+second connection sends ``SHOW TRANSACTIONS … TERMINATE TRANSACTIONS`` with this id. The same statements work
+on Neo4j and on the embedded server::
 
     cancellation = Cancellation()
     Thread(target=lambda: store.query_read(text, seconds=30, cancellation=cancellation)).start()
     cancellation.cancel()        # the thread gets `QueryStopped`
 
-Both servers notice a termination between two rows. The embedded server does not notice it inside a single
-expression, such as ``reduce(a = 0, i IN range(1, 900000) | …)``. A query that still runs `GRACE_SECONDS`
-after it was stopped is a runaway, and the server itself may have to be ended.
+Both servers check for a termination between two rows. The embedded server does not check inside a single
+expression, such as ``reduce(a = 0, i IN range(1, 900000) | …)``. If a query still runs `GRACE_SECONDS` after
+it was stopped, it counts as a runaway query, and the embedded server itself may have to be ended.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from graphneg.errors import QueryStopped
 from graphneg.store.statements import as_literal, cypher_text
 
 GRACE_SECONDS = 10.0
-"""Seconds after which a query that was stopped and still runs counts as a runaway."""
+"""Seconds for which a query may continue to run after it was stopped, before it counts as a runaway query."""
 AGAIN_SECONDS = 0.3
 """Seconds between two attempts to stop a query."""
 CANCELLED = "the query was cancelled"
-"""The reason in the error of a cancelled query."""
+"""The reason in the error message of a cancelled query."""
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
-"""Prefix of Neo4j's error codes for a transaction that Neo4j ended by its own timeout."""
+"""Prefix of the error codes of transactions that Neo4j has ended because of a time limit."""
 
 
 class Cancellation:
-    """Lets one thread stop a query that another thread runs. Use it for one query only."""
+    """Allows one thread to stop a query that another thread runs. Use an instance for one query only."""
 
     def __init__(self) -> None:
         """Initialize without a query."""
@@ -47,17 +47,21 @@ class Cancellation:
         self.is_cancelled = False
 
     def cancel(self) -> None:
-        """Stop the query, or prevent its start. Returns at once, and may be called from any thread."""
+        """Stop the query, or prevent it from starting.
+
+        This method may be called from any thread. It returns without waiting for the query to end.
+        """
         with self._lock:
             self.is_cancelled = True
             if self._stop:
                 self._stop(CANCELLED)
 
     def connect(self, stop: Callable[[str], None]) -> None:
-        """Register what stops the query.
+        """Register the function that stops the query.
 
         Args:
-            stop: Called with the reason when the query is cancelled, and at once if it already is.
+            stop: Function of a reason. It is called when the query is cancelled, or immediately if the query
+                was cancelled before.
         """
         with self._lock:
             self._stop = stop
@@ -73,17 +77,18 @@ def stoppable(
     seconds: float | None,
     cancellation: Cancellation | None,
 ) -> Generator[None]:
-    """Limit the time of a query that runs in the block, and make it possible to cancel it.
+    """Limit the time of a query that runs in the block, and make it possible to cancel the query.
 
     Args:
         transaction: The transaction of the query.
-        terminate: Ends what runs on the connection with the given id. It is called from another thread.
-        runaway: Called if the query still runs `GRACE_SECONDS` after it was terminated.
+        terminate: Function that stops the query on the connection with the given id. It is called from
+            another thread.
+        runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped.
         seconds: Seconds after which the query is stopped; None for no limit.
-        cancellation: Stops the query when it is cancelled.
+        cancellation: Object with which another thread can stop the query; None if no thread does.
 
     Raises:
-        QueryStopped: The time was up, or the query was cancelled.
+        QueryStopped: The time limit was reached, or the query was cancelled.
         Neo4jError: The query failed for another reason.
         DriverError: The connection failed for another reason.
     """
@@ -96,14 +101,14 @@ def stoppable(
     timer = None
     if seconds is not None:
         timer = threading.Timer(seconds, watch.stop, [f"no answer in {seconds:g} s"])
-        # A timer must not keep the program from ending.
+        # A daemon thread does not keep the program from exiting.
         timer.daemon = True
         timer.start()
     try:
         if cancellation:
             cancellation.connect(watch.stop)
         yield
-    # DriverError: the server was ended because this query was a runaway.
+    # DriverError occurs if the server itself was ended, because this query was a runaway query.
     except (Neo4jError, DriverError) as error:
         if isinstance(error, Neo4jError) and (error.code or "").startswith(TIMED_OUT):
             raise QueryStopped(f"no answer in {seconds:g} s") from error
@@ -117,28 +122,28 @@ def stoppable(
 
 
 def connection_of(transaction: ManagedTransaction) -> str:
-    """Return the id that the server gave to the connection of a transaction.
+    """Return the server's id of the connection that a transaction uses.
 
     Args:
         transaction: An open transaction.
 
     Returns:
-        The id.
+        The id of the connection.
     """
-    # The driver does not reveal the id, but the server lists it with each running statement. A random comment
-    # in this statement tells it apart from those of other connections.
+    # Ask the server for its list of running statements and their connections, because the driver does not
+    # provide the id. A random comment identifies this statement in the list.
     mark = token_hex(16)
     text = f"{cypher_text('stop/connection')}\n// {mark}"
     return transaction.run(as_literal(text), {"mark": mark}).single(strict=True)["connection"]
 
 
 class _Watch:
-    """Stops the query of one connection, at most once and never after the query has ended."""
+    """Stops the query on one connection, for one reason only and never after the query has ended."""
 
     def __init__(
         self, connection: str, terminate: Callable[[str], None], runaway: Callable[[], None]
     ) -> None:
-        """Initialize for the connection of the query."""
+        """Initialize with the id of the query's connection."""
         self.reason = ""
         self._connection = connection
         self._terminate = terminate
@@ -147,29 +152,30 @@ class _Watch:
         self._has_ended = threading.Event()
 
     def stop(self, reason: str) -> None:
-        """Stop the query in a new thread."""
+        """Start a thread that stops the query."""
         threading.Thread(target=self._stop, args=[reason], name="graphneg-stop", daemon=True).start()
 
     def _stop(self, reason: str) -> None:
-        """Terminate the query, and repeat that until it has ended or counts as a runaway."""
+        """Stop the query, and repeat this until it has ended or counts as a runaway query."""
         until = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < until:
             with self._terminating:
-                # The query has ended, or is being stopped for another reason.
+                # Do nothing if the query has ended, or if another thread already stops it for another reason.
                 if self._has_ended.is_set() or (self.reason and self.reason != reason):
                     return
                 self.reason = reason
                 self._terminate(self._connection)
-            # Repeat it: if the query had not been sent yet, there was nothing to terminate.
+            # Repeat the attempt if the query does not end. It may not have been sent yet, so that there was
+            # nothing to stop.
             if self._has_ended.wait(AGAIN_SECONDS):
                 return
         self._runaway()
 
     def end(self) -> None:
-        """Note that the query has ended.
+        """Record that the query has ended, so that it is not stopped any more.
 
-        This waits for a termination that is in progress. Otherwise it could hit the next query, because the
-        connection returns to the pool.
+        If an attempt to stop it is in progress, this method waits for it. Otherwise, the attempt could stop
+        the next query that uses the same connection from the pool.
         """
         self._has_ended.set()
         with self._terminating:

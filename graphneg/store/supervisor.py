@@ -1,20 +1,22 @@
-"""Run the embedded server of one store directory, as a process of its own.
+"""Start and stop the embedded server of one store directory, in a separate process.
 
 The supervisor is started as ``python -I supervisor.py``. It reads its settings from standard input as JSON,
-takes the lock of the directory, starts Java, and listens on a control socket on 127.0.0.1.
+takes the lock of the store directory, starts the server (a Java process), and listens on a control socket on
+127.0.0.1.
 
-- **Users**: Each process that uses the store keeps one control connection open. The kernel closes it when the
-  process ends, in whatever way.
-- **End**: When the last connection is closed, the supervisor stops Java and exits. The last user may ask for
-  a delay when it leaves; a user that was killed did not ask. A temporary directory is removed at the end.
-- **Java**: Java cannot outlive the supervisor. On Linux the kernel kills it together with its parent, and a
-  watchdog process does so on other systems. Java inherits the lock, so that it is held until Java has ended.
-- **Files**: The store directory holds data only. Everything that the server needs while it runs (endpoint,
-  passwords, log, configuration) is in a run directory of the user; see `run_directory`. It is removed when
-  the server ends. If the server failed, its log is kept.
+- **Users**: A user is a process that uses the store. It keeps a control connection to the supervisor open. If
+  the process dies, the kernel closes the connection.
+- **End**: When the last connection is closed, the supervisor stops Java and exits. Before the last user
+  closes its connection, it may ask for a delay; if it was killed, there is no delay. A temporary store
+  directory is removed at the end.
+- **Java**: If the supervisor dies, Java is killed: by the kernel on Linux, and by a watchdog process on other
+  systems. Java inherits the lock of the store directory, so that the lock is held until Java has ended.
+- **Files**: The store directory contains only data. The other files of a running server (connection data,
+  passwords, log, configuration) are in a private run directory; see `run_directory`. It is removed when the
+  server ends. If the server failed, its log is kept there.
 
-This file imports the standard library and two modules of graphneg that do the same. It runs isolated, so that
-it starts quickly and imports nothing from the user's working directory.
+This file imports only the standard library and two modules of graphneg that import only the standard library.
+It runs in Python's isolated mode. So it starts quickly and imports nothing from the user's working directory.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-# This file is run by its path in isolated mode, so nothing else tells where graphneg is.
+# Add the folder of graphneg to the path, because Python does not do so in isolated mode.
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from graphneg.file_locks import lock_exclusively
@@ -48,24 +50,24 @@ if __name__ == "__main__":  # All later imports come from the standard library.
     del sys.path[0]
 
 PROTOCOL = 2
-"""Version of the endpoint file and of the control connection. A process with another version is refused."""
+"""Version of the format of the endpoint file and of the protocol of the control connection. Processes with
+another version do not connect."""
 
 EXIT_BUSY = 75
-"""Exit status of the supervisor if another process holds the lock of the directory."""
+"""Exit status of the supervisor if another process holds the lock of the store directory."""
 
 LOCK = "server.lock"
-"""The lock file of a store. It is in the store directory, because all users and hosts must find the same
-file."""
+"""The lock file of a store. It is in the store directory, where all users on all hosts find the same file."""
 HELD = "held.lock"
-"""The lock file in a run directory, held while its supervisor runs."""
+"""The file in a run directory that the supervisor locks as long as it runs."""
 ENDPOINT = "endpoint.json"
-"""The file in the run directory that says how to reach the server."""
+"""The file in the run directory with the connection data of the server."""
 LOG = "server.log"
 """The log of the server, in the run directory."""
 ENGINE = "arcadedb"
-"""The name of the engine, and of its folder in a store directory."""
+"""The name of the database engine, and of its folder in a store directory."""
 DATABASE = "neo4j"
-"""The name of the only database."""
+"""The name of the only database in a store."""
 ROOT = "server"
 """The folder in the run directory where the server looks for plugins and configuration."""
 OWNER = "root"
@@ -79,28 +81,30 @@ GROUPS: dict[str, Any] = {
     },
     READER: {"access": [], "types": {"*": {"access": ["readRecord"]}}},
 }
-"""The rights of the accounts, by group. The server checks them for each record, whatever the query looks
-like."""
+"""The rights of the two accounts, by group. The server checks them whenever a record is read or written, so
+they cannot be evaded by the wording of a query."""
 WELCOME = b"welcome\n"
+"""The greeting that the supervisor sends to a process with the correct token."""
 KEEP = re.compile(rb"keep (\d{1,9})\n")
-"""A request that a user may send before it leaves: the number of seconds for which the server waits for
-the next."""
+"""A request that a user may send before it leaves. The number is the number of seconds for which the server
+should wait for the next user."""
 
 END = b"end\n"
-"""A request that the only user may send: end at once, because a query cannot be stopped in another way."""
+"""A request to exit immediately. A user sends it if a query cannot be stopped in another way. It is ignored
+if there are several users."""
 
 FIRST_USER_SECONDS = 15.0
 """Seconds for which a new server waits for its first user."""
 LISTENING_SECONDS = 120.0
-"""Seconds after which a server that has not opened its port is ended."""
+"""Seconds after which a new server is ended if it has not opened its port."""
 STOP_SECONDS = 20.0
-"""Seconds that Java may take to stop before it is killed."""
+"""Maximum number of seconds that Java may take to stop. After that it is killed."""
 TICK_SECONDS = 0.1
-"""Maximum number of seconds between two looks at the state of the server."""
+"""Maximum number of seconds between two checks of the server."""
 ABANDONED_SECONDS = 86_400.0
 """Age in seconds from which the run directory of a killed server is removed."""
 LISTENING = re.compile(rb"BOLT connections on \S*:(\d+)")
-"""The line in the log that names the port of the server."""
+"""Pattern of the log line that contains the port of the server."""
 JAVA_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UseCompactObjectHeaders",
@@ -112,14 +116,14 @@ JAVA_FLAGS = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
 )
-"""Flags of the JVM. Compact headers save memory; unknown flags are ignored, so that older versions of Java
-start."""
+"""Flags of the JVM. Compact object headers save memory. The first flag makes older versions of Java ignore
+flags that they do not know."""
 
 
 def main() -> int:
-    """Run the server of one directory until its last user has left.
+    """Run the server of one store directory until its last user has left.
 
-    If the process has an argument, it is a process id, and this process becomes the watchdog of that process.
+    With a process id as its argument, the program runs as the watchdog of that process instead.
 
     Returns:
         The exit status.
@@ -135,29 +139,30 @@ def main() -> int:
         runs = own_folder(Path(order["runs"]))
         run = run_directory(runs, os.fstat(lock.fileno()))
         with open(own_folder(run) / HELD, "ab", opener=private) as held:
-            # A removed directory frees the inode of its lock file, so that a new store can get the same run
-            # directory while the old server is still ending.
+            # The run directory may belong to an old server that has not ended yet. This happens if its store
+            # directory was removed and the new lock file has got the same inode number.
             if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):
                 return EXIT_BUSY
-            _clear(run)  # left by a server that was killed
+            _clear(run)  # Files may be left if the previous server was killed.
             _remove_abandoned(runs)
             return Supervisor(directory, run, order, lock).run()
 
 
 def run_directory(runs: Path, lock: os.stat_result) -> Path:
-    """Return the run directory of the server that holds a lock.
+    """Return the run directory that belongs to a lock file.
 
-    Its name depends on the lock file itself, not on the path. So a copy of a store directory is a store of
-    its own, and two paths to the same directory (a link, a bind mount) lead to the same server.
+    The name of the run directory is derived from the device and the inode of the lock file, not from its
+    path. So a copy of a store directory has its own server, and two paths to the same directory (through a
+    link or a bind mount) have the same server.
 
     Args:
-        runs: The folder of all run directories of the user.
+        runs: The folder that contains all run directories of the user.
         lock: The status of the lock file.
 
     Returns:
-        The path. The directory exists while a server runs.
+        The path. The directory exists only while a server runs, or after it has failed.
     """
-    try:  # A restart of the machine ends all servers, and it may give devices new numbers.
+    try:  # Include the id of the boot: after a restart of the machine, devices may have other numbers.
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         boot = ""
@@ -166,14 +171,14 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
 
 
 def is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still leads to a known file.
+    """Return whether a path still refers to a known file.
 
     Args:
         path: The path.
-        known: The status of the file.
+        known: The status of the known file.
 
     Returns:
-        False if the path is gone or leads to another file.
+        False if there is no file at the path any more, or another file.
     """
     try:
         return os.path.samestat(os.stat(path), known)
@@ -191,18 +196,18 @@ def _clear(run: Path) -> None:
 
 
 def _remove_abandoned(runs: Path) -> None:
-    """Remove the run directories of killed servers whose stores nobody has opened since."""
+    """Remove the run directories of servers that were killed a day or more ago."""
     for run in runs.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - run.lstat().st_mtime > ABANDONED_SECONDS:
                 with open(run / HELD, "ab", opener=found) as held:
-                    # The lock is free, so its supervisor is gone.
+                    # If the lock is free, the supervisor has ended.
                     if lock_exclusively(held):
                         shutil.rmtree(run)
 
 
 class Supervisor:
-    """A server, its control connections, and the decision when it ends.
+    """Starts a server, accepts control connections, and stops the server when nobody uses it.
 
     Args:
         directory: The store directory.
@@ -212,7 +217,7 @@ class Supervisor:
     """
 
     def __init__(self, directory: Path, run: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
-        """Initialize the control socket, and start Java and the watchdog."""
+        """Initialize by opening the control socket and starting Java and the watchdog."""
         self._directory = directory
         self._run = run
         self._order = order
@@ -240,7 +245,7 @@ class Supervisor:
         self._watchdog = _start_watchdog(self._java.pid)
 
     def run(self) -> int:
-        """Serve until nobody uses the server, it ends, or a signal arrives; return the exit status."""
+        """Run until the server has no users, has ended, or a signal arrives. Return the exit status."""
         try:
             self._write_endpoint()
             while self._in_use() and self._java.poll() is None:
@@ -252,7 +257,7 @@ class Supervisor:
         return 0
 
     def _in_use(self) -> bool:
-        """Return whether the server should run on."""
+        """Return whether the server should continue to run."""
         now = time.monotonic()
         age = now - self._started
         self._is_late = not self._bolt_port and age > LISTENING_SECONDS
@@ -264,7 +269,7 @@ class Supervisor:
         return is_awaited and self._has_directory()
 
     def _has_directory(self) -> bool:
-        """Return whether the store directory is still in its place."""
+        """Return whether the store directory has been neither moved nor removed."""
         return is_at(self._directory / LOCK, self._lock)
 
     def _ask_to_stop(self, *_: object) -> None:
@@ -293,17 +298,17 @@ class Supervisor:
             elif data.endswith(END):
                 self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
-                # Keep only the end of what a user sent: it is enough to hold a request.
+                # Keep only the last 64 bytes, which is enough for a request.
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
-        """Admit a connection that has sent the right token; close any other."""
+        """Accept a connection as a user if it has sent the correct token, or close it otherwise."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
         token = self._pending[connection].strip()
-        # If the directory was moved or removed, the server works on for its current users, but it cannot
-        # create files, so new users are refused.
+        # Refuse new users if the directory was moved or removed. The server continues to work for its current
+        # users, but it cannot create files any more.
         if not secrets.compare_digest(token, self._token.encode()) or not self._has_directory():
             self._drop(connection)
             return
@@ -315,29 +320,29 @@ class Supervisor:
             _send(connection, b"%d\n" % self._bolt_port)
 
     def _drop(self, connection: socket.socket) -> None:
-        """Close a connection, and remember how long the server has to wait for the next user."""
+        """Close a connection. If it was a user's, record how long to wait for the next user."""
         said = self._users.pop(connection, None)
         self._pending.pop(connection, None)
         self._selector.unregister(connection)
         if said is not None:
             keep = KEEP.fullmatch(said)
             self._warm_until = time.monotonic() + int(keep[1]) if keep else 0.0
-        # Keep the connection of the last user open until Java has ended. Its end tells the user that the
-        # server is gone.
+        # Keep the connection of the last user open until this process ends. Its end shows the user that Java
+        # has ended.
         if said is not None and not self._users and not self._warm_until:
             self._leaving.append(connection)
         else:
             connection.close()
 
     def _find_bolt_port(self) -> None:
-        """Look for the port of the server in its log, and tell it to the waiting users."""
+        """Search the log for the port of the server, and send the port to the users that wait for it."""
         if match := LISTENING.search((self._run / LOG).read_bytes()):
             self._bolt_port = int(match[1])
             for user in self._users:
                 _send(user, b"%d\n" % self._bolt_port)
 
     def _write_endpoint(self) -> None:
-        """Write the endpoint file in one step."""
+        """Write the endpoint file atomically."""
         endpoint = {
             "protocol": PROTOCOL,
             "graphneg": self._order["graphneg"],
@@ -355,7 +360,8 @@ class Supervisor:
 
     def _stop(self) -> None:
         """Refuse new users, and end Java."""
-        # Without its directory, Java has nothing to close properly, so it is killed.
+        # Kill Java if the store directory is gone, because then there are no files that it should close
+        # properly.
         is_there = self._has_directory()
         has_failed = self._is_late or self._java.poll() is not None
         (self._run / ENDPOINT).unlink(missing_ok=True)
@@ -375,7 +381,7 @@ class Supervisor:
             self._watchdog.communicate(b"done")
         if is_there and self._order["temporary"]:
             shutil.rmtree(self._directory, ignore_errors=True)
-        # Keep the log of a server that failed: it says why.
+        # If the server failed, keep its log, which says why.
         if has_failed:
             shutil.rmtree(self._run / ROOT, ignore_errors=True)
         else:
@@ -383,7 +389,7 @@ class Supervisor:
 
 
 def _send(user: socket.socket, line: bytes) -> None:
-    """Send a line to a user. A user who has left is noticed when its connection is read next."""
+    """Send a line to a user. Ignore errors: if the user is gone, the next read from it will show that."""
     with contextlib.suppress(OSError):
         user.send(line)
 
@@ -391,9 +397,9 @@ def _send(user: socket.socket, line: bytes) -> None:
 def _start_java(
     directory: Path, run: Path, order: dict[str, Any], accounts: dict[str, str], lock: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start the server with new passwords. It chooses free ports."""
-    # The server looks for plugins and configuration in its root. The root is new and outside of the store,
-    # which may come from a stranger.
+    """Start the server with new passwords. The server itself chooses free ports."""
+    # Create a new root folder, where the server looks for plugins and configuration. It must be outside the
+    # store directory, which may have been made by somebody else.
     root = run / ROOT
     root.mkdir()
     _write_accounts(root / "config", accounts)
@@ -403,15 +409,16 @@ def _start_java(
         "server.httpIncomingHost": "127.0.0.1",
         "server.httpIncomingPort": 0,
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
-        # Every account may use LOAD CSV, and could use it to send data to other hosts.
+        # Forbid URLs in LOAD CSV. All accounts may use it, and could send data to other hosts in the URL.
         "opencypher.loadCsv.allowRemoteUrls": "false",
-        # Milliseconds for a whole scan. The expressions of graphneg are simple, but the machine may be busy.
+        # Allow 60 s (in milliseconds) for the regular expressions of a whole scan. Those of graphneg are
+        # simple, but the machine may be busy.
         "command.regexTimeout": 60_000,
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
         "server.defaultDatabases": f"{DATABASE}[]",
-        # The default is 4 queries on 2 cores. A fifth query would wait for them, and so would the query that
-        # stops one of them.
+        # Allow many queries at the same time. The default is 4 on 2 cores. Then a fifth query would have to
+        # wait, even if it is the one that stops another query.
         "queryMaxConcurrent": 64,
         "server.mode": "development",
     }
@@ -420,7 +427,7 @@ def _start_java(
         *(f"-Darcadedb.{name}={value}" for name, value in settings.items()),
         *("-cp", str(Path(order["jars"]) / "*"), "com.arcadedb.server.ArcadeDBServer"),
     ]
-    # In the C locale, Java cannot open paths with characters outside of ASCII.
+    # Set a UTF-8 locale, because in the C locale Java cannot open paths with non-ASCII characters.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"} if sys.platform == "linux" else None
     with (run / LOG).open("wb") as log:
         return subprocess.Popen(
@@ -436,7 +443,7 @@ def _start_java(
 
 
 def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
-    """Write the server's files of users and groups, which it reads at its first start."""
+    """Write the files with the server's users and groups, which the server reads when it starts."""
     folder.mkdir()
     groups = {"version": 1, "databases": {"*": {"groups": GROUPS}}}
     (folder / "server-groups.json").write_text(json.dumps(groups))
@@ -449,33 +456,33 @@ def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
 
 def _hashed(password: str) -> str:
     """Return a password in the form in which the server stores it."""
-    # One iteration is enough: a password with 192 random bits cannot be guessed, and more iterations would
-    # slow down each connection.
+    # Use one iteration only. More iterations would slow down each connection, and are not needed: a password
+    # with 192 random bits cannot be guessed.
     salt = secrets.token_urlsafe(24)
     key = hashlib.pbkdf2_hmac("sha256", password.encode(), salt.encode(), 1, 32)
     return f"PBKDF2WithHmacSHA256$1${salt}${base64.b64encode(key).decode()}"
 
 
 def _die_with(parent: int) -> None:
-    """Ask the kernel to kill this process when its parent ends (prctl(2)); runs in the child, before Java."""
+    """Ask the kernel to kill this process, which will run Java, when its parent ends; see prctl(2)."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    # The parent may have ended before the call.
+    # Exit if the parent has already ended, because the kernel does not send the signal then.
     if os.getppid() != parent:
         os._exit(1)
 
 
 def _start_watchdog(pid: int) -> subprocess.Popen[bytes] | None:
-    """Start a process that ends Java with the supervisor, on systems whose kernel does not do that."""
+    """Start a process that kills Java when the supervisor dies. It is not needed on Linux."""
     if sys.platform == "linux":
         return None
     return subprocess.Popen([sys.executable, "-I", __file__, str(pid)], stdin=subprocess.PIPE)
 
 
 def _watch(pid: int) -> int:
-    """Wait until the supervisor ends, then kill the process that it ran; return the exit status."""
-    # The supervisor holds standard input open. It writes "done" before it ends in order; if it was killed,
-    # the input ends without a word.
+    """Wait until the supervisor ends, and kill Java if the supervisor was killed. Return the exit status."""
+    # The supervisor keeps standard input open. It writes "done" before it exits normally. If it is killed,
+    # the input ends without this word.
     if sys.stdin.buffer.read() != b"done":
         with contextlib.suppress(OSError):
             os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))

@@ -1,14 +1,14 @@
 // Draws a graph on a canvas that can be panned and zoomed, and reports clicks on topics and shifts.
-// A graph is {topics: [{name, amount, side?}], shifts: [{from, to, amount}]}; from and to are indices of topics.
+// A graph is {topics: [{name, amount, side?}], shifts: [{from, to, amount}]}, where from and to are indices of topics.
 "use strict";
 
-const FINE = 400; // with at most this many shifts, each is an arrow; with more, shifts are plain lines
-const ROUGH = 2500; // number of the most frequent shifts to draw while the layout settles
-const BESIDE = 0.25; // margin of a cached picture on each side, as a share of the view
-const STILL_MS = 140; // milliseconds without a movement after which the cached picture is drawn again
-const LABELS = 120; // maximum number of names
-const ROOMY = 40; // with at most this many topics, all names are drawn
-const REACH = 8; // pixels around the pointer within which a click hits a topic or shift
+const FINE = 400; // maximum number of shifts that are drawn as arrows; if there are more, all are plain lines
+const ROUGH = 2500; // maximum number of shifts that are drawn while the layout settles; the most frequent are drawn
+const BESIDE = 0.25; // margin of the cached picture on each side, as a share of the view
+const STILL_MS = 140; // milliseconds without movement after which the cached picture is drawn again
+const LABELS = 120; // maximum number of names that are drawn
+const ROOMY = 40; // maximum number of topics for which all names are drawn, even if they overlap
+const REACH = 8; // maximum distance in pixels between a click and the topic or shift that it hits
 
 class GraphDrawing {
   constructor(canvas, { onTopic, onShift }) {
@@ -19,8 +19,8 @@ class GraphDrawing {
     this.graph = { topics: [], shifts: [] };
     this.places = new Float32Array(0);
     this.view = { x: 0, y: 0, scale: 1 };
-    this.fitted = true; // the view shows the whole graph until the visitor moves it
-    this.frames = []; // milliseconds that the last frames took to draw
+    this.fitted = true; // true until the visitor moves the view: the view then always shows the whole graph
+    this.frames = []; // drawing times of the last frames, in milliseconds
     this.worker = new Worker(canvas.dataset.layout);
     this.worker.onmessage = ({ data }) => this.#placed(data);
     new ResizeObserver(() => this.#resize()).observe(canvas);
@@ -29,7 +29,7 @@ class GraphDrawing {
     this.#paint();
   }
 
-  // Show a graph. Topics that were shown before stay near their places.
+  // Show a graph. Topics that were also in the previous graph stay near their positions.
   show(graph) {
     const known = new Map(this.graph.topics.map((topic, i) => [topic.name, i]));
     const places = new Float32Array(2 * graph.topics.length).fill(NaN);
@@ -56,7 +56,7 @@ class GraphDrawing {
   }
 
   #placed({ places, done }) {
-    if (places.length !== 2 * this.graph.topics.length) return; // a late message about the previous graph
+    if (places.length !== 2 * this.graph.topics.length) return; // ignore a late message about the previous graph
     this.places = places;
     this.settled = done;
     this.canvas.dataset.settled = String(done);
@@ -142,8 +142,8 @@ class GraphDrawing {
       this.#render(context, view, canvas.clientWidth, canvas.clientHeight);
       return;
     }
-    // Drawing many shifts is slow. A picture larger than the view is drawn once, then moved and scaled with the
-    // view until the visitor stops moving it.
+    // Drawing many shifts is slow. So draw a picture that is larger than the view once, and while the visitor moves
+    // the view, only move and scale this picture.
     if (!this.moving || !this.picture) this.#takePicture(ratio);
     const { image, of, margin } = this.picture;
     const scale = view.scale / of.scale;
@@ -174,7 +174,8 @@ class GraphDrawing {
     this.#labels(at, seen);
   }
 
-  // Draw many shifts as lines in three widths by their counts, with one stroke per width.
+  // Draw many shifts as lines. There are only three widths, depending on the counts, so that each width needs only one
+  // call of stroke().
   #lines(at, seen) {
     const context = this.pen;
     const shown = this.#isBusy ? this.shifts.slice(0, ROUGH) : this.shifts;
@@ -256,7 +257,7 @@ class GraphDrawing {
     }
   }
 
-  // With many shifts, fewer are drawn while the layout settles.
+  // Whether only the most frequent shifts are drawn, because there are many and the layout has not settled.
   get #isBusy() { return !this.#isFine && !this.settled; }
 
   get #isFine() { return this.shifts.length <= FINE; }
@@ -292,7 +293,7 @@ class GraphDrawing {
     context.fillText(text, x, y);
   }
 
-  // Return what is at a position of the canvas: {topic}, {shift} or nothing.
+  // Return the topic or shift at a position of the canvas: {topic}, {shift} or nothing.
   find(x, y) {
     const at = (i) => [this.view.x + this.view.scale * this.places[2 * i], this.view.y + this.view.scale * this.places[2 * i + 1]];
     let [best, nearest] = [null, Infinity];

@@ -1,8 +1,8 @@
-// The drawing on the pages of the graph: a click on a topic shows its shifts, too; a click on a shift shows the
-// utterances behind it.
+// Controls the drawing on the pages of the shift graph. A click on a topic adds its shifts to the drawing. A click on a
+// shift shows the utterances in which it occurs.
 "use strict";
 
-const GROWN = 300; // maximum number of topics in a drawing that grows; beyond it, only the new topic is drawn
+const GROWN = 300; // maximum number of topics up to which clicks add to the drawing; after that, they replace it
 const canvas = document.querySelector("canvas[data-layout]");
 const page = (path, values) => `${path}?${new URLSearchParams(values)}`;
 let drawing = null;
@@ -15,7 +15,7 @@ async function parsed(address) {
 
 const graphOf = (root) => JSON.parse(root.getElementById("graph").textContent);
 
-// Merge the current graph with a new one; each topic and shift occurs once.
+// Merge the current graph with a new one, without repeating topics and shifts that are in both.
 function merged(before, after) {
   const topics = after.topics.map((topic) => ({ ...topic }));
   const names = new Map(topics.map((topic, i) => [topic.name, i]));
@@ -56,7 +56,7 @@ async function showBehind(address) {
   place.focus({ preventScroll: true });
 }
 
-// A node in the result of a query has no page of its own: its properties are shown instead.
+// Show the page of a topic. A node in the result of a query has no page, so show its properties instead.
 function onTopic(topic) {
   if (topic.detail !== undefined) document.getElementById("behind").textContent = topic.detail;
   else if (document.getElementById("lists")) goTo(page("/graph", { topic: topic.name }));

@@ -1,11 +1,11 @@
 // Computes a force-directed layout in a worker, so that the page stays responsive.
-// Message in: {topics: number, edges: [from, to, ...], sides: [-1 | 0 | 1, ...] or null, places: [x, y, ...] or null}.
-// Messages out, until the layout has settled: {places: Float32Array of x, y, ..., done}.
+// It receives {topics: number, edges: [from, to, ...], sides: [-1 | 0 | 1, ...] or null, places: [x, y, ...] or null}.
+// It sends {places: Float32Array of x, y, ..., done}, repeatedly until the layout has settled.
 "use strict";
 for (const part of ["dispatch", "quadtree", "timer", "force"]) importScripts(`vendor/d3/d3-${part}.min.js`);
 
-const TOLD = 100; // milliseconds between two messages
-const SPREAD = 240; // horizontal distance to which foci and perspectives are pulled from the topic
+const TOLD = 100; // milliseconds of computation between two messages
+const SPREAD = 240; // horizontal distance from the topic to which foci (left) and perspectives (right) are pulled
 let turn = 0;
 
 onmessage = ({ data }) => {

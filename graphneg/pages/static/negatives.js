@@ -1,4 +1,5 @@
-// Sliders on the histograms of scores: how many negatives a threshold keeps, and the command that applies it.
+// Handles the sliders on the histograms of scores: shows how many negatives the thresholds keep, and the command that
+// applies them.
 "use strict";
 
 const section = document.getElementById("thresholds");
@@ -31,7 +32,8 @@ function show(figure) {
 
 const isSet = ({ side, slider }) => slider.value !== (side === "least" ? slider.min : slider.max);
 
-// Thresholds on perplexities need a second run of graphneg select, on the output of the first.
+// Return the command lines that apply the chosen thresholds. Those on perplexities need a second run of graphneg
+// select, which reads the output of the first.
 function commands(chosen) {
   const start = section.dataset.command;
   const byModel = (model) => chosen.filter((figure) => figure.options && (figure.model === "--model MODEL") === model);

@@ -1,4 +1,5 @@
-// Judging by keyboard. Answers are sent without leaving the page, so that an answer that could not be saved stays.
+// Lets annotators judge by keyboard. Answers are sent without leaving the page, so that an answer is not lost if it
+// cannot be saved.
 "use strict";
 
 const main = document.getElementById("main");
@@ -19,7 +20,7 @@ function say(text) {
   said.hidden = !text;
 }
 
-// Replace the content of the page by that of the page which the server sent.
+// Replace the content of the page by the content of the page that the server has sent.
 function show(html, address) {
   const read = new DOMParser().parseFromString(html, "text/html");
   const open = document.getElementById("guidelines")?.open;
@@ -65,7 +66,7 @@ function choose(key) {
   return true;
 }
 
-// Send the form when every question is answered.
+// Mark the next question, or send the form if all questions are answered.
 function finish() {
   markActive();
   const form = judging();
@@ -97,7 +98,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("click", (event) => {
-  // detail is 0 if the arrow keys caused the event: moving among the answers must not send the form
+  // Do not send the form when the visitor only moves among the answers with the arrow keys. In this case, detail is 0.
   if (event.detail && event.target.closest("form.judging .answer")) setTimeout(finish);
 });
 document.addEventListener("change", markActive);
