@@ -17,8 +17,8 @@ def machine_rows() -> list[tuple[str, str]]:
         ("processor", f"{processor()}, {cores()} cores"),
         ("memory", f"{memory_gib():.0f} GiB"),
         ("system", platform.platform(terse=True)),
-        ("Python", f"{platform.python_version()}; {packages}"),
-        ("load before the run", f"{os.getloadavg()[0]:.1f} (other work on the machine)"),
+        ("Python", f"Python {platform.python_version()}; {packages}"),
+        ("load", f"load average before the run {os.getloadavg()[0]:.1f}"),
     ]
 
 

@@ -1,8 +1,8 @@
-// Count the responses that a parser must still parse, because they have no graph that is kept.
+// Count the responses that still need parsing: those without a graph that counts as done.
 // $corpora, $splits: lists of names; an empty list means all
 // $limit: maximum number of dialogues; the server reserves memory for this number, so do not pass more than there are
-// $any: true to keep all existing graphs
-// $kept: sources of the graphs that are kept if $any is false
+// $any: true if every existing graph counts as done
+// $kept: sources of the graphs that count as done if $any is false
 // Columns: texts (number of responses)
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora) AND (size($splits) = 0 OR d.split IN $splits)

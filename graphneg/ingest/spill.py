@@ -167,7 +167,7 @@ class Threads:
         return first
 
     def _answered(self, id: str) -> str | None:
-        """Return the message that a message answers; None if it is missing or is the message itself."""
+        """Return the id of the message that this one answers; None for itself and for unknown messages."""
         [answered] = self._db.execute("SELECT answered FROM messages WHERE id = ?", (_key(id),)).fetchone()
         if answered is None:
             return None

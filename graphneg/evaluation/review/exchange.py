@@ -229,7 +229,7 @@ FORMS: Mapping[str, Callable[[Results], str]] = {
 
 
 def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -> None:
-    """Write judgements in the format that the suffix of the file names.
+    """Write judgements to a file. The suffix of the file selects the format.
 
     Raises `InputError` if the file exists or cannot be written.
 

@@ -339,7 +339,8 @@ def clause_of(word: Word) -> Word:
         word: The question word.
 
     Returns:
-        The head of the nearest clause above the question word that is not a complement it was fronted from.
+        The head of the nearest clause above the question word. Complements that the question word was moved
+        out of are skipped: for "what" in "What do you want to eat?" the head is "want", not "eat".
     """
     asking = word
     while word.head != word.i:

@@ -425,7 +425,8 @@ def _correct_result(so: Word) -> None:
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
-    # Inside a quotation, "so" may start the words of the speaker, so those sentences are not changed.
+    # If a quotation mark stands between the clause and "so", "so" may begin the quotation, and the sentence
+    # is not changed: He said, "So I left".
     if before is not None and not _is_quoted(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
