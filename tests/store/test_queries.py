@@ -267,7 +267,7 @@ class TestTopics:
 
 class TestParameters:
     def test_one_that_is_missing_is_named(self) -> None:
-        with pytest.raises(InputError, match="origins needs the parameter 'perspective': the topic"):
+        with pytest.raises(InputError, match="origins needs the parameter 'perspective': topic"):
             named_query("origins").values({})
 
     def test_one_that_a_query_does_not_take_is_named(self) -> None:
