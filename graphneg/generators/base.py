@@ -297,7 +297,7 @@ class Generator(ABC):
         if amount > 0:
             self._missing = (*self._missing, *[(f"{code}: {self.reasons[code]}", id)] * amount)
 
-    def left_out(self) -> Sequence[tuple[str, str]]:
+    def left_out(self) -> list[tuple[str, str]]:
         """Return the missing candidates that were recorded since the last call, and clear the record.
 
         Returns:
@@ -305,7 +305,7 @@ class Generator(ABC):
         """
         # The record is cleared so that each missing candidate is reported once.
         missing, self._missing = self._missing, ()
-        return missing
+        return list(missing)
 
     # The default is an immutable tuple, so subclasses need not call `__init__` and copies share no list.
     _missing: tuple[tuple[str, str], ...] = ()
