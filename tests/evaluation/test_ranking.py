@@ -186,8 +186,9 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("scores", "complaint"),
         [
-            ("0.9\nmany\n", "scores.txt:2: expected a number"),
-            ("0.9\nnan\n", ":2: expected"),
+            ("0.9\nmany\n", "scores.txt:2: not JSON"),
+            ('0.9\n"0.5"\n', "scores.txt:2: expected a number"),
+            ("0.9\nnan\n", "scores.txt:2: not JSON"),
             ("1\n", "1 scores where 4"),
         ],
     )

