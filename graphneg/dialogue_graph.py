@@ -3,7 +3,7 @@
 >>> import tempfile
 >>> with open(tempfile.mkdtemp()) as graph:                               # doctest: +SKIP
 ...     graph.load("everyday").written["dialogues"]
-...     next(iter(graph.negatives(transforms=["negate"], target="dialogue"))).response
+...     next(iter(graph.negatives(transforms=["polarity_flip"], target="dialogue"))).response
 """
 
 from __future__ import annotations

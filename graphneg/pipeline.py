@@ -55,7 +55,7 @@ from graphneg.store.contents import content_digest
 from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store, open_temporary
 
-ACROSS = frozenset({"graft", "perspective"})
+ACROSS = frozenset({"topical_statement", "perspective_substitution"})
 """Transforms that use dialogues other than the edited one."""
 _LONGEST = 2**20
 """Maximum size of a pipeline file in bytes."""

@@ -7,9 +7,9 @@ corpus. A snapshot has up to five parts. Each part is needed by some transforms 
 ========== ==================================== ===========================================================
 part       needed by                            content
 ========== ==================================== ===========================================================
-donors     graft                                up to 3,072 utterances with graphs of each split
+donors     topical_statement                    up to 3,072 utterances with graphs of each split
 utterances insertion, replacement               up to 256 samples of 64 utterances of each split
-shifts     perspective, counterfactual          all topic shifts with their counts
+shifts     perspective_substitution, counterfactual  all topic shifts with their counts
 sentences  overlap, hard                        the sentence pool, from which responses are taken
 bank       random, bm25, semi-hard, token-subst up to 100,000 correct responses of each corpus
 ========== ==================================== ===========================================================

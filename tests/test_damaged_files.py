@@ -140,7 +140,9 @@ def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
 def judgements(kind: str, folder: Path) -> tuple[Path, Read]:
     """Judgements of two items, in the form of the suffix."""
     questions = load_questions(ready_questions()[0])
-    items = [Item("negatives", f"d#{n}", (("A", "Hi."),), f"Hello {n}.", ("negate",)) for n in range(2)]
+    items = [
+        Item("negatives", f"d#{n}", (("A", "Hi."),), f"Hello {n}.", ("polarity_flip",)) for n in range(2)
+    ]
     set = ReviewSet(FORMAT, 0, questions, tuple(items))
     file = folder / f"sheet{kind.removeprefix('judgements')}"
     if file.suffix == ".key":

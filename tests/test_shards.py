@@ -80,8 +80,8 @@ def made(graph: DialogueGraph, name: str, **which: Any) -> NegativeStream:
 
 EDITS: Mapping[str, Any] = {
     "recipe all": {"recipe": "all"},
-    "graft": {"transforms": ["graft"]},
-    "perspective": {"transforms": ["perspective"]},
+    "topical_statement": {"transforms": ["topical_statement"]},
+    "perspective_substitution": {"transforms": ["perspective_substitution"]},
 }
 GENERATORS: Mapping[str, Any] = {
     "hard": {"per_context": 2, "anecdotes": False},
@@ -100,7 +100,7 @@ WRITERS: Mapping[str, Any] = {
 }
 ANY_TEXT: Mapping[str, float] = {"surprise": 1e9, "alone": 1e9, "worst": 1e9}
 JOBS = (*EDITS, *GENERATORS, "texts that were said before")
-ALONE = ("graft", "perspective", "hard", "random", "insertion", "replacement")
+ALONE = ("topical_statement", "perspective_substitution", "hard", "random", "insertion", "replacement")
 """What looks across dialogues, each in its own way."""
 
 
@@ -215,7 +215,7 @@ def test_what_is_selected_keeps_the_order_of_the_file(
     assert run("merge", *sorted(tmp_path.glob("out.jsonl.*-of-3")), "-o", out).status == 0
     assert out.read_bytes() == one.read_bytes()
     with pytest.raises(InputError, match="quotas go by all that was kept"):
-        Chosen(given, Choice(quotas={"negate": 0.5}), shard="1/3")
+        Chosen(given, Choice(quotas={"polarity_flip": 0.5}), shard="1/3")
 
 
 def test_a_generator_that_remembers_and_makes_no_drafts_makes_no_shards(

@@ -7,7 +7,7 @@ Example::
 
     graphneg cypher "MATCH (d:Dialogue) RETURN d.split AS split, count(*) AS dialogues"
     graphneg cypher --named perspectives --param focus=coffee    # topics to which replies move from coffee
-    graphneg transforms negate                                   # the query, and an example of an edit
+    graphneg transforms polarity_flip                                   # the query, and an example of an edit
 """
 
 from __future__ import annotations
@@ -153,7 +153,11 @@ def _print(rows: Rows, format: str) -> None:
         say(counted(len(rows), "row"))
 
 
-@command("graphneg transforms", "graphneg transforms negate", "graphneg transforms mine --transforms-dir my/")
+@command(
+    "graphneg transforms",
+    "graphneg transforms polarity_flip",
+    "graphneg transforms mine --transforms-dir my/",
+)
 def transforms(
     *,
     name: str | None = argument(None, "Name of a transform to show in detail.", "NAME"),

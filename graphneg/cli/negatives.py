@@ -9,8 +9,8 @@ Example::
 
     graphneg negatives --recipe all -o negatives.jsonl
     # One result is everyday/test/42#4~all.0.0. In turn 2, speaker A said "I charged it on Wednesday."
-    # The transform contradict changes A's turn 4 from "The tank is nearly full. I filled it yesterday." to
-    # "I did not charge it on Wednesday."
+    # The transform self_contradiction changes A's turn 4 from "The tank is nearly full. I filled it
+    # yesterday." to "I did not charge it on Wednesday."
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ _of_dialogues = panel("Which dialogues")
 @command(
     "graphneg negatives -o negatives.jsonl --recipe all --per-dialogue 3 --seed 0",
     "graphneg negatives --explain everyday/test/42#4~all.0.0",
-    "graphneg negatives -o - --transform negate --transform oppose --limit 100 | head",
-    "graphneg negatives --transform retime --debug-sites --limit 10",
+    "graphneg negatives -o - --transform polarity_flip --transform antonym_substitution --limit 100 | head",
+    "graphneg negatives --transform time_shift --debug-sites --limit 10",
     "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",
 )
 def negatives(

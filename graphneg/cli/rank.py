@@ -174,7 +174,7 @@ def bank(
 
 
 @command(
-    "graphneg select negatives.jsonl -o best.jsonl --per-context 2 --least clash=0.2 --quota negate=0.3",
+    "graphneg select negatives.jsonl -o best.jsonl --per-context 2 --quota polarity_flip=0.3",
     "graphneg select negatives.jsonl -o wrong.jsonl --judge cross-encoder --relative-margin 0.1",
     "graphneg select negatives.jsonl -o hard.jsonl --model path/to/model --validation right.jsonl",
     "graphneg select augmented.jsonl -o best.jsonl --model forward --backward-model backward "

@@ -5,7 +5,7 @@ output is `graphneg.model.Negative` records, batch by batch. While one batch is 
 edited in other threads. An example of one negative:
 
     everyday/train/12#5   B: I have an umbrella in the car.
-    recipe "negate"       add :polarity - to have-03
+    recipe "polarity_flip" add :polarity - to have-03
     negative              B: I do not have an umbrella in the car.
 
 `preview` and `explain` make a single negative to look at. `materialize` writes edited graphs to the store as

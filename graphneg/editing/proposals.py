@@ -61,9 +61,9 @@ OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
 NEEDS_DONORS = "donors"
 """Value of ``needs`` in the header of a transform that copies from other dialogues."""
 _KINDS: Mapping[str, type] = {
-    **dict.fromkeys(("k", "from_k", "score"), int),
+    **dict.fromkeys(("position", "from_position", "score"), int),
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
-    **dict.fromkeys(("site", "pool", "own", "target"), object),
+    **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
 
 
@@ -449,8 +449,8 @@ class Proposal:
             row: Row of the query, which describes the edit.
         """
         self.rows.append(row)
-        if row.get("pool") is not None:
-            self.pool, self.own = str(row["pool"]), str(row.get("own"))
+        if row.get("swap_pool") is not None:
+            self.pool, self.own = str(row["swap_pool"]), str(row.get("content"))
         if row.get("target") is not None:
             self.target = cast("Target", row["target"])
         # The score of a site is the highest of its edits' scores.
@@ -557,7 +557,7 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
     """Return the edit, changed so that its node gets the content of the proposal ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
-        return edit._replace(from_amr=gift.amr, from_k=gift.k)
+        return edit._replace(from_amr=gift.amr, from_position=gift.position)
     if edit.value is not None:
         return edit._replace(value=giver.own)
     return edit._replace(concept=giver.own)
@@ -575,7 +575,7 @@ def _grouped(
             )
         site = row.get("site")
         # A row without a site is a separate site, named after its node.
-        site = f"{row['amr']}.{row['k']}" if site is None else str(site)
+        site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)
         sites[site].add(row)
@@ -593,8 +593,8 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     fields = cast("dict[str, Any]", row)
     if fields.get("op") not in OPERATIONS:
         return f"op {fields.get('op')!r} is none of {', '.join(sorted(OPERATIONS))}"
-    if fields.get("k") is None or fields.get("amr") not in graphs:
-        return f"{fields.get('amr')!r}.{fields.get('k')!r} is no node of the dialogue"
+    if fields.get("position") is None or fields.get("amr") not in graphs:
+        return f"{fields.get('amr')!r}.{fields.get('position')!r} is no node of the dialogue"
     if fields.get("target") not in (None, *TARGETS):
         return f"target {fields['target']!r} is none of {', '.join(TARGETS)}"
     source = fields.get("from_amr")

@@ -7,7 +7,7 @@ it. Each negative has a page with its edits.
 
 Example::
 
-    /negatives?file=0&transform=negate&least.clash=0.5&sort=clash&way=down
+    /negatives?file=0&transform=polarity_flip&least.clash=0.5&sort=clash&way=down
 """
 
 from __future__ import annotations

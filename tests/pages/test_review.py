@@ -163,7 +163,7 @@ class TestTheItem:
         page = visitor(shared[0])
         begin(page, shared[0], "blind")
         html = page.locator("main").inner_html()
-        assert not re.search("secret|negate|deam|edits|Ann|Ben", html)
+        assert not re.search("secret|polarity_flip|deam|edits|Ann|Ben", html)
 
     def test_a_gold_item_measures(self, shared: tuple[Served, Path], visitor: Visitor) -> None:
         page = visitor(shared[0])

@@ -77,7 +77,7 @@ def loose(dialogues: DialogueGraph) -> int:
 
 def made_of(dialogues: DialogueGraph, **chosen: Any) -> Negatives:
     """Dialogues with a flipped polarity."""
-    return dialogues.negatives(transforms=["negate"], target="dialogue", decoder=Speller(), **chosen)
+    return dialogues.negatives(transforms=["polarity_flip"], target="dialogue", decoder=Speller(), **chosen)
 
 
 class TestTexts:

@@ -307,10 +307,10 @@ class TestBenchmark:
         from benchmarks.coherence import recipe_without
         from graphneg.editing.recipes import get_recipe
 
-        without = recipe_without("corefer")
-        assert (without.name, without.most) == ("deam-without-corefer", 3)
-        assert set(without.transforms) == set(get_recipe("deam").transforms) - {"corefer"}
-        assert recipe_without("oppose").most == 4
+        without = recipe_without("coreference_swap")
+        assert (without.name, without.most) == ("deam-without-coreference_swap", 3)
+        assert set(without.transforms) == set(get_recipe("deam").transforms) - {"coreference_swap"}
+        assert recipe_without("antonym_substitution").most == 4
 
     def test_tells_whether_deam_is_ahead_of_its_baselines(self) -> None:
         pytest.importorskip("scipy")

@@ -338,7 +338,7 @@ class NegativeCache:
         if recipe is None or recipe.transforms == (source.name,):
             recipe = recipe_of([source.name], "any")
         graph.parse(**self._chosen)
-        if "perspective" in recipe.transforms:
+        if "perspective_substitution" in recipe.transforms:
             graph.shift(**self._chosen)
         # The number of negatives is set per dialogue, and a context has one dialogue per correct response. So
         # divide by the smallest number of correct responses (rounding up), and add one, because not every

@@ -121,7 +121,7 @@ class TestSources:
             ("bm25", "generator"),
             ("hard", "generator"),
             ("deam", "recipe"),
-            ("graft", "recipe"),
+            ("topical_statement", "recipe"),
         ],
     )
     def test_have_names(self, text: str, kind: str) -> None:
@@ -224,7 +224,7 @@ class TestFigures:
         assert closed(middle, high, low) is None
 
 
-SOURCES = ("random", "human", "bm25", "respeak", "turn-shuffle")
+SOURCES = ("random", "human", "bm25", "person_swap", "turn-shuffle")
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class TestComparing:
     def test_edits_each_right_response_and_makes_none_of_another(self, data: Data, done: Done) -> None:
         right = {one.turns: set(one.positives) for one in data.train}
         edited: dict[tuple[str, ...], set[str]] = {turns: set() for turns in right}
-        for one in read_jsonl(done.out / "negatives" / "respeak.jsonl"):
+        for one in read_jsonl(done.out / "negatives" / "person_swap.jsonl"):
             turns = tuple(turn["text"] for turn in one.context)
             edited[turns].add(one.original["response"])
             assert one.response not in right[turns]
@@ -287,9 +287,9 @@ class TestComparing:
         self, folder: Path, data: Data, done: Done, tmp_path: Path
     ) -> None:
         told: list[RankerRun] = []
-        file = done.out / "negatives" / "respeak.jsonl"
+        file = done.out / "negatives" / "person_swap.jsonl"
         compare(data, plan(folder, f"mine={file}"), tmp_path / "other", on_run=told.append)
-        assert told[0].pairs["mine"] == done.told[3].pairs["respeak"] > 0
+        assert told[0].pairs["mine"] == done.told[3].pairs["person_swap"] > 0
 
     def test_refuses_a_folder_of_another_comparison(
         self, folder: Path, data: Data, done: Done, tmp_path: Path

@@ -90,7 +90,7 @@ class TestReading:
     def test_shares_come_by_source_and_by_transform(self, sheet: Path) -> None:
         found = read(sheet)
         assert [line.name for line in found.sources] == ["edits", "hard", PEOPLE]
-        assert [line.name for line in found.transforms] == ["negate"]
+        assert [line.name for line in found.transforms] == ["polarity_flip"]
         assert len(found.labels) == 17 and found.unfilled == 1
         full = next(line for line in found.sources if line.read == 6)
         assert (
@@ -147,7 +147,7 @@ class TestTheCommand:
         assert "edits: 12 fewer than the 20 asked for" in drawn.err
         told = run("sheet", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
         assert told.status == 0 and "1 row not filled" in told.err
-        assert "usable" in told.out and "negate" in told.out and "100%" in told.out
+        assert "usable" in told.out and "polarity_flip" in told.out and "100%" in told.out
         as_json = json.loads(run("sheet", "--read", out, "--json").out)
         assert {line["name"] for line in as_json["sources"]} == {"hard", "edits", PEOPLE}
 
