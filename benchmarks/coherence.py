@@ -29,12 +29,19 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.dialogue_graph import open as open_graph
 from graphneg.editing.recipes import Recipe, get_recipe
 from graphneg.editing.transforms import load_transforms
-from graphneg.evaluation.correlation import Coefficient, Rated, compare, correlate, only, read_ratings
+from graphneg.evaluation.correlation import (
+    Coefficient,
+    RatedItem,
+    compare,
+    correlate,
+    read_ratings,
+    select_qualities,
+)
 from graphneg.hashing import number
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.rows import digest
 from graphneg.model import Dialogue
-from graphneg.scorers.coherence import CoherenceScorer, Talk, Versions, read_dialogues
+from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Talk, read_dialogues
 from graphneg.training.coherence import train_coherence
 
 ROOT = Path(__file__).parent.parent
@@ -132,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         keep(asked.out, result.tables, result.goals)
 
 
-def rated_dialogues(data: Path, setting: Setting) -> list[Rated]:
+def rated_dialogues(data: Path, setting: Setting) -> list[RatedItem]:
     """Read the dialogues of DSTC9 with their ratings of two qualities.
 
     Args:
@@ -142,14 +149,14 @@ def rated_dialogues(data: Path, setting: Setting) -> list[Rated]:
     Returns:
         The rated dialogues of the three chatbots.
     """
-    found: list[Rated] = []
+    found: list[RatedItem] = []
     for name in RATINGS:
-        some = only(read_ratings([data / name]), [COHERENT, OVERALL])
+        some = select_qualities(read_ratings([data / name]), [COHERENT, OVERALL])
         found += some[: setting.rated] if setting.rated else some
     return found
 
 
-def run(name: str, setting: Setting, rated: Sequence[Rated], data: Path, work: Path) -> Trained:
+def run(name: str, setting: Setting, rated: Sequence[RatedItem], data: Path, work: Path) -> Trained:
     """Train a scorer on the dialogues of one source and score the rated dialogues.
 
     Args:
@@ -207,10 +214,10 @@ def recipe_without(transform: str) -> Recipe:
     deam = get_recipe(DEAM)
     rest = tuple(tuple(one for one in group if one != transform) for group in deam.groups)
     groups = tuple(group for group in rest if group)
-    return replace(deam, name=f"{WITHOUT}{transform}", groups=groups, most=min(deam.most, len(groups)))
+    return replace(deam, name=f"{WITHOUT}{transform}", groups=groups, most=min(deam.max_groups, len(groups)))
 
 
-def told(runs: Sequence[Trained], rated: Sequence[Rated], setting: Setting) -> Result:
+def told(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) -> Result:
     """Make the tables, and the goal that ``deam`` beats all baselines.
 
     Args:
@@ -255,13 +262,13 @@ def _told_apart(runs: Sequence[Trained]) -> Table:
     )
 
 
-def _row(one: Trained, deam: Trained | None, rated: Sequence[Rated]) -> tuple[str, ...]:
+def _row(one: Trained, deam: Trained | None, rated: Sequence[RatedItem]) -> tuple[str, ...]:
     found = correlate(one.scores, rated, resamples=RESAMPLES)
     by_quality = {each.quality: _shown(each.spearman) for each in found}
     of_chatbots = [f"{_spearman(one, rated, name):+.3f}" for name in RATINGS]
     less = "-"
     if deam is not None and deam is not one:
-        [gap] = compare(deam.scores, one.scores, only(rated, [COHERENT]), resamples=RESAMPLES)
+        [gap] = compare(deam.scores, one.scores, select_qualities(rated, [COHERENT]), resamples=RESAMPLES)
         less = f"{gap.value:+.3f} (p {gap.p:.3f})"
     coherent, overall = by_quality[COHERENT], by_quality[OVERALL]
     seconds = f"{one.seconds:,.0f}"
@@ -272,14 +279,14 @@ def _shown(one: Coefficient) -> str:
     return f"{one.value:+.3f} ({one.low:+.2f} to {one.high:+.2f})"
 
 
-def _spearman(one: Trained, rated: Sequence[Rated], name: str = "") -> float:
+def _spearman(one: Trained, rated: Sequence[RatedItem], name: str = "") -> float:
     """Return the correlation with ``coherent`` over all dialogues, or over those of one file."""
     at = [k for k, each in enumerate(rated) if name in each.id]
-    some = only([rated[k] for k in at], [COHERENT])
+    some = select_qualities([rated[k] for k in at], [COHERENT])
     return correlate([one.scores[k] for k in at], some, resamples=0)[0].spearman.value
 
 
-def _goals(runs: Sequence[Trained], rated: Sequence[Rated]) -> tuple[Goal, ...]:
+def _goals(runs: Sequence[Trained], rated: Sequence[RatedItem]) -> tuple[Goal, ...]:
     found = {one.source: _spearman(one, rated) for one in runs}
     others = [found[name] for name in BASELINES if name in found]
     if DEAM not in found or not others:
@@ -343,7 +350,7 @@ def _first(corpus: str, path: Path, amount: int, work: Path) -> Path:
     return out
 
 
-def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[Rated], folder: Path) -> Trained:
+def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[RatedItem], folder: Path) -> Trained:
     began = time.monotonic()
     scorer = CoherenceScorer.new(
         _encoder(),
@@ -370,19 +377,21 @@ def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[Rated], 
             save_steps=50,
         )
         told = _told(scorer, [one for one in dialogues if _held_out(one)], bars)
-        scores = _scores(scorer, [one.said for one in rated], bars)
+        scores = _scores(scorer, [one.all_turns for one in rated], bars)
     seconds = time.monotonic() - began
     return Trained(name, sum(report.windows.values()), report.loss, seconds, scores, told)
 
 
-def _held_out(one: Versions) -> bool:
+def _held_out(one: DialogueVersions) -> bool:
     """Return whether a dialogue is held out."""
     # The id without the turn: every source holds out the same dialogues, whichever turn its versions end
     # with.
     return number(0, "held out", one.id.rpartition("#")[0]) % HELD_OUT == 0
 
 
-def _told(scorer: CoherenceScorer, dialogues: Sequence[Versions], bars: Bars) -> dict[str, tuple[float, int]]:
+def _told(
+    scorer: CoherenceScorer, dialogues: Sequence[DialogueVersions], bars: Bars
+) -> dict[str, tuple[float, int]]:
     """Return the share of edited versions that score below the original, by error category."""
     some = [one for one in dialogues if one.edited]
     originals = _scores(scorer, [one.original for one in some], bars)

@@ -31,7 +31,7 @@ from graphneg.evaluation.cross_validation import (
     cross_validate,
 )
 from graphneg.evaluation.detection import MEASURES
-from graphneg.ingest.labelled import Labelled, read_labelled
+from graphneg.ingest.labelled import JudgedResponse, read_labelled
 from graphneg.ingest.rows import digest
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import read_jsonl
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def validated(
-    labelled: Sequence[Labelled], data: Path, work: Path, setting: Setting
+    labelled: Sequence[JudgedResponse], data: Path, work: Path, setting: Setting
 ) -> Mapping[TrainingSource, Sequence[CrossValidation]]:
     """Cross-validate each kind of training data with each seed.
 
@@ -140,7 +140,7 @@ def validated(
                     _encoder(),
                     work / f"seed-{seed}",
                     source=source,
-                    made=made,
+                    graph_made=made,
                     settings=setting.settings(),
                     seed=seed,
                     progress=bars,
@@ -150,7 +150,7 @@ def validated(
     return runs
 
 
-def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[Labelled]:
+def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[JudgedResponse]:
     """Make contradictory and consistent responses from the first dialogues of the corpus.
 
     Args:

@@ -14,7 +14,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import Dialogue, Frame, GraphText, Opposite, Record, Utterance
 from graphneg.store.connection import Store
@@ -126,7 +126,9 @@ def store_records(store: Store, records: Iterator[Record] | Sequence[Record]) ->
     Returns:
         The counts of what was written.
     """
-    return write_records(store, records, LoadReport("benchmarks"), Grouping("benchmarks", "train", TURNS))
+    return write_records(
+        store, records, LoadReport("benchmarks"), GraphDialogues("benchmarks", "train", TURNS)
+    )
 
 
 def write_jsonl(dialogues: Iterator[Dialogue], path: Path) -> Path:

@@ -29,14 +29,14 @@ from graphneg.decoders.t5 import T5Decoder, same_words
 from graphneg.dialogue_graph import open as open_graph
 from graphneg.english.tokens import match_key
 from graphneg.errors import TransformError
-from graphneg.evaluation.decoding import TextScores, evaluate_decoder, read_pairs, score_texts
+from graphneg.evaluation.decoding import TextScores, evaluate_decoder, read_graph_text_pairs, score_texts
 from graphneg.hashing import shuffled
 from graphneg.ingest.rows import digest
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 from graphneg.nn.models import load_either
 from graphneg.parsers.round_trip import RoundTrip
 from graphneg.store.dialogues import Selection
-from graphneg.training.decoder import HELD_OUT, Meaning, held_out, meanings_of, train_decoder
+from graphneg.training.decoder import HELD_OUT, TextGraphPair, held_out, read_text_graph_pairs, train_decoder
 from tests.smol import SMOL
 
 ROOT = Path(__file__).parent.parent
@@ -178,7 +178,7 @@ def trained_model(data: Path, work: Path, setting: Setting, tested: set[str]) ->
     return out, json.loads(note.read_text())
 
 
-def corpus(data: Path, work: Path, setting: Setting) -> list[Meaning]:
+def corpus(data: Path, work: Path, setting: Setting) -> list[TextGraphPair]:
     """Collect graphs with their texts, about as many of each corpus.
 
     Args:
@@ -192,7 +192,7 @@ def corpus(data: Path, work: Path, setting: Setting) -> list[Meaning]:
     files = {"prince": data / PRINCE, "sick": work / "sick.amr"}
     texts = list(islice(sick(data, "train").items(), setting.pairs))
     files["sick"].write_text("\n".join(_block(at, text, graph) for at, (text, graph) in enumerate(texts)))
-    found: list[Meaning] = []
+    found: list[TextGraphPair] = []
     with open_graph(work / "store") as graph:
         for name, file in files.items():
             graph.load("penman", file, name=name, split="train")
@@ -201,7 +201,7 @@ def corpus(data: Path, work: Path, setting: Setting) -> list[Meaning]:
         for at, name in enumerate(SOURCES):
             # If a corpus is too small for its share, the remaining corpora fill the gap.
             share = (setting.pairs + setting.held_out - len(found)) // (len(SOURCES) - at)
-            some = list(meanings_of(graph.store, Selection((name,))))
+            some = list(read_text_graph_pairs(graph.store, Selection((name,))))
             found += shuffled(some, 0, "share")[:share]
     return found
 
@@ -320,7 +320,7 @@ def held_out_rows(model: Path, trip: RoundTrip, bars: Bars) -> list[tuple[str, .
     Returns:
         The rows of the table.
     """
-    pairs, rows = read_pairs(model / HELD_OUT), list[tuple[str, ...]]()
+    pairs, rows = read_graph_text_pairs(model / HELD_OUT), list[tuple[str, ...]]()
     decoder = T5Decoder(model, device="cpu", batch_size=16)
     for name, told in SOURCES.items():
         some = [pair for pair in pairs if pair[0].id.startswith(f"{name}/")]

@@ -33,11 +33,13 @@ SHIFTS_OF_A_TOPIC = 4
 """Mean number of shifts per topic."""
 ADDRESSES = {
     "first view": "/negatives",
-    "by transform and clash": "/negatives?transform=polarity_flip&least.clash=0.5&sort=clash&way=down",
+    "by transform and clash": (
+        "/negatives?transform=polarity_flip&least.context_overlap=0.5&sort=context_overlap&way=down"
+    ),
     "words": "/negatives?text=tea+please",
-    "the last page": "/negatives?sort=fit&start={last}",
+    "the last page": "/negatives?sort=selectional_fit&start={last}",
     "one negative": "/negatives/0/{middle}",
-    "two thresholds": "/negatives/kept?least.clash=0.3&least.fit=0.5",
+    "two thresholds": "/negatives/kept?least.context_overlap=0.3&least.selectional_fit=0.5",
 }
 """Paths of the measured pages."""
 MOVE = """async (steps) => {

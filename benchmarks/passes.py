@@ -20,7 +20,7 @@ from graphneg.editing.variants import Variant, planned_variants, write_variants
 from graphneg.errors import PenmanError
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.workers import ahead, fewer_collections
+from graphneg.workers import fewer_collections, prefetch_map
 
 BATCH = 200
 """Number of dialogues per batch."""
@@ -126,7 +126,7 @@ class Editor:
         texts: list[str] = []
         began = time.perf_counter()
         with fewer_collections():
-            for some in ahead(lambda batch: self._batch(plan, batch, graph_cache, done), batches):
+            for some in prefetch_map(lambda batch: self._batch(plan, batch, graph_cache, done), batches):
                 texts += some
         # The check of the graphs is not part of the product's work and is not measured.
         done.wall = time.perf_counter() - began

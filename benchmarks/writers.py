@@ -20,9 +20,9 @@ from graphneg.nn.batching import padded
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.nn.served import ServedWriter
-from graphneg.nn.serving import Serving
+from graphneg.nn.serving import ServerSettings
 from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt
-from graphneg.workers import ahead
+from graphneg.workers import prefetch_map
 from tests.smol import SMOL
 from tests.stub_model import busy_seconds, stub_model
 
@@ -63,7 +63,7 @@ def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
     with tempfile.TemporaryDirectory() as folder:
         stub = Path(folder) / "stub"
         with stub_model(stub, seconds=SECONDS, serial=True) as url:
-            writer = ServedWriter("stub", Serving(url, AT_ONCE, cache=Path(folder) / "answers"))
+            writer = ServedWriter("stub", ServerSettings(url, AT_ONCE, cache=Path(folder) / "answers"))
             # The first request opens the connection and does not count.
             writer.complete([Prompt("Are you there?")])
             warm = busy_seconds(stub)
@@ -77,7 +77,7 @@ def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
             began, cpu = time.perf_counter(), time.process_time()
             given = sum(
                 len(each)
-                for part in ahead(asked, parts, PREFETCHED)
+                for part in prefetch_map(asked, parts, PREFETCHED)
                 for each in generator.generate(part, 1, 0)
             )
             seconds, cpu = time.perf_counter() - began, time.process_time() - cpu

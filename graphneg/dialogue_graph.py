@@ -20,14 +20,14 @@ from graphneg.editing.generation import (
     Explanation,
     Negatives,
     explain,
-    kept_negatives,
     materialize,
     own_target,
+    stored_negatives,
 )
 from graphneg.editing.planning import EditSettings
 from graphneg.editing.recipes import CANDIDATES, GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms, version_of
-from graphneg.errors import InputError, OnlyReading, listed
+from graphneg.errors import InputError, OnlyReading, checked_list
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator, require_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
@@ -39,7 +39,7 @@ from graphneg.parsers.jobs import ParseReport, ParserPool, open_pool, parse_stor
 from graphneg.parsers.stored import Existing, ParseScope, TextKind
 from graphneg.progress import NoProgress, Progress
 from graphneg.shards import Shard, shard_of
-from graphneg.shift.calls import ShiftCalls
+from graphneg.shift.calls import ShiftGraphMethods
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection
 from graphneg.store.opening import open_store
@@ -80,7 +80,7 @@ def open(
     return DialogueGraph(open_store(target, **credentials, upgrading=upgrading, keep_warm=keep_warm))
 
 
-class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
+class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
     """An open dialogue graph. Use it in a ``with`` statement, or call `close`."""
 
     def __init__(self, store: Store) -> None:
@@ -192,7 +192,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             The report with the counts of parsed and failed texts.
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
-        scope = ParseScope(selection, tuple(listed("of", of)), existing)
+        scope = ParseScope(selection, tuple(checked_list("of", of)), existing)
         # The caller opened this pool and may use it again, so it is not closed here.
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
@@ -210,7 +210,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         per_dialogue: int = 1,
         seed: int = 0,
         target: Target | None = None,
-        candidates: int = CANDIDATES,
+        sites: int = CANDIDATES,
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
@@ -234,7 +234,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             per_dialogue: Number of negatives for each dialogue; for the recipe ``hard``, for each context.
             seed: Seed of all random choices.
             target: What to edit: ``response`` or ``dialogue``; by default the recipe's target.
-            candidates: Number of places to edit (sites) that are sampled for each edit. The one with the
+            sites: Number of places to edit (sites) that are sampled for each edit. The one with the
                 highest score is edited.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
@@ -261,14 +261,14 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which, **own)
         if generator_options:
             raise InputError(f"only recipes of a generator take options: {', '.join(GENERATED)}")
-        chosen = chosen_recipe(recipe, listed("transforms", transforms), target)
-        known = load_transforms(listed("folders", folders))
+        chosen = chosen_recipe(recipe, checked_list("transforms", transforms), target)
+        known = load_transforms(checked_list("folders", folders))
         request = EditRequest(
             EditSettings(
                 chosen,
                 target or own_target(chosen, known),
                 seed,
-                candidates,
+                sites,
                 version_of(chosen.transforms, known),
             ),
             known,
@@ -450,7 +450,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             InputError: The format is unknown, or negatives are given without a format.
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
-        bar, files = progress or NoProgress(), listed("negatives", negatives)
+        bar, files = progress or NoProgress(), checked_list("negatives", negatives)
         if format is None:
             # All other formats contain only what is in the store, so negatives cannot be added.
             if files:
@@ -480,7 +480,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         """
         return explain(self.store, id, _decoder(decoder, {}))
 
-    def kept_negatives(
+    def stored_negatives(
         self, decoder: str | Decoder = "surface", *, progress: Progress | None = None
     ) -> Iterator[Negative]:
         """Make all negatives of this store again from their stored edits, in the order of their ids.
@@ -495,7 +495,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         Returns:
             An iterator over the negatives.
         """
-        return kept_negatives(self.store, _decoder(decoder, {}), progress)
+        return stored_negatives(self.store, _decoder(decoder, {}), progress)
 
     def materialize(self, ids: Sequence[str]) -> int:
         """Write the edited graphs of negatives to the store as separate graphs, to explore them in Cypher.
@@ -508,7 +508,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         Returns:
             The number of graphs that were not in the store before.
         """
-        return materialize(self.store, listed("ids", ids))
+        return materialize(self.store, checked_list("ids", ids))
 
     def close(self) -> None:
         """Close the store. An embedded server stops when no process uses it any longer, unless kept warm."""
@@ -528,7 +528,7 @@ def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options
-    from graphneg.generators.writing import NamedScorer
+    from graphneg.generators.prompted_generation import NamedScorer
     from graphneg.rankers.base import load_ranker
 
     device = options.get("device", "auto")

@@ -74,7 +74,7 @@ class ModelError(GraphnegError):
     status = 2
 
 
-def listed(argument: str, given: Given) -> Given:
+def checked_list(argument: str, given: Given) -> Given:
     """Return an argument that takes a list of strings, after checking that it is not a single string.
 
     Args:

@@ -139,7 +139,7 @@ def json_fault(error: ValueError | RecursionError) -> str:
     return f"not JSON: {message.removesuffix(' at').removesuffix(' starting')}"
 
 
-def certain_members(text: str) -> dict[str, Any]:
+def unambiguous_members(text: str) -> dict[str, Any]:
     """Return the unambiguous members of a JSON object that `decode_json` rejects for its duplicate keys.
 
     Args:

@@ -3,8 +3,8 @@
 The input is the files of all shards (``negatives.jsonl.1-of-16`` and so on) in any order. The items are
 merged in the order in which a single run would write them. Some generators choose the responses to a context
 depending on what they chose before. The shards of such a generator contain drafts, that is, all candidates
-for each context, and the responses are chosen from them here (`graphneg.generators.drafts`). Merging needs no
-store and no model, and only one line of each shard is in memory.
+for each context, and the responses are chosen from them here (`graphneg.generators.deferred_choice`). Merging
+needs no store and no model, and only one line of each shard is in memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from graphneg.datasets.groups import DAILYDIALOG_PP, ContextWriter
 from graphneg.editing.export import FORMS, Exported
 from graphneg.errors import InputError
-from graphneg.generators.drafts import DRAFTS, choosing, chosen
+from graphneg.generators.deferred_choice import DRAFTS, choose_from_draft, choosing
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
@@ -91,7 +91,7 @@ def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
         # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
         for _, items in heapq.merge(*lines, key=_order):
             for item in items:
-                yield from [item] if choose is None else chosen(item, choose)
+                yield from [item] if choose is None else choose_from_draft(item, choose)
 
 
 def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:

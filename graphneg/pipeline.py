@@ -40,13 +40,13 @@ from graphneg.errors import GraphnegError, InputError, PenmanError, first_line
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.ingest.loader import LoadReport
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.json_input import parse_yaml, read_input
 from graphneg.merging import merge
 from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.parsers.base import Parsed
-from graphneg.parsers.jobs import LastingParser, ParserPool
+from graphneg.parsers.jobs import ParserPool, RestartingParser
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import check_output, finished_run, note_finished
 from graphneg.records.shards import open_shard, write_batches
@@ -55,7 +55,7 @@ from graphneg.store.contents import content_digest
 from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store, open_temporary
 
-ACROSS = frozenset({"topical_statement", "perspective_substitution"})
+CORPUS_WIDE = frozenset({"topical_statement", "perspective_substitution"})
 """Transforms that use dialogues other than the edited one."""
 _LONGEST = 2**20
 """Maximum size of a pipeline file in bytes."""
@@ -168,7 +168,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
     # All generators use other dialogues: they take sentences, samples or responses from them.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
-    return not ACROSS.isdisjoint(chosen_recipe(recipe, transforms, asked.get("target")).transforms)
+    return not CORPUS_WIDE.isdisjoint(chosen_recipe(recipe, transforms, asked.get("target")).transforms)
 
 
 def _wrong(reason: str) -> InputError:
@@ -179,7 +179,7 @@ def _wrong(reason: str) -> InputError:
     return error
 
 
-class Done(NamedTuple):
+class BlockResult(NamedTuple):
     """The result of a block.
 
     Attributes:
@@ -191,7 +191,7 @@ class Done(NamedTuple):
     fault: str = ""
 
 
-Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[Done]]
+Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[BlockResult]]
 """Type of a function that processes some blocks and yields a result for each.
 
 If it is called with a folder, it makes the negatives of the blocks and writes them to files in that folder.
@@ -225,7 +225,7 @@ def run_pipeline(
     Returns:
         The number of negatives in the file.
     """
-    bar, each = progress or NoProgress(), mapped or in_turn
+    bar, each = progress or NoProgress(), mapped or interleave
     out, tell = Path(pipeline.write), on_rejected or _pass_over
     made_of = _fill(pipeline, each, bar, tell)
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
@@ -303,7 +303,7 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) 
         return content_digest(graph.store, Selection())
 
 
-def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
+def interleave(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
     """Process blocks in this process, one after the other.
 
     Args:
@@ -316,11 +316,11 @@ def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) ->
     """
     with closing(Reader(pipeline)) as reader:
         if folder is None:
-            yield from (attempted(shard, reader.into_store, shard) for shard in shards)
+            yield from (run_block(shard, reader.into_store, shard) for shard in shards)
             return
         # One parser and one embedded store are used for all blocks.
         with closing(Maker(pipeline, folder)) as maker:
-            yield from (attempted(shard, _read_and_make, reader, maker, shard, folder) for shard in shards)
+            yield from (run_block(shard, _read_and_make, reader, maker, shard, folder) for shard in shards)
 
 
 def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, refused: list[Rejected]) -> None:
@@ -328,7 +328,7 @@ def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, ref
     maker.make(shard, reader.parse(shard, folder, refused), refused)
 
 
-def attempted(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done:
+def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult:
     """Process a block, and turn unexpected exceptions into a failed block.
 
     `GraphnegError` and `OSError` (no disk space, no permission) are raised, because they would occur again in
@@ -353,7 +353,7 @@ def attempted(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done:
         raise
     except Exception as error:
         fault = f"block {shard}: {type(error).__name__}: {first_line(error)}"
-    return Done(refused, fault)
+    return BlockResult(refused, fault)
 
 
 class Parses(NamedTuple):
@@ -390,9 +390,9 @@ class Reader:
     def __init__(self, pipeline: Pipeline) -> None:
         """Initialize the stage, and create the parser if the pipeline has one."""
         self._pipeline = pipeline
-        self._parser: LastingParser | None = None
+        self._parser: RestartingParser | None = None
         if (asked := pipeline.parse) is not None:
-            self._parser = LastingParser(asked.parser, asked.options)
+            self._parser = RestartingParser(asked.parser, asked.options)
 
     def into_store(self, shard: Shard, refused: list[Rejected]) -> None:
         """Parse the texts of a block in the store that all blocks share.
@@ -512,7 +512,7 @@ class Maker:
             # A new store first needs the records that all blocks share: frames, opposites, lexicon entries.
             records = chain(block_records(self._folder / "records", None), records)
         report = LoadReport("block", on_rejected=refused.append)
-        write_records(self._own.store, records, report, Grouping("", "", 1))
+        write_records(self._own.store, records, report, GraphDialogues("", "", 1))
         self._held += report.written["dialogues"]
         if parsed is not None:
             self._own.parse(ParserPool(parsed.name, parsed.version, parsed.again, _nothing), shard=shard)

@@ -1,7 +1,7 @@
 """Create files that only their owner may read, and open files in folders that others may have written to.
 
-Caches, indexes and files of judgements contain private texts. `private` creates a file with mode 0600 and
-`create_folder` creates a folder with mode 0700, whatever the umask is:
+Caches, indexes and files of judgements contain private texts. `private_opener` creates a file with mode 0600
+and `create_folder` creates a folder with mode 0700, whatever the umask is:
 
 >>> import tempfile
 >>> folder = create_folder(Path(tempfile.mkdtemp()) / "notes")
@@ -10,8 +10,8 @@ Caches, indexes and files of judgements contain private texts. `private` creates
 '0o600'
 
 A store or a folder that comes from someone else may contain a symbolic link to one of the user's files, or a
-FIFO that blocks `open` for ever. `found` opens a file in such a folder only if it is a plain file that
-belongs to the user:
+FIFO that blocks `open` for ever. `untrusted_opener` opens a file in such a folder only if it is a plain file
+that belongs to the user:
 
 >>> (folder / "link").symlink_to("note")
 >>> open(folder / "link", opener=found)
@@ -61,7 +61,7 @@ class UnsafeFileError(OSError):
         super().__init__(errno.EPERM, problem, os.fspath(path))
 
 
-def private(path: str, flags: int) -> int:
+def private_opener(path: str, flags: int) -> int:
     """Open a file as `open` does, but create new files with mode 0600. Pass it to `open` as ``opener``.
 
     Args:
@@ -74,7 +74,7 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags, PRIVATE_FILE)
 
 
-def found(path: str, flags: int) -> int:
+def untrusted_opener(path: str, flags: int) -> int:
     """Open a file safely in a folder that others may have written to. Pass it to `open` as ``opener``.
 
     The call never blocks, even if the file is a FIFO.

@@ -30,14 +30,14 @@ from graphneg.errors import GraphnegError, InputError, StoppedError, StoreError,
 from graphneg.model import Rejected
 from graphneg.pipeline import (
     Actors,
-    Done,
+    BlockResult,
     Listener,
     Maker,
     Parses,
     Pipeline,
     Reader,
-    attempted,
     checked,
+    run_block,
     run_pipeline,
 )
 from graphneg.progress import Progress
@@ -227,7 +227,7 @@ def _alike_nodes() -> int:
     return alive
 
 
-def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
+def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
     """Process blocks by actors, and process a block again if the actor that had it has died."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes this level.
@@ -244,12 +244,12 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
             if not left:
                 return
     for name in left:
-        yield Done(fault=f"block {name}: its actor ended each time")
+        yield BlockResult(fault=f"block {name}: its actor ended each time")
 
 
 def _rows(
     pipeline: Pipeline, names: Sequence[str], folder: Path | None
-) -> Iterator[tuple[str, Done | Exception]]:
+) -> Iterator[tuple[str, BlockResult | Exception]]:
     """Yield the name and result of each block, without the blocks whose actors died or are unreachable."""
     ray = _ray()
     try:
@@ -330,20 +330,20 @@ class _MakeActor:
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Make the negatives of the block of a batch, unless the first stage failed."""
         shard = Shard.parse(str(batch["block"][0]))
-        done = before = pickle.loads(batch["done"][0]) if "done" in batch else Done()
+        done = before = pickle.loads(batch["done"][0]) if "done" in batch else BlockResult()
         # If the first stage failed, its result is passed on unchanged.
-        if isinstance(before, Done) and not before.fault:
+        if isinstance(before, BlockResult) and not before.fault:
             [parsed] = pickle.loads(batch["parses"][0]) if "parses" in batch else [None]
             done = _tried(shard, self._stage.make, shard, parsed)
-            if isinstance(done, Done):
-                done = Done([*before.refused, *done.refused], done.fault)
+            if isinstance(done, BlockResult):
+                done = BlockResult([*before.refused, *done.refused], done.fault)
         return {"block": [str(shard)], "done": [pickle.dumps(done)]}
 
 
-def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done | Exception:
+def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult | Exception:
     """Return the result of a block, or an error that ends the run; its message names the node."""
     try:
-        return attempted(shard, work, *arguments)
+        return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:
         kind = next((kind for kind in (StoreError, StoppedError) if isinstance(error, kind)), InputError)
         told = kind(f"{first_line(error)} (on the node {_ray().util.get_node_ip_address()})")

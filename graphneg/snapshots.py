@@ -42,14 +42,14 @@ from neo4j import ManagedTransaction
 from graphneg import __version__
 from graphneg.amr.penman import format_graph
 from graphneg.editing.proposals import Donors, samples_of_texts
-from graphneg.errors import InputError, listed
+from graphneg.errors import InputError, checked_list
 from graphneg.generators.overlap.generator import answered
 from graphneg.generators.overlap.pool import pool_dialogues
 from graphneg.generators.retrieval import bank_rows
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import mention_rows
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.json_input import (
     LONGEST_LINE,
@@ -148,7 +148,7 @@ class Snapshot:
         Raises:
             InputError: A part is unknown, or the store has no dialogues or only those of a shard.
         """
-        chosen = tuple(part for part in PARTS if part in listed("parts", parts))
+        chosen = tuple(part for part in PARTS if part in checked_list("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose of {', '.join(PARTS)}")
         info = info_of(store)
@@ -328,15 +328,22 @@ def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
     ids = iter(sorted({row["dialogue"] for row in rows}))
     while page := list(islice(ids, _PAGE)):
         dialogues = read_dialogues(store, page)
-        amrs = [turn.amr for one in dialogues for turn in one.turns if turn.amr in wanted and turn.amr]
+        amrs = [
+            turn.graph_id
+            for one in dialogues
+            for turn in one.turns
+            if turn.graph_id in wanted and turn.graph_id
+        ]
         graphs = {graph.id: graph for graph in read_whole_graphs(store, amrs)}
         made_by = {row["id"]: row["source"] for row in store.read(cypher_text("snapshot/sources"), ids=amrs)}
         for dialogue in dialogues:
-            said = [turn for turn in dialogue.turns if turn.amr in graphs]
+            said = [turn for turn in dialogue.turns if turn.graph_id in graphs]
             parses = [
-                parse_row(turn.amr or "", made_by[turn.amr or ""], Parsed(graph, (), format_graph(graph)))
+                parse_row(
+                    turn.graph_id or "", made_by[turn.graph_id or ""], Parsed(graph, (), format_graph(graph))
+                )
                 for turn in said
-                for graph in [graphs[turn.amr or ""]]
+                for graph in [graphs[turn.graph_id or ""]]
             ]
             turns = [[turn.turn, turn.speaker, turn.text] for turn in said]
             yield [dialogue.id, dialogue.corpus, dialogue.split, turns, parses]
@@ -403,7 +410,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
         Dialogue(id, corpus, split, tuple(Utterance(*turn) for turn in turns), attributes=_MARKED)
         for id, corpus, split, turns, _ in new
     ]
-    write_records(store, dialogues, LoadReport(part), Grouping(part, part, 1))
+    write_records(store, dialogues, LoadReport(part), GraphDialogues(part, part, 1))
     graphs = [
         _graph(id, turn, parse)
         for id, _, _, turns, made in rows

@@ -1,6 +1,6 @@
 """Run functions ahead of time in threads and worker processes, and tune the interpreter for large batches.
 
-`ahead` calls a function for the items of a stream in threads and yields the results in order:
+`prefetch_map` calls a function for the items of a stream in threads and yields the results in order:
 
 >>> list(ahead(str, [1, 2, 3]))
 ['1', '2', '3']
@@ -98,7 +98,9 @@ def child_environment() -> dict[str, str]:
     }
 
 
-def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD) -> Iterator[Result]:
+def prefetch_map(
+    work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD
+) -> Iterator[Result]:
     """Yield the results of a function in order, while threads already compute the results of the next items.
 
     Exceptions of the function are raised here. If the caller stops early, the items in progress are finished

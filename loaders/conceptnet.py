@@ -20,10 +20,10 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from graphneg.errors import InputError
-from graphneg.ingest.content import Refused, head
+from graphneg.ingest.content import ItemError, head
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import byte_lines, decoded, parse_json
-from graphneg.ingest.validation import FileLoader, too_long
+from graphneg.ingest.validation import FileLoader, length_fault
 from graphneg.model import Opposite, Rejected
 from graphneg.progress import Progress
 
@@ -87,7 +87,7 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
                 _, relation, *ends, details = decoded(data).split("\t")
                 start, end = (uri.split("/", 4)[3] for uri in ends)
                 yield _edge(relation.removeprefix("/r/"), start, end, details, language)
-            except Refused as reason:
+            except ItemError as reason:
                 yield Rejected(f"{path}:{number}", str(reason))
 
 
@@ -100,15 +100,15 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
     """Make a pair of opposites from two terms, as written in URIs, and the JSON text of the edge."""
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
-        raise Refused("a term is empty")
-    if reason := too_long("the term", start) or too_long("the term", end):
-        raise Refused(reason)
+        raise ItemError("a term is empty")
+    if reason := length_fault("the term", start) or length_fault("the term", end):
+        raise ItemError(reason)
     if start == end:
-        raise Refused(f"{start!r} is its own opposite ({relation})")
+        raise ItemError(f"{start!r} is its own opposite ({relation})")
     # Exclude True, which is an instance of int in Python but not a weight.
     weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
-        raise Refused("the weight is missing, or is no number")
+        raise ItemError("the weight is missing, or is no number")
     return Opposite(start, end, relation, float(weight), Loader.name, language)
 
 
@@ -128,7 +128,7 @@ def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposit
                 name = "".join(part.capitalize() for part in relation.split("_"))
                 try:
                     yield _edge(name, start, end, details, language)
-                except Refused as reason:
+                except ItemError as reason:
                     yield Rejected(f"{path}:edge {number}", str(reason))
     except sqlite3.Error as error:
         raise InputError(f"{path} can't be read as a conceptnet-lite database: {error}") from error

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphneg.errors import InputError
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.reading import Item, Line, input_files, is_directory, text_lines
 from graphneg.ingest.validation import DialogueLoader, alternating
 from graphneg.model import Dialogue, Rejected
@@ -92,13 +92,13 @@ class Loader(DialogueLoader):
             The dialogue. Its speakers are A and B.
 
         Raises:
-            Refused: The line does not end with ``__eou__``.
+            ItemError: The line does not end with ``__eou__``.
         """
         text, labels = item.value
         # Reject a line with text after its last mark, because it was cut off.
         *texts, tail = text.split(END)
         if tail.strip():
-            raise Refused(f"the line does not end with {END}")
+            raise ItemError(f"the line does not end with {END}")
         names = {kind: _names(kind, line, len(texts)) for kind, line in labels.items()}
         utterances = (
             replace(utterance, attributes={kind: of_kind[utterance.turn] for kind, of_kind in names.items()})
@@ -132,10 +132,10 @@ def _companions(path: Path) -> dict[str, Path]:
 
 def _names(kind: str, line: Line | Rejected | None, turns: int) -> list[str]:
     if not isinstance(line, Line):
-        raise Refused(f"its {kind} line is missing" if line is None else f"{line.place}: {line.reason}")
+        raise ItemError(f"its {kind} line is missing" if line is None else f"{line.place}: {line.reason}")
     labels, names = line.text.split(), _ANNOTATIONS[kind]
     if len(labels) != turns:
-        raise Refused(f"{turns} turns, but {len(labels)} numbers in line {line.number} of the {kind} file")
+        raise ItemError(f"{turns} turns, but {len(labels)} numbers in line {line.number} of the {kind} file")
     if unknown := [label for label in labels if label not in names]:
-        raise Refused(f"{unknown[0][:20]!r} in line {line.number} of the {kind} file names no {kind}")
+        raise ItemError(f"{unknown[0][:20]!r} in line {line.number} of the {kind} file names no {kind}")
     return [names[label] for label in labels]

@@ -13,7 +13,7 @@ Relevant responses get the label 1 and the source ``human``. The others get the 
 
 from __future__ import annotations
 
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.reading import Item
 from graphneg.ingest.validation import DialogueLoader, alternating, mapping, strings
 from graphneg.model import Dialogue, Response
@@ -43,11 +43,11 @@ class Loader(DialogueLoader):
             The dialogue.
 
         Raises:
-            Refused: The line has no context or no positive responses.
+            ItemError: The line has no context or no positive responses.
         """
         value = mapping(item.value, "the line")
         if "context" not in value or "positive_responses" not in value:
-            raise Refused('"context" and "positive_responses" are not both there')
+            raise ItemError('"context" and "positive_responses" are not both there')
         context = strings(value["context"], '"context"')
         return Dialogue(
             # If a line has no id, its number is the name of the dialogue.

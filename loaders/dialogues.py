@@ -20,12 +20,12 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.fields import Fields
-from graphneg.ingest.loader import LoadOptions, checked, hopeful
+from graphneg.ingest.loader import LoadOptions, check_by_records, check_format
 from graphneg.ingest.shapes import dialogue_values
-from graphneg.ingest.validation import KnownIds, named, valid_dialogues
+from graphneg.ingest.validation import IdSet, named, valid_dialogues
 from graphneg.model import Dialogue, Record, Response, Utterance
 
 if TYPE_CHECKING:
@@ -58,17 +58,17 @@ class Loader:
         Yields:
             Dialogues and rejected items.
         """
-        known, fields = KnownIds(), Fields(options.map)
+        known, fields = IdSet(), Fields(options.map)
         for source in sources(paths, self.name, fields, options):
             records = _records(source, fields, options, known)
             # With --map or --encoding, the user has confirmed the format, so its first bytes are not checked.
             if source.text is not None and not options.map and not options.encoding:
-                yield from checked(source.text, self.name, records)
+                yield from check_format(source.text, self.name, records)
             else:
-                yield from hopeful(source.place, self.name, records)
+                yield from check_by_records(source.place, self.name, records)
 
 
-def _records(source: Source, fields: Fields, options: LoadOptions, known: KnownIds) -> Iterator[Record]:
+def _records(source: Source, fields: Fields, options: LoadOptions, known: IdSet) -> Iterator[Record]:
     values = dialogue_values(source.read, options.progress, fields, options.notices, once=source.once)
     return valid_dialogues(
         values, lambda item: named(dialogue(item.value), options, source.corpus, source.split), known
@@ -86,14 +86,14 @@ def dialogue(value: Any) -> Dialogue:
         speaker, its speaker is A or B, in turn.
 
     Raises:
-        Refused: The value does not follow the schema.
+        ItemError: The value does not follow the schema.
     """
     from fastjsonschema import JsonSchemaValueException
 
     try:
         _validator()(value)
     except JsonSchemaValueException as error:
-        raise Refused(_fault(error)) from error
+        raise ItemError(_fault(error)) from error
     utterances = tuple(_utterance(turn, item) for turn, item in enumerate(value["turns"]))
     return Dialogue(
         id=str(value["id"]).strip(),
@@ -115,7 +115,7 @@ def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
 def _response(value: Mapping[str, Any], turns: int) -> Response:
     turn = int(value["turn"])
     if turn >= turns:
-        raise Refused(f"a response is to turn {turn}, but the last turn is {turns - 1}")
+        raise ItemError(f"a response is to turn {turn}, but the last turn is {turns - 1}")
     text, source = value["text"].strip(), value.get("source", "given").strip()
     return Response(turn, text, int(value["label"]), source, value.get("amr"))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.ingest.chats import BOT, MEDIA, SYSTEM, ChatLoader, Message, seconds_of, time_of
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.reading import Item, json_items
 from graphneg.ingest.validation import mapping
@@ -52,7 +52,7 @@ class Loader(ChatLoader):
             elif item.key == "messages":
                 try:
                     message = _message(item.value, options.notices)
-                except Refused as reason:
+                except ItemError as reason:
                     yield Rejected(item.place, f"message {item.number}: {reason}")
                 else:
                     if message is not None:
@@ -66,7 +66,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
     reason = None
     text = fields.get("content")
     if not isinstance(text, str):
-        raise Refused("it has no content")
+        raise ItemError("it has no content")
     if str(fields.get("type", "Default")) not in _SPOKEN:
         reason = SYSTEM
     elif author.get("isBot"):
@@ -85,4 +85,4 @@ def _name_of(author: Mapping[str, Any]) -> str:
     for key in ("nickname", "name", "id"):
         if isinstance(name := author.get(key), str) and name.strip():
             return name.strip()
-    raise Refused("its author has no name")
+    raise ItemError("its author has no name")

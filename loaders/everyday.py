@@ -15,7 +15,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import Item, json_lines
-from graphneg.ingest.validation import KnownIds, named, valid_dialogues
+from graphneg.ingest.validation import IdSet, named, valid_dialogues
 from graphneg.loaders.dialogues import dialogue
 from graphneg.loaders.penman import graph_texts
 from graphneg.model import Dialogue, Frame, Opposite, Record
@@ -50,7 +50,7 @@ def _corpus(folder: Path, options: LoadOptions) -> Iterator[Record]:
     def make(item: Item) -> Dialogue:
         return named(dialogue(item.value), options, Loader.name, "train")
 
-    yield from valid_dialogues(json_lines(folder / "dialogues.jsonl", options.progress), make, KnownIds())
+    yield from valid_dialogues(json_lines(folder / "dialogues.jsonl", options.progress), make, IdSet())
     yield from graph_texts(folder / "graphs.amr", options.progress)
     for row in _rows(folder / "opposites.tsv"):
         yield Opposite(row["start"], row["end"], row["relation"], 1.0, Loader.name)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphneg.english.lexicon import entry_of
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import Line, each_line
 from graphneg.ingest.validation import FileLoader
@@ -48,4 +48,4 @@ def _entries(line: Line) -> Iterator[LexiconEntry]:
         try:
             yield replace(entry_of(line.text), place=line.place)
         except ValueError as fault:
-            raise Refused(str(fault)) from fault
+            raise ItemError(str(fault)) from fault

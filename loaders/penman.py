@@ -17,8 +17,8 @@ from pathlib import Path
 
 from graphneg.amr.penman import iter_blocks, metadata
 from graphneg.errors import InputError
-from graphneg.ingest.content import Refused
-from graphneg.ingest.loader import LoadOptions, checked, recognised
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.loader import LoadOptions, check_format, has_format
 from graphneg.ingest.reading import byte_lines, decoded, input_paths
 from graphneg.model import GraphText, Record, Rejected
 from graphneg.progress import Progress
@@ -49,7 +49,7 @@ class Loader:
             if path.is_dir():
                 yield from _directory(path, options.progress)
             else:
-                yield from checked(path, self.name, graph_texts(path, options.progress))
+                yield from check_format(path, self.name, graph_texts(path, options.progress))
 
 
 def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]:
@@ -96,7 +96,7 @@ def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[s
             continue
         try:
             yield decoded(line[1])
-        except Refused as reason:
+        except ItemError as reason:
             faults.append(Rejected(f"{path}:{line[0]}", str(reason)))
             yield line[1].decode("utf-8", "replace").rstrip("\r")
 
@@ -106,7 +106,7 @@ def _directory(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]
     if not files:
         raise InputError(f"{path} has no files of AMR graphs in it ({', '.join(sorted(_SUFFIXES))})")
     for file in files:
-        if recognised(file, Loader.name):
+        if has_format(file, Loader.name):
             yield from graph_texts(file, progress)
         else:
             yield Rejected(f"{file}:1", "the file does not begin with a graph, and is passed over")

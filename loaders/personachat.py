@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphneg.ingest.content import Refused, head
+from graphneg.ingest.content import ItemError, head
 from graphneg.ingest.reading import Item, each_group, each_line, json_items
 from graphneg.ingest.validation import DialogueLoader, mapping, strings
 from graphneg.model import Dialogue, Rejected, Response, Utterance
@@ -74,7 +74,7 @@ class Loader(DialogueLoader):
             The dialogue.
 
         Raises:
-            Refused: The entry has neither ``dialogue`` nor ``utterances``.
+            ItemError: The entry has neither ``dialogue`` nor ``utterances``.
         """
         value = mapping(item.value, "the entry")
         if "dialogue" in value:
@@ -82,7 +82,7 @@ class Loader(DialogueLoader):
         elif "utterances" in value:
             utterances, responses = _histories(value["utterances"])
         else:
-            raise Refused('there is neither "dialogue" nor "utterances"')
+            raise ItemError('there is neither "dialogue" nor "utterances"')
         given = {_PERSONA_KEYS[key]: strings(value[key], f'"{key}"') for key in _PERSONA_KEYS if key in value}
         return Dialogue(str(item.number), "", item.key, tuple(utterances), tuple(responses), given)
 
@@ -90,15 +90,15 @@ class Loader(DialogueLoader):
 def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Response]]:
     """Return the turns from a list of (partner, self) pairs, and the candidates as responses."""
     if not isinstance(exchanges, list):
-        raise Refused('"dialogue" is not a list of pairs')
+        raise ItemError('"dialogue" is not a list of pairs')
     if not isinstance(candidates, list) or (candidates and len(candidates) != len(exchanges)):
-        raise Refused('"candidates" has not one list for each pair of "dialogue"')
+        raise ItemError('"candidates" has not one list for each pair of "dialogue"')
     utterances: list[Utterance] = []
     responses: list[Response] = []
     for number, exchange in enumerate(exchanges):
         pair = strings(exchange, f"exchange {number}")
         if not 1 <= len(pair) <= 2:
-            raise Refused(f"exchange {number} has {len(pair)} turns, not a pair")
+            raise ItemError(f"exchange {number} has {len(pair)} turns, not a pair")
         for speaker, text in zip("AB", pair, strict=False):
             # Candidates of the first turn are skipped, because a response needs a turn to answer.
             if speaker == "B" and utterances:
@@ -112,7 +112,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
     """Return all turns (the last history and its correct candidate), and the candidates as responses."""
     if not isinstance(entries, list) or not entries:
-        raise Refused('"utterances" is not a list with something in it')
+        raise ItemError('"utterances" is not a list with something in it')
     responses: list[Response] = []
     said: list[str] = []
     silent = 0
@@ -121,13 +121,13 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
         history = strings(fields.get("history"), f'"history" of utterance {number}')
         candidates = strings(fields.get("candidates"), f'"candidates" of utterance {number}')
         if not candidates:
-            raise Refused(f'"candidates" of utterance {number} is empty')
+            raise ItemError(f'"candidates" of utterance {number} is empty')
         if not number:
             # If the first history begins with __SILENCE__, that turn is left out, which shifts the numbers.
             silent = int(bool(history) and _is_silence(history[0], []))
         # Each history must continue the previous one. Otherwise the entry mixes several dialogues.
         if history[: len(said)] != said:
-            raise Refused(f'"history" of utterance {number} does not go on from the one before')
+            raise ItemError(f'"history" of utterance {number} does not go on from the one before')
         said = history
         if len(history) > silent:
             responses.extend(_responses(len(history) - silent - 1, candidates, candidates[-1]))
@@ -153,14 +153,14 @@ def _episode(number: int, lines: Sequence[Item]) -> Item:
     for expected, (_, at, _, text) in enumerate(lines, 1):
         match = _NUMBERED.fullmatch(text)
         if match is None or int(match[1]) != expected:
-            raise Refused(f"line {at} does not begin with the number {expected}")
+            raise ItemError(f"line {at} does not begin with the number {expected}")
         mark = next((mark for mark in _PERSONAS if match[2].startswith(mark)), None)
         if mark is not None:
             value.setdefault(_PERSONAS[mark], []).append(match[2].removeprefix(mark))
             continue
         partner, *rest = match[2].split("\t")
         if not rest:
-            raise Refused(f"line {at} has no tab between the two turns")
+            raise ItemError(f"line {at} has no tab between the two turns")
         value["dialogue"].append([partner, rest[0]])
         value["candidates"].append(rest[2].split("|") if len(rest) > 2 and rest[2] else [])
     return Item(lines[0].place, number, "", value)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from graphneg.english.noun_kinds import lexeme
-from graphneg.english.propbank import Fault, Roleset, read_rolesets
+from graphneg.english.propbank import ReadError, Roleset, read_rolesets
 from graphneg.ingest.content import head
-from graphneg.ingest.loader import LoadOptions, checked
+from graphneg.ingest.loader import LoadOptions, check_format
 from graphneg.ingest.reading import files_within, input_paths
 from graphneg.model import Frame, Record, Rejected
 from graphneg.progress import Progress
@@ -57,9 +57,9 @@ class Loader:
         return frame_records(paths, self.name, read_file, options.progress)
 
 
-def _frame(where: str, part: Roleset | Fault, seen: dict[str, str]) -> Frame | Rejected:
+def _frame(where: str, part: Roleset | ReadError, seen: dict[str, str]) -> Frame | Rejected:
     """Convert a roleset to a frame. Reject it if ``seen`` shows that its id occurred before in this load."""
-    if isinstance(part, Fault):
+    if isinstance(part, ReadError):
         return Rejected(where, part.reason)
     id = part.id
     if id is None:
@@ -92,7 +92,7 @@ def frame_records(
     """
     for path in input_paths(paths, loader):
         records = _records(path, read, progress)
-        yield from records if path.is_dir() else checked(path, loader, records)
+        yield from records if path.is_dir() else check_format(path, loader, records)
 
 
 def _records(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:

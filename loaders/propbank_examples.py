@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from graphneg.english.propbank import Fault, read_rolesets
-from graphneg.english.tokens import closed_up
+from graphneg.english.propbank import ReadError, read_rolesets
+from graphneg.english.tokens import detokenize
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.loaders.propbank import frame_records
@@ -48,11 +48,11 @@ class Loader:
 def _examples(source: str, name: str, data: bytes) -> Iterator[Record]:
     number = 0
     for part in read_rolesets(data):
-        if isinstance(part, Fault):
+        if isinstance(part, ReadError):
             yield Rejected(f"{name}:{part.line}", part.reason)
             continue
         for example in part.examples:
-            text = as_sentence(closed_up(_HYPHEN.sub("-", _MARK.sub(" ", example.text))))
+            text = as_sentence(detokenize(_HYPHEN.sub("-", _MARK.sub(" ", example.text))))
             if text:
                 yield sentence(f"{source}/{Path(name).stem}.{number}", text, source, f"{name}:{example.line}")
             number += 1

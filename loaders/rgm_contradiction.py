@@ -10,7 +10,7 @@ correct one (label 1). With a single vote, the line is rejected, because the ann
 
 from __future__ import annotations
 
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.labelled import ANNOTATORS, labelled_of
 from graphneg.ingest.reading import Item
 from graphneg.ingest.validation import DialogueLoader
@@ -34,11 +34,11 @@ class Loader(DialogueLoader):
             response may contradict.
 
         Raises:
-            Refused: One of three annotators called the response contradictory.
+            ItemError: One of three annotators called the response contradictory.
         """
         line = labelled_of(item.value, item.place)
         if line.label is None:
-            raise Refused(f"{line.votes} of {ANNOTATORS} annotators call it contradictory: it is neither")
+            raise ItemError(f"{line.votes} of {ANNOTATORS} annotators call it contradictory: it is neither")
         said = zip(line.speakers, line.context, strict=False)
         return Dialogue(
             str(item.number),

@@ -26,10 +26,10 @@ from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.ingest.chats import BOT, DELETED, MEDIA, SYSTEM, Message, conversations, dialogue_of
-from graphneg.ingest.content import Refused
-from graphneg.ingest.loader import LoadOptions, Notices, hopeful
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.loader import LoadOptions, Notices, check_by_records
 from graphneg.ingest.reading import Item, is_directory, json_items, split_of
-from graphneg.ingest.validation import KnownIds, mapping, named, valid_dialogues
+from graphneg.ingest.validation import IdSet, mapping, named, valid_dialogues
 from graphneg.model import Dialogue, Record, Rejected
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -62,13 +62,13 @@ class Loader:
         """
         if not paths:
             raise InputError("the loader 'slack' needs the folder of an export")
-        known = KnownIds()
+        known = IdSet()
         for path in paths:
             if not is_directory(path):
                 whole = "unpack the archive" if path.suffix == ".zip" else "name its folder"
                 raise InputError(f"{path} is no folder: the loader 'slack' reads whole exports, so {whole}")
             channels = (_dialogues(channel, days, options, known) for channel, days in _channels(path))
-            yield from hopeful(str(path), self.name, chain.from_iterable(channels))
+            yield from check_by_records(str(path), self.name, chain.from_iterable(channels))
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
@@ -81,7 +81,7 @@ def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
 
 
 def _dialogues(
-    channel: Path, days: Sequence[Path], options: LoadOptions, known: KnownIds
+    channel: Path, days: Sequence[Path], options: LoadOptions, known: IdSet
 ) -> Iterator[Dialogue | Rejected]:
     """Yield the dialogues of a channel."""
     names = _people(channel)
@@ -111,7 +111,7 @@ def _flow(
                 continue
             try:
                 message = _message(item.value, names, options.notices)
-            except Refused as reason:
+            except ItemError as reason:
                 yield Rejected(item.place, f"message {item.number}: {reason}")
                 continue
             if message is None:
@@ -136,7 +136,7 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
     fields = mapping(value, "the message")
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):
-        raise Refused("its text or subtype is no text")
+        raise ItemError("its text or subtype is no text")
     reason = None
     # Messages of apps have no subtype, so they are recognized by their bot_id.
     if kind in _BOTS or fields.get("bot_id"):
@@ -167,7 +167,7 @@ def _seconds(ts: Any) -> float:
         seconds = math.nan
     # 1e11 seconds are the year 5138. Larger numbers are milliseconds, or not times at all.
     if not 0 <= seconds < 1e11:
-        raise Refused(f"the time {str(ts)[:40]!r} is not one of Slack's (1715936400.000200)")
+        raise ItemError(f"the time {str(ts)[:40]!r} is not one of Slack's (1715936400.000200)")
     return seconds
 
 
@@ -213,7 +213,7 @@ def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
     name = _name({"profile": profile}) if isinstance(profile, dict) else ""
     name = name or (id if isinstance(id, str) else "") or str(fields.get("username") or "")
     if not name:
-        raise Refused("it does not say who wrote it")
+        raise ItemError("it does not say who wrote it")
     return name
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.reading import Item, json_items
 from graphneg.ingest.validation import DialogueLoader, mapping
 from graphneg.model import Dialogue, Rejected, Utterance
@@ -50,12 +50,12 @@ class Loader(DialogueLoader):
             The dialogue.
 
         Raises:
-            Refused: The conversation has no list of messages.
+            ItemError: The conversation has no list of messages.
         """
         value = dict(mapping(item.value, "the conversation"))
         content = value.pop("content", None)
         if not isinstance(content, list):
-            raise Refused('"content" is not a list of messages')
+            raise ItemError('"content" is not a list of messages')
         utterances = tuple(_utterance(turn, message) for turn, message in enumerate(content))
         # All remaining keys of the conversation become attributes of the dialogue.
         return Dialogue(item.key or str(item.number), "", "", utterances, attributes=value)
@@ -65,5 +65,5 @@ def _utterance(turn: int, message: Any) -> Utterance:
     fields = dict(mapping(message, f"turn {turn}"))
     text, speaker = fields.pop("message", None), fields.pop("agent", None)
     if not isinstance(text, str) or not isinstance(speaker, str):
-        raise Refused(f'turn {turn} has no "message" and "agent" that are strings')
+        raise ItemError(f'turn {turn} has no "message" and "agent" that are strings')
     return Utterance(turn, speaker, text.strip(), attributes=fields)

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import Item, corpus_of, each_group, text_lines
 from graphneg.ingest.validation import DialogueLoader
@@ -101,7 +101,7 @@ class Loader(DialogueLoader):
             The dialogue. Its name is its number in the file.
 
         Raises:
-            Refused: The first line does not begin with a name.
+            ItemError: The first line does not begin with a name.
         """
         turns: list[tuple[str, list[str]]] = []
         for line in item.value:
@@ -111,7 +111,7 @@ class Loader(DialogueLoader):
             elif turns:
                 turns[-1][1].append(line.strip())
             else:
-                raise Refused(
+                raise ItemError(
                     f"its first line, {line.strip()[:40]!r}, does not begin with a name and a colon"
                 )
         utterances = (

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphneg.ingest.chats import DELETED, MEDIA, SYSTEM, ChatLoader, Message, seconds_of
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
 from graphneg.model import Rejected
@@ -133,7 +133,7 @@ class Loader(ChatLoader):
                 continue
             try:
                 message = _message(written, order or "day/month/year", options.notices)
-            except Refused as reason:
+            except ItemError as reason:
                 yield Rejected(written.line.place, str(reason))
             else:
                 if message is not None:
@@ -198,10 +198,10 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         The message; None for a system line or a placeholder.
 
     Raises:
-        Refused: The message is too long, or its date or time does not exist.
+        ItemError: The message is too long, or its date or time does not exist.
     """
     if written.size > LARGEST_ITEM:
-        raise Refused(f"the message is longer than {LARGEST_ITEM:,} characters")
+        raise ItemError(f"the message is longer than {LARGEST_ITEM:,} characters")
     said = _NAME.fullmatch(written.text)
     name = _DIRECTIONS.sub("", said["name"]).strip().removeprefix("~").strip() if said else ""
     # A system line has no "NAME:", or contains quotation marks: Ann changed the subject to “Trip: Rome”
@@ -235,7 +235,7 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
     try:
         time = datetime(year, month, day, written.hour, written.minute)
     except ValueError as error:
-        raise Refused(f"there is no such time ({error}), read as {order}") from error
+        raise ItemError(f"there is no such time ({error}), read as {order}") from error
     return Message(seconds_of(time), name, _DIRECTIONS.sub("", text).strip())
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphneg.english.tokens import one_line
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import Line, each_line
 from graphneg.ingest.rows import as_sentence, sentence
@@ -53,7 +53,7 @@ class Loader(FileLoader):
                 return
             synset, gloss = _SYNSET.match(line.text), line.text.partition("| ")[2]
             if synset is None or not gloss:
-                raise Refused("no synset with a gloss, as wndb(5WN) describes it")
+                raise ItemError("no synset with a gloss, as wndb(5WN) describes it")
             for number, example in enumerate(_EXAMPLE.findall(gloss)):
                 id = f"{source}/{path.name}/{synset[1]}.{number}"
                 yield sentence(id, as_sentence(one_line(example)), source, line.place)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from graphneg.generators.base import Context, Turn
-from graphneg.ingest.labelled import Labelled
+from graphneg.ingest.labelled import JudgedResponse
 from graphneg.scorers.followups import FollowUp
 
 QUESTIONS = ("where is the cat", "who ate the bread", "shall we swim", "when is now")
 
 
-def labelled() -> list[Labelled]:
+def labelled() -> list[JudgedResponse]:
     """Two responses of each of three generators to each of four contexts: one is fish, and contradictory."""
     return [
-        Labelled(
+        JudgedResponse(
             f"own:{name}{place}{votes}",
             (f"the cat is in the {place}", question, f"{text} {name}"),
             ("A", "B", "A"),
@@ -29,10 +29,10 @@ def labelled() -> list[Labelled]:
     ]
 
 
-def apart() -> list[Labelled]:
+def apart() -> list[JudgedResponse]:
     """The same, of which no two generators answer one context."""
     return [
-        Labelled(
+        JudgedResponse(
             one.id,
             (f"{one.said} {one.generator}", *one.utterances[1:]),
             one.speakers,
@@ -57,7 +57,7 @@ def followup() -> FollowUp:
 
 texts = st.text("ab ", min_size=1, max_size=3).filter(str.strip)
 responses = st.builds(
-    lambda id, turns, generator, votes: Labelled(
+    lambda id, turns, generator, votes: JudgedResponse(
         str(id), tuple(turns), ("A", "B") * len(turns), 0, generator, votes
     ),
     st.integers(),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from neo4j import ManagedTransaction
 
 from graphneg.ingest.loader import LoadReport
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import Dialogue, Opposite, Response, Utterance
 from graphneg.store.connection import Store
@@ -114,7 +114,7 @@ MERGE (f)-[s:SHIFTS_TO]->(p) SET s.count = row[2]
 def write_samples(store: Store) -> None:
     """Write the corpus and its shift graph."""
     records = [*dialogues(), *OPPOSITES]
-    write_records(store, records, LoadReport("samples"), Grouping("samples", "all", 8))
+    write_records(store, records, LoadReport("samples"), GraphDialogues("samples", "all", 8))
     replies = [list(reply) for reply in pairs()]
     counts = Counter((focus, perspective) for _, focus, perspective in pairs())
     shifts = [[*ends, count] for ends, count in sorted(counts.items())]

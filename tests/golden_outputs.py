@@ -22,10 +22,10 @@ from graphneg.amr.penman import format_graph
 from graphneg.decoders.base import get_decoder
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.dialogue_graph import open as open_graph
-from graphneg.editing.proposals import Proposal, paired, propose, said_by
+from graphneg.editing.proposals import Proposal, paired, propose, utterances_of_graphs
 from graphneg.editing.transforms import load_transforms
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Decoded, Dialogue, Edit, EditedUtterance, GraphText, Negative, Record
 from graphneg.parsers.base import CheckedParser, get_parser, warning_code
@@ -123,7 +123,7 @@ class Outputs:
         for (dialogue, (proposal, edits)), some in zip(sites, edited, strict=True):
             said = " / ".join(answer_text(next(answers)) for _ in some)
             graphs = digest("\n".join(flat(one.after) for one in some))
-            pool = "" if proposal.pool is None else f"({proposal.pool}: {proposal.own}) "
+            pool = "" if proposal.swap_pool is None else f"({proposal.swap_pool}: {proposal.content}) "
             made = "; ".join(edit_text(edit) for edit in edits)
             text = f"{made} = {graphs}{SAID}{said}" if edits else "has no partner"
             yield proposal_id(dialogue, proposal), f"{pool}{text}"
@@ -133,8 +133,10 @@ class Outputs:
         copied = {edit.from_amr for edit in edits if edit.from_amr is not None}
         changed = list(dict.fromkeys(edit.amr for edit in edits))
         graphs = self._graph_cache.get(copied.union(changed))
-        turns = {turn.amr: turn for turn in dialogue.turns if turn.amr is not None}
-        donors = said_by(self._graph.store, copied - turns.keys()) if copied - turns.keys() else {}
+        turns = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
+        donors = (
+            utterances_of_graphs(self._graph.store, copied - turns.keys()) if copied - turns.keys() else {}
+        )
         said = {**donors, **turns}
         found: list[EditedUtterance] = []
         for amr in changed:
@@ -169,12 +171,16 @@ class Outputs:
 def with_edits(proposals: Sequence[Proposal]) -> Iterator[tuple[Proposal, tuple[Edit, ...]]]:
     """Each site with its edits; a pool's member with those of the first partner that fits, or none."""
     for one in proposals:
-        yield one, one.edits if one.pool is None else swap(one, proposals)
+        yield one, one.edits if one.swap_pool is None else swap(one, proposals)
 
 
 def swap(one: Proposal, proposals: Sequence[Proposal]) -> tuple[Edit, ...]:
     for other in proposals:
-        if other.pool == one.pool and other.own != one.own and not other.graphs & one.graphs:
+        if (
+            other.swap_pool == one.swap_pool
+            and other.content != one.content
+            and not other.graphs & one.graphs
+        ):
             return paired(one, other)[:1]
     return ()
 
@@ -267,7 +273,7 @@ def fill_sampled(graph: DialogueGraph) -> None:
     for corpus, (loader, path) in SOURCES.items():
         records = list(get_loader(loader).read([DATA / path], LoadOptions(split="golden")))
         report = LoadReport(loader)
-        write_records(graph.store, sample(records), report, Grouping(corpus, "golden", TURNS))
+        write_records(graph.store, sample(records), report, GraphDialogues(corpus, "golden", TURNS))
     _complete(graph)
 
 

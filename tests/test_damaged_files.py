@@ -11,7 +11,7 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.evaluation.correlation import read_ratings, read_scores
-from graphneg.evaluation.ranking import holds_negatives
+from graphneg.evaluation.ranking import is_negatives_file
 from graphneg.evaluation.review.exchange import FORMS, read_gold, read_judgements, read_key
 from graphneg.evaluation.review.items import FORMAT, Item, ReviewSet
 from graphneg.evaluation.review.judgements import Judgement
@@ -66,7 +66,7 @@ def folder_of(kind: str, folder: Path) -> tuple[Path, Read]:
     if kind in ("records.jsonl", "records.parquet"):
         file = folder / kind
         (write_jsonl if file.suffix == ".jsonl" else write_parquet)(some(3), file)
-        return file, lambda path: [holds_negatives(path), list(read_negatives(path))]
+        return file, lambda path: [is_negatives_file(path), list(read_negatives(path))]
     if kind == "shard":
         [file] = parts(folder, [f"c/test/{n}" for n in range(6)], 1)
         merge([file], folder / "whole.jsonl")
@@ -191,7 +191,7 @@ def test_damage_is_told_in_a_line_however_often(kind: str, tmp_path: Path) -> No
     check(kind, tmp_path, MANY)
 
 
-@pytest.mark.parametrize("read", [holds_negatives, read_pipeline, lambda path: list(read_negatives(path))])
+@pytest.mark.parametrize("read", [is_negatives_file, read_pipeline, lambda path: list(read_negatives(path))])
 def test_a_device_is_no_file(read: Read) -> None:
     with pytest.raises(InputError, match="not a regular file"):
         read(Path("/dev/zero"))

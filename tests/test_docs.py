@@ -215,7 +215,7 @@ def test_the_lines_of_a_result_stay_one_item() -> None:
 
 def test_attributes_of_options_are_rows_of_a_table() -> None:
     page = MADE["generator_options.md"]
-    assert "| `least_words` | 8 | Minimum number of words in a sentence. |" in page
+    assert "| `min_words` | 8 | Minimum number of words in a sentence. |" in page
     assert not re.search(r"^(Args|Attributes|Raises):", page, re.M)
 
 

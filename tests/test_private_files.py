@@ -13,11 +13,11 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.evaluation.review.judgements import Judgements
-from graphneg.nn.answers import Answer, Answers
+from graphneg.nn.answers import Answer, AnswerCache
 from graphneg.nn.embedders import CachedEmbedder
-from graphneg.nn.serving import Serving
+from graphneg.nn.serving import ServerSettings
 from graphneg.pages.index import open_index
-from graphneg.private_files import UnsafeFileError, cache_folder, found, own_folder, private
+from graphneg.private_files import UnsafeFileError, cache_folder, own_folder, private_opener, untrusted_opener
 from graphneg.records.files import write_jsonl
 from tests.negative_samples import EXAMPLE
 from tests.nn.test_embedding import Recorder
@@ -45,7 +45,7 @@ class TestAFileOfWhatPeopleWrote:
             assert set(modes(tmp_path).values()) == {0o600}, modes(tmp_path)  # its journals, too
 
     def test_is_private_if_it_holds_answers(self, tmp_path: Path) -> None:
-        answers = Answers(tmp_path / "new" / "answers.db")
+        answers = AnswerCache(tmp_path / "new" / "answers.db")
         answers.put(b"k", Answer("text", True))
         found = modes(tmp_path)
         assert found.pop("new") == 0o700 and set(found.values()) == {0o600}
@@ -67,7 +67,7 @@ class TestAFileOfWhatPeopleWrote:
     ) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
         (tmp_path / "graphneg").mkdir(0o755)  # as earlier versions made it
-        assert stat.S_IMODE(Serving().answers.parent.stat().st_mode) == 0o700
+        assert stat.S_IMODE(ServerSettings().answers.parent.stat().st_mode) == 0o700
         assert stat.S_IMODE(cache_folder("indexes", "one").parent.stat().st_mode) == 0o700
 
     def test_that_cannot_be_made_is_one_clear_error(self, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ class TestAFolderOfTheUsersAlone:
 
 
 def test_a_file_that_is_created_where_a_stranger_may_write_is_private(tmp_path: Path) -> None:
-    for opener in (private, found):
+    for opener in (private_opener, untrusted_opener):
         with open(tmp_path / opener.__name__, "w", opener=opener) as file:
             file.write("x")
     assert modes(tmp_path) == {"private": 0o600, "found": 0o600}

@@ -64,7 +64,7 @@ class TestRecipes:
     def test_each_draws_from_transforms_that_exist(self, name: str) -> None:
         recipe = RECIPES[name]
         assert set(recipe.transforms) <= TRANSFORMS.keys()
-        assert 1 <= recipe.least <= recipe.most <= len(recipe.groups)
+        assert 1 <= recipe.min_groups <= recipe.max_groups <= len(recipe.groups)
         assert recipe.name == name and recipe.summary
 
     def test_one_of_them_draws_from_every_transform(self) -> None:

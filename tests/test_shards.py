@@ -19,11 +19,11 @@ from graphneg.errors import InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context
 from graphneg.generators.base import Generator as NegativeGenerator
 from graphneg.generators.pneg import PnegGenerator, PnegOptions
-from graphneg.generators.writing import Gap
+from graphneg.generators.prompted_generation import Gap
 from graphneg.hashing import number
 from graphneg.merging import merge
 from graphneg.records.resumable import NegativeStream
-from graphneg.scorers.choosing import Choice, Chosen
+from graphneg.scorers.choosing import SelectedNegatives, SelectionCriteria
 from graphneg.shards import Shard
 from graphneg.snapshots import Snapshot
 from graphneg.store.opening import open_store
@@ -85,7 +85,7 @@ EDITS: Mapping[str, Any] = {
 }
 GENERATORS: Mapping[str, Any] = {
     "hard": {"per_context": 2, "anecdotes": False},
-    "overlap": {"per_context": 3, "most_uses": 1},
+    "overlap": {"per_context": 3, "max_uses": 1},
     "random": {"seed": 3},
     "bm25": {"by": "response"},
     "semi-hard": {},
@@ -95,10 +95,10 @@ GENERATORS: Mapping[str, Any] = {
 }
 WRITERS: Mapping[str, Any] = {
     "counterfactual": {"hops": 2, "tries": 1, "words": 8},
-    "mask-and-fill": {"versions": 1, "texts": 1, "rougher": 9.0, "apart": -9.0},
-    "pneg": {"k": 1, "least": 1, "draws": 1, "responses": 2, "fits": 1.0},
+    "mask-and-fill": {"versions": 1, "texts": 1, "max_loss_increase": 9.0, "min_loss_gap": -9.0},
+    "pneg": {"k": 1, "min_responses": 1, "max_draws": 1, "responses": 2, "max_context_gain": 1.0},
 }
-ANY_TEXT: Mapping[str, float] = {"surprise": 1e9, "alone": 1e9, "worst": 1e9}
+ANY_TEXT: Mapping[str, float] = {"max_perplexity": 1e9, "max_perplexity_alone": 1e9, "max_token_loss": 1e9}
 JOBS = (*EDITS, *GENERATORS, "texts that were said before")
 ALONE = ("topical_statement", "perspective_substitution", "hard", "random", "insertion", "replacement")
 """What looks across dialogues, each in its own way."""
@@ -215,7 +215,7 @@ def test_what_is_selected_keeps_the_order_of_the_file(
     assert run("merge", *sorted(tmp_path.glob("out.jsonl.*-of-3")), "-o", out).status == 0
     assert out.read_bytes() == one.read_bytes()
     with pytest.raises(InputError, match="quotas go by all that was kept"):
-        Chosen(given, Choice(quotas={"polarity_flip": 0.5}), shard="1/3")
+        SelectedNegatives(given, SelectionCriteria(quotas={"polarity_flip": 0.5}), shard="1/3")
 
 
 def test_a_generator_that_remembers_and_makes_no_drafts_makes_no_shards(

@@ -10,7 +10,7 @@ from graphneg.amr.penman import format_graph
 from graphneg.editing.proposals import Proposal, paired, propose
 from graphneg.editing.transforms import load_transforms
 from graphneg.ingest.loader import LoadReport
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Dialogue, Edit, Record, Utterance
 from graphneg.store.connection import Store
@@ -54,7 +54,7 @@ NAMES = sorted(TRANSFORMS)
 
 
 def load(store: Store, records: Iterable[Record]) -> None:
-    report = write_records(store, records, LoadReport("test"), Grouping("prince", "all", 8))
+    report = write_records(store, records, LoadReport("test"), GraphDialogues("prince", "all", 8))
     assert report.rejections == 0, report.rejected
 
 
@@ -75,10 +75,14 @@ def dialogue(*penmans: str) -> Dialogue:
 def edit_lists(proposals: Sequence[Proposal]) -> Iterator[tuple[Proposal, tuple[Edit, ...]]]:
     """What each proposal does to its own graph; a pool's member with the first partner that fits."""
     for one in proposals:
-        if one.pool is None:
+        if one.swap_pool is None:
             yield one, one.edits
             continue
-        fit = (o for o in proposals if o.pool == one.pool and o.own != one.own and not o.graphs & one.graphs)
+        fit = (
+            o
+            for o in proposals
+            if o.swap_pool == one.swap_pool and o.content != one.content and not o.graphs & one.graphs
+        )
         partner = next(fit, None)
         if partner is not None:
             yield one, paired(one, partner)[:1]
@@ -98,7 +102,7 @@ def results(store: Store, name: str, *penmans: str) -> list[str]:
     load(store, [own])
     [stored] = read_dialogues(store, [own.id])
     graphs = GraphCache(store).get(stored.graphs)
-    turns = {turn.amr: turn.turn for turn in stored.turns}
+    turns = {turn.graph_id: turn.turn for turn in stored.turns}
     proposals = propose(store, TRANSFORMS[name], [stored]).get(own.id, [])
     lists = (edits for _, edits in edit_lists(proposals))
     return sorted(f"{turns[edits[0].amr]}: {line(applied(edits, graphs))}" for edits in lists)

@@ -84,9 +84,9 @@ def _rows(path: Path) -> Iterable[list[str]]:
 
 
 def _pool(store: Path) -> list[str]:
-    bounds = {"least": SETTINGS["least_words"], "most": SETTINGS["most_words"]}
+    bounds = {"least": SETTINGS["min_words"], "most": SETTINGS["max_words"]}
     with graphneg.open(store) as graph:
-        texts = [row["text"] for row in graph.cypher(POOLED, **bounds, content=SETTINGS["least_content"])]
+        texts = [row["text"] for row in graph.cypher(POOLED, **bounds, content=SETTINGS["min_content_words"])]
     # The order by hash samples the pool evenly and does not depend on the server.
     return sorted(set(texts), key=lambda text: number(0, "pool", text))[:POOL]
 

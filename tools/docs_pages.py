@@ -169,10 +169,10 @@ def _shared_options() -> Iterator[tuple[str, Any]]:
     from graphneg.generators.counterfactual import CounterfactualOptions
     from graphneg.generators.infilling.generator import MaskAndFillOptions
     from graphneg.generators.keywords.generator import KeywordOptions
-    from graphneg.generators.overlap import Conditions
+    from graphneg.generators.overlap import OverlapOptions
     from graphneg.generators.pneg import PnegOptions
 
-    yield "Conditions of overlap and hard", Conditions
+    yield "Conditions of overlap and hard", OverlapOptions
     yield "Options of key-context, key-sem and key-sentence", KeywordOptions
     yield "Options of counterfactual", CounterfactualOptions
     yield "Options of pneg", PnegOptions

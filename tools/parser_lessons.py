@@ -17,7 +17,7 @@ from typing import Any
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted
-from graphneg.english.propbank import Fault, FrameEntry, PropBankExample, Roleset, read_rolesets
+from graphneg.english.propbank import FrameEntry, PropBankExample, ReadError, Roleset, read_rolesets
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph, AmrNode
 from graphneg.parsers.dependency.draft import GraphDraft
@@ -354,7 +354,7 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
     mine: defaultdict[int | None, list[int]] = defaultdict(list)
     theirs: defaultdict[int | None, list[int]] = defaultdict(list)
     for i, node in enumerate(draft.nodes):
-        if not node.gone:
+        if not node.deleted:
             mine[node.token].append(i)
     for j, node in enumerate(gold.nodes):
         theirs[node.token].append(j)
@@ -455,7 +455,7 @@ def read_frames(paths: Sequence[Path]) -> list[Roleset]:
         The rolesets with an id. Faulty rolesets are skipped.
     """
 
-    def read_file(name: str, data: bytes) -> Iterator[Roleset | Fault]:
+    def read_file(name: str, data: bytes) -> Iterator[Roleset | ReadError]:
         return iter(read_rolesets(data))
 
     parts = frame_records(paths, "propbank", read_file, NoProgress())
@@ -562,7 +562,7 @@ def _lesson(
     heads = [
         i
         for i, node in enumerate(draft.nodes)
-        if not node.gone and node.concept == frame and node.token == rel
+        if not node.deleted and node.concept == frame and node.token == rel
     ]
     # The parser has chosen another frame, or has the frame twice.
     if len(heads) != 1:
@@ -598,7 +598,7 @@ def _node_at(draft: GraphDraft, token: int, head: int) -> int | None:
     mine = [
         i
         for i, node in enumerate(draft.nodes)
-        if not node.gone and node.value is None and (node.token == token or token in node.mentions)
+        if not node.deleted and node.value is None and (node.token == token or token in node.mentions)
     ]
     linked = [arc.dep for arc in draft.arcs if arc.head == head and arc.dep in mine]
     under = {arc.head for arc in draft.arcs if arc.dep in mine and arc.head in mine}

@@ -17,7 +17,7 @@ from typing import Any
 
 from graphneg.amr.alignment import align
 from graphneg.amr.penman import is_inverted, iter_blocks, metadata, parse_graph
-from graphneg.english.propbank import Fault, PropBankExample, Roleset, read_rolesets
+from graphneg.english.propbank import PropBankExample, ReadError, Roleset, read_rolesets
 from graphneg.english.tokens import tokenize
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import AmrGraph
@@ -240,7 +240,7 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
 
     def read_file(name: str, data: bytes) -> Iterator[Roleset]:
         for part in read_rolesets(data):
-            if isinstance(part, Fault):
+            if isinstance(part, ReadError):
                 print(f"{name}:{part.line}: {part.reason}")
             # PropBank notes for each roleset which releases of AMR use it.
             elif ("AMR", "2019", "+") in part.usages and part.id is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from graphneg.amr.reading import Reading
+from graphneg.amr.reading import AmrView
 from graphneg.english.noun_kinds import OTHER
 
 LONG = 11
@@ -47,7 +47,7 @@ class Clauses:
         main: The numbers of the heads of main clauses. Nothing is above these but ``and`` and the like.
     """
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: AmrView) -> None:
         """Find the heads by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
@@ -101,7 +101,7 @@ class Clauses:
         Returns:
             The properties by name. Those that do not apply are None or False.
         """
-        reading, below, clause = self._of, self._of.children[k], self.does(k)
+        reading, below, clause = self._of, self._of.children[k], self.clause_type(k)
         modal = reading.is_a(k, "modal")
         inner = [at for child in below for at in self._nots(child.position)]
         # The negation that denies a clause is at its head: "I can't go" is ``(p / possible-01 :polarity -
@@ -109,7 +109,7 @@ class Clauses:
         # :ARG1 (g / go-02 :polarity -))``.
         denying = self._nots(k) or (inner if len(inner) == 1 and modal else [])
         # In "Nobody came" and "I never go", a word other than "not" makes the clause negative.
-        in_words = any("negative" in reading.lexicon.of(child.label) for child in below)
+        in_words = any("negative" in reading.lexicon.classes_of(child.label) for child in below)
         found: dict[str, Any] = {
             "clause_type": clause,
             "main_clause": k in self.main,
@@ -170,7 +170,7 @@ class Clauses:
                 acts.append("refuse")
         return acts
 
-    def does(self, k: int) -> str:
+    def clause_type(self, k: int) -> str:
         """Return the type of a clause.
 
         Args:
@@ -264,7 +264,7 @@ class Clauses:
         """
         reading = self._of
         happens = reading.is_frame[k] and not reading.is_a(k, "timeless", "reified")
-        return happens and bool(reading.inside(k)) and self.does(k) in ("statement", "report", "wish")
+        return happens and bool(reading.inside(k)) and self.clause_type(k) in ("statement", "report", "wish")
 
     def is_portable(self, k: int) -> bool:
         """Return whether a sentence could be said in any dialogue.

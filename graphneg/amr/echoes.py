@@ -1,10 +1,10 @@
 """Find the repetitions in a dialogue: nodes with the same meaning as a node of an earlier turn.
 
 A negative that contradicts a claim or swaps a word is harder to recognise if the dialogue mentions the claim
-or the word elsewhere. To find such places, this module reduces each node to what it says (`Saying`): a word,
-its arguments and its polarity. A predicate repeats an earlier one if both have the same polarity, if their
-arguments are equal after *I* and *you* were resolved to speakers, and if the later one adds no argument. A
-noun, name, number or time repeats an equal one.
+or the word elsewhere. To find such places, this module reduces each node to what it says (`Statement`): a
+word, its arguments and its polarity. A predicate repeats an earlier one if both have the same polarity, if
+their arguments are equal after *I* and *you* were resolved to speakers, and if the later one adds no
+argument. A noun, name, number or time repeats an equal one.
 
 Example: A says "I work at a bank." Later B says "You work?". The node ``work-01`` of B's turn repeats that of
 A's turn, and its list of echoes is ``["other"]``, because another speaker said it first. "You work in a
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphneg.amr.reading import Reading
+from graphneg.amr.reading import AmrView
 from graphneg.english.noun_kinds import lexeme
 
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
@@ -37,7 +37,7 @@ _ANYTHING = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class Statement:
     """The part of a node's meaning that is compared with other turns: a word and its arguments.
 
     Attributes:
@@ -57,7 +57,7 @@ class Saying:
     asks: bool = False
 
 
-def sayings(reading: Reading, known: Sequence[Mapping[str, object]]) -> list[Saying]:
+def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
     """Return what the nodes of a graph say, for the comparison with other turns.
 
     Args:
@@ -74,24 +74,24 @@ def sayings(reading: Reading, known: Sequence[Mapping[str, object]]) -> list[Say
     ]
 
 
-def _saying(reading: Reading, k: int, known: Mapping[str, object]) -> Saying | None:
+def _saying(reading: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
     """Return what a node says, or None if it says nothing that can be repeated."""
     node, sentence = reading.nodes[k], reading.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
-        return Saying(k, f"{known['entity_type']} {known['entity_text']}", sentence, {})
+        return Statement(k, f"{known['entity_type']} {known['entity_text']}", sentence, {})
     if node.concept is None or reading.is_a(k, "joining", "closed"):
         return None
     word = lexeme(node.concept)
     if "clause_type" in known or known.get("opposable_as", "noun") != "noun":
         arguments = _arguments(reading, k)
         asks = known.get("clause_type") == "question"
-        return Saying(k, word, sentence, arguments, "negated" in known, asks) if arguments else None
+        return Statement(k, word, sentence, arguments, "negated" in known, asks) if arguments else None
     is_said = "coarse_kind" in known or "temporal" in known
-    return Saying(k, word, sentence, {}) if is_said else None
+    return Statement(k, word, sentence, {}) if is_said else None
 
 
-def _arguments(reading: Reading, k: int) -> Arguments:
+def _arguments(reading: AmrView, k: int) -> Arguments:
     """Return the words of a predicate's arguments.
 
     The subject of a noun or adjective, and the noun that a modifier belongs to, count as its ``ARG1``.
@@ -111,7 +111,7 @@ def _arguments(reading: Reading, k: int) -> Arguments:
     return {role: frozenset(words) for role, words in found.items()}
 
 
-def _word(reading: Reading, k: int) -> str:
+def _word(reading: AmrView, k: int) -> str:
     """Return the word of an argument. A predicate includes its own arguments; an entity is its name."""
     if reading.is_a(k, "speaking"):
         return reading.labels[k]
@@ -126,7 +126,7 @@ def _word(reading: Reading, k: int) -> str:
     return " ".join(inside) or _plain(reading, k)
 
 
-def _plain(reading: Reading, k: int) -> str:
+def _plain(reading: AmrView, k: int) -> str:
     """Return the lexeme of a node, or ``*`` for a pronoun whose antecedent is unknown."""
     return _ANYTHING if reading.is_a(k, "anaphor") else lexeme(reading.labels[k])
 
@@ -141,10 +141,10 @@ class SaidTurn:
     """
 
     speaker: str
-    says: Sequence[Saying]
+    says: Sequence[Statement]
 
 
-def echoes(turns: Sequence[SaidTurn]) -> list[Echoes]:
+def repetitions(turns: Sequence[SaidTurn]) -> list[Echoes]:
     """Find the nodes that repeat something that was said before in a dialogue.
 
     Args:
@@ -154,7 +154,7 @@ def echoes(turns: Sequence[SaidTurn]) -> list[Echoes]:
         For each turn, the numbers of the nodes that repeat something, with the places where it was said.
     """
     speakers = sorted({turn.speaker for turn in turns})
-    said: dict[str, list[tuple[str, Saying]]] = {}
+    said: dict[str, list[tuple[str, Statement]]] = {}
     found: list[Echoes] = []
     for turn in turns:
         resolved = [_resolved(one, turn.speaker, speakers) for one in turn.says]
@@ -165,10 +165,10 @@ def echoes(turns: Sequence[SaidTurn]) -> list[Echoes]:
 
 
 def _of_turn(
-    speaker: str, says: Sequence[Saying], said: Mapping[str, Sequence[tuple[str, Saying]]]
+    speaker: str, says: Sequence[Statement], said: Mapping[str, Sequence[tuple[str, Statement]]]
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the numbers of a turn's nodes that repeat something, with the places where it was said."""
-    beside: dict[str, list[Saying]] = {}
+    beside: dict[str, list[Statement]] = {}
     for one in says:
         beside.setdefault(one.word, []).append(one)
     for one in says:
@@ -185,7 +185,7 @@ def _of_turn(
             yield one.position, sorted(by)
 
 
-def repeats(one: Saying, earlier: Saying) -> bool:
+def repeats(one: Statement, earlier: Statement) -> bool:
     """Return whether a node has the same meaning as an earlier one and adds no argument.
 
     Args:
@@ -212,7 +212,7 @@ def repeats(one: Saying, earlier: Saying) -> bool:
     return shared > 0
 
 
-def _resolved(one: Saying, speaker: str, speakers: Sequence[str]) -> Saying:
+def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
     """Replace *i* by its speaker, and *you* by the other speaker; with three speakers *you* is unknown."""
     if not one.arguments:
         return one
@@ -222,4 +222,4 @@ def _resolved(one: Saying, speaker: str, speakers: Sequence[str]) -> Saying:
         role: frozenset(" ".join(people.get(part, part) for part in word.split()) for word in words)
         for role, words in one.arguments.items()
     }
-    return Saying(one.position, one.word, one.sentence, arguments, one.denied, one.asks)
+    return Statement(one.position, one.word, one.sentence, arguments, one.denied, one.asks)

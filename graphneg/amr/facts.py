@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphneg.amr.clauses import Clauses
-from graphneg.amr.echoes import Saying, sayings
+from graphneg.amr.echoes import Statement, sayings
 from graphneg.amr.nouns import Nouns
-from graphneg.amr.reading import Reading
+from graphneg.amr.reading import AmrView
 from graphneg.amr.times import Times
 from graphneg.english.lexicon import Lexicon, english
 from graphneg.model import AmrGraph
@@ -53,7 +53,7 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
     return facts_and_sayings(graph, text, lexicon or english())[0]
 
 
-def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Saying]]:
+def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Statement]]:
     """Compute the properties of each node, and the sayings by which the nodes are compared with other turns.
 
     Args:
@@ -75,7 +75,7 @@ class _Facts:
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
         """Initialize the objects that compute the properties."""
-        self.reading = Reading(graph, lexicon)
+        self.reading = AmrView(graph, lexicon)
         self._clauses = Clauses(self.reading)
         self._nouns = Nouns(self.reading)
         self._times = Times(self.reading, text)
@@ -93,8 +93,8 @@ class _Facts:
         """Return the properties of one node."""
         # A constant has no word class. It has properties only if it is a number, in a date or to be swapped.
         if self.reading.nodes[k].concept is None:
-            return _held({"time_number": self._times.number(k)} | self._swap(k))
-        return _held(
+            return drop_false({"time_number": self._times.number(k)} | self._swap(k))
+        return drop_false(
             {
                 "classes": sorted(self.reading.classes[k]),
                 "sentence_top": self.reading.sentences[k],
@@ -120,7 +120,7 @@ class _Facts:
             "time_bound": dated,
             "undated_event": event,
         }
-        return _held(known)
+        return drop_false(known)
 
     def _word(self, k: int) -> Facts:
         """Return the properties for antonyms: how the word is used, what it describes, and its roles."""
@@ -161,7 +161,7 @@ class _Facts:
     def _sentence(self, k: int) -> Facts:
         """Return the properties of the top of a sentence."""
         roles = [self.reading.roles[at] for at in self.reading.asked if at in self.reading.whole(k)]
-        return _held({"asked_roles": roles or None, "context_free": self._clauses.is_portable(k)})
+        return drop_false({"asked_roles": roles or None, "context_free": self._clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
         """Return the properties of the top that concern the whole graph."""
@@ -173,7 +173,7 @@ class _Facts:
         ]
         questions = [k for k in sentences if any(at in self.reading.whole(k) for at in self.reading.asked)]
         all_ask = bool(self.reading.asked) and len(questions) == len(sentences)
-        return _held(
+        return drop_false(
             {
                 "top_branches": [child.position for child in self.reading.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
@@ -197,6 +197,6 @@ class _Facts:
         )
 
 
-def _held(facts: Mapping[str, Any]) -> Facts:
+def drop_false(facts: Mapping[str, Any]) -> Facts:
     """Return the properties whose values are neither None nor False."""
     return {name: value for name, value in facts.items() if value is not None and value is not False}

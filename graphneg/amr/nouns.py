@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 
-from graphneg.amr.reading import Reading
+from graphneg.amr.reading import AmrView
 from graphneg.english.noun_kinds import OTHER
-from graphneg.english.takes import sort_of, takes
+from graphneg.english.selectional_preferences import noun_cluster, preferred_nouns
 
 SMALL = 6
 """A subtree can be replaced if it has fewer nodes than this below its top."""
@@ -53,7 +53,7 @@ class Nouns:
         reading: The graph.
     """
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: AmrView) -> None:
         """Find the predicates whose subject cannot act, and whether the text contains a greeting."""
         self._of = reading
         # In "The engine started", the subject is neither a person nor a group.
@@ -92,7 +92,7 @@ class Nouns:
             such as ``person``.
         """
         kind = self._of.kinds[k]
-        return "thing" if "physical-object" in self._of.lexicon.of(kind) else kind
+        return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind
 
     def slot(self, k: int) -> str | None:
         """Return what may replace an argument. Arguments in the same role with equal results can be swapped.
@@ -270,7 +270,7 @@ class Nouns:
             The class, which is named after one of its nouns (``like food``), or None if the noun is in no
             class.
         """
-        return sort_of(self._of.labels[k])
+        return noun_cluster(self._of.labels[k])
 
     def takes(self, k: int) -> list[str]:
         """Return the selectional preferences of a noun's predicate: what occurs with it in the noun's role.
@@ -292,7 +292,7 @@ class Nouns:
                 # under ARG1 or under ARG0, so both are looked up.
                 acts = any(other == "ARG0" for other, _ in reading.roles_out[above])
                 for one in (role,) if acts else ("ARG1", "ARG0"):
-                    found.update(dict.fromkeys(takes(reading.labels[above], one, self._kinds(k))))
+                    found.update(dict.fromkeys(preferred_nouns(reading.labels[above], one, self._kinds(k))))
         return list(found)
 
     def _kinds(self, k: int) -> frozenset[str]:
@@ -465,7 +465,7 @@ class Nouns:
         reading = self._of
         words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
         # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.
-        if not words or _SILENT.fullmatch(words) or "title" in reading.lexicon.of(words.strip('"')):
+        if not words or _SILENT.fullmatch(words) or "title" in reading.lexicon.classes_of(words.strip('"')):
             return None
         return of, words
 

@@ -40,7 +40,7 @@ class MutableNode:
         role: The role under its parent; None for the top.
         concept: The concept; None for a constant or a mention.
         value: The constant; None for other nodes.
-        var: The variable; None if `frozen` must choose one.
+        var: The variable; None if `freeze` must choose one.
         align: The alignment mark of the node.
         role_align: The alignment mark of the role.
         key: The graph id and the node number before the edits; None for a new node or a mention.
@@ -48,9 +48,9 @@ class MutableNode:
         target: The mentioned node; None if this is not a mention.
         parent: The parent; None for the top.
         below: The children and mentions in written order.
-        position: The number of the node, set by `frozen`.
-        subtree_last: The highest number in the subtree, set by `frozen`.
-        branch: The position under the parent, set by `frozen`.
+        position: The number of the node, set by `freeze`.
+        subtree_last: The highest number in the subtree, set by `freeze`.
+        branch: The position under the parent, set by `freeze`.
     """
 
     role: str | None
@@ -141,7 +141,7 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
     return {(graph.id, k): node for k, node in enumerate(mutable)}
 
 
-def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
+def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
     """Convert a mutable tree to an immutable graph.
 
     Nodes are numbered in written order, and new nodes get variables.
@@ -249,13 +249,13 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
         TransformError: An edit names a node that does not exist, an edit would make the graph ill-formed (for
             example, a constant would get children), or the edited graph has a defect.
     """
-    after = overlaid(graph, edits, sources)[0]
+    after = apply_edits_unchecked(graph, edits, sources)[0]
     for defect in check(after) if edits else ():
         raise TransformError(f"{defect.code}: {defect.message}")
     return after
 
 
-def overlaid(
+def apply_edits_unchecked(
     graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
 ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
     """Apply edits as `apply_edits` does, without the final check.
@@ -307,7 +307,7 @@ class _Tree:
             if edit.op not in operations:
                 raise TransformError(f"{_name(edit)}: unknown operation {edit.op!r}")
             operations[edit.op](edit)
-        return frozen(self._graph, self._top)
+        return freeze(self._graph, self._top)
 
     def _at(self, edit: Edit) -> MutableNode:
         """Return the node that an edit refers to.

@@ -1,7 +1,7 @@
 """Index a graph for look-ups: concepts, children, word classes and edges by node number.
 
 The modules that compute node properties (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`)
-look up the same things in a graph many times. `Reading` computes them once.
+look up the same things in a graph many times. `AmrView` computes them once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ASKING = frozenset({"amr-unknown", "interrogative"})
 """Labels of the nodes that make a clause a question."""
 
 
-class Reading:
+class AmrView:
     """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node number.
 
     Args:
@@ -52,7 +52,9 @@ class Reading:
         for node in graph.nodes:
             if node.parent is not None:
                 self.children[node.parent].append(node)
-        self.classes = [frozenset[str]() if n.concept is None else lexicon.of(n.concept) for n in graph.nodes]
+        self.classes = [
+            frozenset[str]() if n.concept is None else lexicon.classes_of(n.concept) for n in graph.nodes
+        ]
         for k, label in enumerate(self.labels):
             if label.endswith("-91") and graph.nodes[k].concept is not None:
                 self.classes[k] |= {REIFIED}

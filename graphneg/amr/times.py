@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from graphneg.amr.reading import Reading
+from graphneg.amr.reading import AmrView
 from graphneg.english.lexicon import Lexicon
 
 # Roles of nodes that express a time or a part of one.
@@ -43,7 +43,7 @@ class Times:
         tense: The tense of the text, as `tense_of` returns it.
     """
 
-    def __init__(self, reading: Reading, text: str) -> None:
+    def __init__(self, reading: AmrView, text: str) -> None:
         """Initialize the tense, and find the nodes that have a time, a condition, a negation or a mood."""
         self._of = reading
         self.tense = tense_of(text, reading.lexicon)

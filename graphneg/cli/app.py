@@ -19,7 +19,8 @@ import typer
 
 from graphneg import __version__
 from graphneg.cli import contradictions, evaluate, shift, train
-from graphneg.cli.commands import expanded, group, option, without_none
+from graphneg.cli.annotate import annotate
+from graphneg.cli.commands import group, option, with_expanded_options, without_none
 from graphneg.cli.compare import compare
 from graphneg.cli.cypher import cypher, transforms
 from graphneg.cli.doctor import doctor
@@ -30,19 +31,18 @@ from graphneg.cli.rank import bank, rank, select
 from graphneg.cli.run import run
 from graphneg.cli.serve import serve
 from graphneg.cli.shards import merge, snapshot
-from graphneg.cli.sheet import sheet
 from graphneg.cli.store import check, export, info, load, upgrade
-from graphneg.cli.terminal import complain
+from graphneg.cli.terminal import print_error
 from graphneg.errors import GraphnegError
 
-RARELY = 50_000
+GC_THRESHOLD = 50_000
 """Number of new objects after which Python searches for reference cycles. Python's default is far lower.
 
 Importing the libraries creates many objects but hardly any cycles, so more frequent searches would waste
 time.
 """
 
-WAITING = ("GOMP_SPINCOUNT", "10000")
+OPENMP_SPIN_COUNT = ("GOMP_SPINCOUNT", "10000")
 """An environment variable of GNU OpenMP, and the value to set unless the user has set one.
 
 The value is the number of times that an idle thread of PyTorch checks for new work before it releases its
@@ -55,7 +55,7 @@ app = group(
     "Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries, and decode them to text.",
     (
         *(load, upgrade, parse, negatives, generate, select, snapshot, merge, run, transforms),
-        *(bank, rank, cypher, export, info, check, compare, sheet, serve, doctor),
+        *(bank, rank, cypher, export, info, check, compare, annotate, serve, doctor),
     ),
     "graphneg load everyday",
     "graphneg negatives -o negatives.jsonl --show 5",
@@ -75,7 +75,7 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-@expanded
+@with_expanded_options
 def _options(
     *,
     context: typer.Context,
@@ -105,13 +105,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: The arguments without the program name; None for those in ``sys.argv``.
     """
-    gc.set_threshold(RARELY)
+    gc.set_threshold(GC_THRESHOLD)
     # Set the variable before torch is imported, because OpenMP reads it when it is loaded.
-    os.environ.setdefault(*WAITING)
+    os.environ.setdefault(*OPENMP_SPIN_COUNT)
     try:
         app(args=arguments, prog_name="graphneg")
     except GraphnegError as error:
-        complain(str(error))
+        print_error(str(error))
         sys.exit(error.status)
     except KeyboardInterrupt:
         # By convention, the status is 128 plus the number of the signal (SIGINT is 2).

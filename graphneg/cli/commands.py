@@ -36,7 +36,7 @@ import typer
 from typer import BadParameter
 from typer.models import OptionInfo
 
-from graphneg.cli.terminal import stopping
+from graphneg.cli.terminal import advise_on_interrupt
 from graphneg.errors import InputError
 
 
@@ -163,12 +163,12 @@ def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[...,
         # Join the lines of each paragraph, because the help wraps them to the width of the terminal.
         paragraphs = cleandoc(function.__doc__ or "").partition("\f")[0].strip().split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        return Command(expanded(function, input_status), text, examples_of)
+        return Command(with_expanded_options(function, input_status), text, examples_of)
 
     return made
 
 
-job = partial(command, input_status=2)
+training_command = partial(command, input_status=2)
 """Variant of `command` for training and evaluation, where invalid input data count as incorrect usage (exit
 status 2)."""
 
@@ -216,7 +216,7 @@ def group(
     return app
 
 
-def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[..., None]:
+def with_expanded_options(function: Callable[..., None], input_status: int = 1) -> Callable[..., None]:
     """Wrap a function so that each field of its option dataclasses becomes a separate parameter.
 
     For ``info(*, json: Json, where: StoreOptions)``, the wrapper has the parameters ``json``, ``store``,
@@ -242,8 +242,9 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            # A command that changes something uses `stopping` itself, with advice that replaces this one.
-            with stopping("nothing was changed"):
+            # A command that changes something uses `advise_on_interrupt` itself, with advice that replaces
+            # this one.
+            with advise_on_interrupt("nothing was changed"):
                 function(**options)
         except InputError as error:
             # Keep a status of 2 if the error already means incorrect usage.

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.table import Table
 from typer import BadParameter
 
-from graphneg.cli.commands import argument, job, named_values, option, panel
+from graphneg.cli.commands import argument, named_values, option, panel, training_command
 from graphneg.cli.options import (
+    BatchSize,
     Device,
     Dropout,
     Freeze,
@@ -28,12 +29,11 @@ from graphneg.cli.options import (
     Offline,
     Rate,
     StartEncoder,
-    StepPairs,
     TrainingOption,
     training_arguments,
 )
 from graphneg.cli.tables import figures_table, show, with_interval
-from graphneg.cli.terminal import counted, keeps, say, working
+from graphneg.cli.terminal import counted, keeps, print_message, progress_bars
 
 if TYPE_CHECKING:
     from graphneg.evaluation.comparison.comparison import Comparison
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _of_negatives = panel("Negatives that are made")
 
 
-@job(
+@training_command(
     "graphneg compare dev.json --source random --source human --source overlap --seeds 3 "
     "--model path/to/encoder -o compared",
     "graphneg compare train.json --test test.json --source random --source human "
@@ -76,7 +76,7 @@ def compare(
     ),
     positives: int = option(2, "Number of right responses per context and epoch.", min=1),
     random: int = option(2, "Number of random wrong responses per context and epoch.", min=1),
-    wrong: int = option(3, "Number of wrong responses of the source per context and epoch.", min=1),
+    negatives: int = option(3, "Number of wrong responses of the source per context and epoch.", min=1),
     epochs: int = option(
         2, "Number of passes over the contexts; each pass samples other wrong responses.", min=1
     ),
@@ -94,7 +94,7 @@ def compare(
     dropout: Dropout = None,
     max_tokens: MaxTokens = 256,
     rate: Rate = 5e-5,
-    batch: StepPairs = 32,
+    batch: BatchSize = 32,
     option: TrainingOption = None,
     device: Device = None,
     keep_models: bool = option(False, "Keep the trained rankers in FOLDER/models."),
@@ -133,17 +133,19 @@ def compare(
         sources=[source_of(name) for name in source],
         ranker=RankerSettings(model, kind, options, arguments, offline),
         seeds=range(seeds),
-        budget=Budget(positives, random, wrong, epochs),
+        budget=Budget(positives, random, negatives, epochs),
         banks=[bank_of(text) for text in bank or ()],
         options=by_source,
         held_out=held_out,
         keep_models=keep_models,
     )
     data = read_data(train, test, split)
-    with working(keeps(out, "each result")) as bars:
+    with progress_bars(keeps(out, "each result")) as bars:
         compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
     show(json, [compared.as_dict()], _table(compared))
-    say(f"{out}: {counted(compared.train, 'context')} to learn from, {compared.test:,} to be tested on")
+    print_message(
+        f"{out}: {counted(compared.train, 'context')} to learn from, {compared.test:,} to be tested on"
+    )
 
 
 def _tell(run: RankerRun) -> None:
@@ -151,7 +153,7 @@ def _tell(run: RankerRun) -> None:
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} an epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
-    say(f"{run.source}, seed {run.seed}: {pairs}, loss {run.loss:.3f}, {run.seconds:,.0f} s{few}")
+    print_message(f"{run.source}, seed {run.seed}: {pairs}, loss {run.loss:.3f}, {run.seconds:,.0f} s{few}")
 
 
 def _table(compared: Comparison) -> Table:
@@ -164,13 +166,13 @@ def _table(compared: Comparison) -> Table:
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     kinds = list(compared.rows[0].figures)
     # Show "gap closed" only if it was computed, which requires both sources, random and human.
-    closing = [measure for measure in heads if any(measure in row.closed for row in compared.rows)]
+    closing = [measure for measure in heads if any(measure in row.gap_closed for row in compared.rows)]
     few = any(row.shortfall for row in compared.rows)
     rows = (
         (
             *(row.source, str(len(row.seeds))),
             *(with_interval(row.figures[kind][measure]) for kind in kinds for measure in heads),
-            *(share(row.closed.get(measure)) for measure in closing),
+            *(share(row.gap_closed.get(measure)) for measure in closing),
             *([f"{row.shortfall:,}"] if few else []),
         )
         for row in compared.rows

@@ -8,7 +8,7 @@ Example::
 
     graphneg contradictions contexts --model gpt2 -o contexts.jsonl              # find suitable questions
     graphneg contradictions responses contexts.jsonl --lm small=gpt2 -o responses.jsonl
-    graphneg contradictions sheet responses.jsonl -o labels.csv                  # for three annotators
+    graphneg contradictions annotate responses.jsonl -o labels.csv                  # for three annotators
     graphneg contradictions export responses.jsonl a.csv b.csv c.csv --key labels.key.json -o labelled.jsonl
 """
 
@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, BadParameter
 
 from graphneg.cli import options
-from graphneg.cli.commands import argument, group, job, named_values, option, shared
+from graphneg.cli.annotate import JUDGEMENTS, read_judged
+from graphneg.cli.commands import argument, group, named_values, option, shared, training_command
 from graphneg.cli.options import DialogueOptions, Offline, OutFile, Overwrite, Seed, StoreOptions
-from graphneg.cli.sheet import JUDGEMENTS, read_judged
-from graphneg.cli.terminal import counted, keeps_part, say, working
+from graphneg.cli.terminal import counted, keeps_part, print_message, progress_bars
 
 if TYPE_CHECKING:
     from graphneg.generators.base import Generator
@@ -45,7 +45,7 @@ Key = Annotated[
 ]
 
 
-@job(
+@training_command(
     "graphneg contradictions contexts --model gpt2 --top 500 -o contexts.jsonl",
     "graphneg contradictions contexts --file chats.jsonl --model path/to/model -o contexts.jsonl",
 )
@@ -58,7 +58,7 @@ def contexts(
     ),
     top: int = option(1000, "Number of contexts to keep; the ones with the highest scores are kept.", min=1),
     per_dialogue: int = option(1, "Maximum number of contexts per dialogue.", min=1),
-    furthest: int = option(
+    max_turns_back: int = option(
         3, "Number of earlier turns of the answerer to consider as the subject of the question.", min=1
     ),
     overwrite: Overwrite = False,
@@ -81,7 +81,7 @@ def contexts(
     # Collect the facts that must be unchanged for an interrupted run to be continued.
     facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
-    choice = ContextChoice(top, per_dialogue, furthest)
+    choice = ContextChoice(top, per_dialogue, max_turns_back)
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
@@ -92,17 +92,17 @@ def contexts(
             graph = opened.enter_context(where.opened(chosen))
             candidates = chosen.contexts(graph)
             facts["store"] = [graph.store.description, texts_digest(graph.store, chosen.selection)]
-        bars = opened.enter_context(working(f"{out} was not written; the same command goes on"))
+        bars = opened.enter_context(progress_bars(f"{out} was not written; the same command goes on"))
         best = collect_contexts(
             candidates, causal, out, choice, facts=facts, overwrite=overwrite, progress=bars
         )
     worst, highest = best[-1].log_fqness, best[0].log_fqness
-    say(f"{out}: {counted(len(best), 'context')}, log FQness {worst:.2f} to {highest:.2f}")
+    print_message(f"{out}: {counted(len(best), 'context')}, log FQness {worst:.2f} to {highest:.2f}")
 
 
-@job(
+@training_command(
     "graphneg contradictions responses contexts.jsonl --lm small=gpt2 --lm large=gpt2-xl -o responses.jsonl",
-    "graphneg contradictions responses contexts.jsonl --given mine=answers.jsonl -o responses.jsonl",
+    "graphneg contradictions responses contexts.jsonl --from-file mine=answers.jsonl -o responses.jsonl",
 )
 def responses(
     *,
@@ -116,7 +116,7 @@ def responses(
         "A causal language model that responds, under a name of your choice. Repeatable.",
         "NAME=PATH_OR_ID",
     ),
-    given: list[str] | None = option(
+    from_file: list[str] | None = option(
         None,
         'A file of responses, under a name of your choice: JSON lines with "id" (of a '
         'context) and "response". Repeatable.',
@@ -142,16 +142,21 @@ def responses(
     """
     from graphneg.generators.base import get_generator
     from graphneg.nn.models import load_causal
-    from graphneg.scorers.collection import FileResponses, Replies, collect_responses, read_contexts_file
+    from graphneg.scorers.collection import (
+        FileResponses,
+        LanguageModelReplies,
+        collect_responses,
+        read_contexts_file,
+    )
 
-    if not (generator or lm or given):
-        raise BadParameter("name who responds: --generator, --lm or --given")
+    if not (generator or lm or from_file):
+        raise BadParameter("name who responds: --generator, --lm or --from-file")
     contexts = read_contexts_file(file)
     own: list[Generator] = [
-        FileResponses(name, str(path)) for name, path in named_values(given, "--given").items()
+        FileResponses(name, str(path)) for name, path in named_values(from_file, "--from-file").items()
     ]
     own += [
-        Replies(name, load_causal(str(model), device=device, offline=offline))
+        LanguageModelReplies(name, load_causal(str(model), device=device, offline=offline))
         for name, model in named_values(lm, "--lm").items()
     ]
     settings = named_values(option, "--option")
@@ -160,25 +165,25 @@ def responses(
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]
-        bars = opened.enter_context(working(keeps_part(out, "what was made")))
+        bars = opened.enter_context(progress_bars(keeps_part(out, "what was made")))
         amount = collect_responses(
             contexts, own, out, per_context=per_context, seed=seed, overwrite=overwrite, progress=bars
         )
-    say(f"{out}: {counted(amount, 'response')} to {counted(len(contexts), 'context')}")
+    print_message(f"{out}: {counted(amount, 'response')} to {counted(len(contexts), 'context')}")
 
 
-@job(
-    "graphneg contradictions sheet responses.jsonl -o labels.csv",
-    "graphneg contradictions sheet responses.jsonl -o labels.sqlite",
+@training_command(
+    "graphneg contradictions annotate responses.jsonl -o labels.csv",
+    "graphneg contradictions annotate responses.jsonl -o labels.sqlite",
     "graphneg serve --judgements labels.sqlite",
 )
-def sheet(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
+def annotate(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
     """Prepare the responses for three annotators: a CSV sheet with its key, or a .sqlite file.
 
-    Give each annotator a copy of the sheet; they write 1 (contradictory) or 0. graphneg sheet --read prints
-    their agreement. Open a .sqlite file with graphneg serve.
+    Give each annotator a copy of the sheet; they write 1 (contradictory) or 0. graphneg annotate --read
+    prints their agreement. Open a .sqlite file with graphneg serve.
     """
-    from graphneg.evaluation.review.contradictory import review_of
+    from graphneg.evaluation.review.contradiction_labels import review_of
     from graphneg.evaluation.review.exchange import write_blank_sheet
     from graphneg.evaluation.review.judgements import Judgements
     from graphneg.records.runs import check_new
@@ -189,13 +194,15 @@ def sheet(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
         check_new(out, overwrite)
         out.unlink(missing_ok=True)
         Judgements.create(out, found).close()
-        say(f"{out}: {counted(len(found.items), 'response')} to judge: graphneg serve --judgements {out}")
+        print_message(
+            f"{out}: {counted(len(found.items), 'response')} to judge: graphneg serve --judgements {out}"
+        )
     else:
         key = write_blank_sheet(found, out, overwrite=overwrite)
-        say(f"{out}: {counted(len(found.items), 'response')} to label; {key} keeps who made them")
+        print_message(f"{out}: {counted(len(found.items), 'response')} to label; {key} keeps who made them")
 
 
-@job(
+@training_command(
     "graphneg contradictions export responses.jsonl a.csv b.csv c.csv --key labels.key.json -o out.jsonl",
     "graphneg contradictions export responses.jsonl labels.sqlite -o labelled.jsonl",
 )
@@ -207,17 +214,19 @@ def export(
     A response is contradictory if at least two of three annotators say so, and consistent if none does.
     Responses with one vote are dropped.
     """
-    from graphneg.evaluation.review.contradictory import labelled_responses
+    from graphneg.evaluation.review.contradiction_labels import labelled_responses
     from graphneg.scorers.collection import read_responses_file, write_responses
 
     found = labelled_responses(read_responses_file(file), *read_judged(judged, key))
     write_responses(found, out, overwrite=overwrite)
     contradictory = sum(one.label or 0 for one in found)
-    say(f"{out}: {contradictory:,} contradictory, {len(found) - contradictory:,} not; others were dropped")
+    print_message(
+        f"{out}: {contradictory:,} contradictory, {len(found) - contradictory:,} not; others were dropped"
+    )
 
 
 app = group(
     "contradictions",
     "Collect contradictory responses: find contexts, generate responses, and label them.",
-    (contexts, responses, sheet, export),
+    (contexts, responses, annotate, export),
 )

@@ -25,7 +25,16 @@ from typer import BadParameter
 from graphneg.cli.commands import argument, command, completing, named_values, option
 from graphneg.cli.options import StoreOptions, TransformFolders
 from graphneg.cli.tables import plain_table, print_json, results
-from graphneg.cli.terminal import STANDARD, counted, messages, note, read_input, say, stopping, visible
+from graphneg.cli.terminal import (
+    STANDARD,
+    advise_on_interrupt,
+    counted,
+    messages,
+    print_message,
+    print_note,
+    read_input,
+    visible,
+)
 from graphneg.errors import InputError, OnlyReading, StoreError
 
 if TYPE_CHECKING:
@@ -70,7 +79,7 @@ def cypher(
     is_file = not named and (query == STANDARD or query.endswith(".cypher"))
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
-    with where.opened() as graph, stopping("the query's transaction is rolled back"):
+    with where.opened() as graph, advise_on_interrupt("the query's transaction is rolled back"):
         # `explore` and `cypher` can only read. `cypher_write` may also write.
         ask = graph.explore if named else graph.cypher_write if write else graph.cypher
         try:
@@ -84,7 +93,7 @@ def cypher(
             for name, count in vars(rows.summary.counters).items()
             if isinstance(count, int) and not isinstance(count, bool) and count > 0
         ]
-        say(", ".join(changes) or "no changes")
+        print_message(", ".join(changes) or "no changes")
 
 
 def _named_table() -> Table:
@@ -150,7 +159,7 @@ def _print(rows: Rows, format: str) -> None:
                     column.justify = "right"
             texts = ([escape(shown(cell)) for cell in cells] for cells in lines)
             results().print(plain_table(*columns, rows=texts))
-        say(counted(len(rows), "row"))
+        print_message(counted(len(rows), "row"))
 
 
 @command(
@@ -192,12 +201,12 @@ def transforms(
         raise InputError(f"no transform is called {name!r}; there are: {', '.join(known)}")
     _show(known[name])
     if not where.exists:
-        note(f"for an example, load dialogues with graphs into {where.name}: graphneg load everyday")
+        print_note(f"for an example, load dialogues with graphs into {where.name}: graphneg load everyday")
         return
-    with where.opened() as graph, stopping("nothing was changed"):
+    with where.opened() as graph, advise_on_interrupt("nothing was changed"):
         example = preview(graph.store, known[name])
         if example is None:
-            note(f"{name} applies nowhere in the first dialogues of the {graph.store.description}")
+            print_note(f"{name} applies nowhere in the first dialogues of the {graph.store.description}")
         else:
             show_closely(example, {})
 

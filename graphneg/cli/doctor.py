@@ -89,7 +89,7 @@ def doctor(*, json: Json = False, where: StoreOptions) -> None:
     """
     found: dict[str, Findings] = {}
     with messages().status("looking around"):
-        for title, look in LOOKS.items():
+        for title, look in SECTIONS.items():
             found[title] = {name: visible(_homeless(text)) for name, text in look(where)}
     if json:
         print_json(found, indent=2)
@@ -229,7 +229,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
             directory = Path(where.name).expanduser()
             yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
             # Report details only if the directory has this file, which marks it as a store.
-            if os.path.lexists(directory / embedded.MARK):
+            if os.path.lexists(directory / embedded.STORE_FILE):
                 mark = embedded.read_mark(directory)
                 size = sum(status.st_size for _, status in files_below(directory))
                 yield (
@@ -257,7 +257,7 @@ def _homeless(text: str) -> str:
     return text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
 
 
-LOOKS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
+SECTIONS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
     "System": _system,
     "Packages": _packages,
     "Parts of other packages": _parts,

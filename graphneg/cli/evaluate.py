@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from typer import BadParameter
 
 from graphneg.cli import options
-from graphneg.cli.commands import argument, group, job, named_values, option, panel
+from graphneg.cli.commands import argument, group, named_values, option, panel, training_command
 from graphneg.cli.evaluate_negatives import negatives
 from graphneg.cli.options import (
     AnyDevice,
@@ -33,12 +33,21 @@ from graphneg.cli.options import (
     made_responses,
 )
 from graphneg.cli.tables import decoder_table, figures_table, show, with_interval
-from graphneg.cli.terminal import Bars, complain, counted, keeps, note, say, stopping, working
+from graphneg.cli.terminal import (
+    Bars,
+    advise_on_interrupt,
+    counted,
+    keeps,
+    print_error,
+    print_message,
+    print_note,
+    progress_bars,
+)
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
-    from graphneg.evaluation.correlation import Correlation, Difference, Rated
-    from graphneg.ingest.labelled import Labelled
+    from graphneg.evaluation.correlation import Correlation, Difference, RatedItem
+    from graphneg.ingest.labelled import JudgedResponse
 
 SHOWN_UNREADABLE = 20
 """Maximum number of unreadable graphs that are listed."""
@@ -47,7 +56,7 @@ UNCHANGED = "nothing was changed"
 _left_out = panel("Leaving one generator out")
 
 
-@job(
+@training_command(
     "graphneg evaluate smatch gold.amr parsed.amr",
     "graphneg evaluate smatch gold.amr parsed.amr --json | jq .measures.Smatch.micro.f1",
 )
@@ -68,7 +77,7 @@ def smatch(
     from graphneg.evaluation.smatch_files import evaluate_smatch
 
     drawn = {"seed": seed, "resamples": resamples}
-    with working(UNCHANGED) as bars:
+    with progress_bars(UNCHANGED) as bars:
         found = evaluate_smatch(gold, pred, **drawn, processes=processes, progress=bars)
     rows = (
         (
@@ -84,12 +93,12 @@ def smatch(
     headers = ("measure", "P", "R", "F1", "95%", "macro", "95%", "pairs")
     show(json, [found.as_dict()], figures_table(*headers, rows=rows))
     for graph in found.unreadable[:SHOWN_UNREADABLE]:
-        complain(f"{graph.place}: {graph.id or '-'}: {graph.reason}")
+        print_error(f"{graph.place}: {graph.id or '-'}: {graph.reason}")
     unread = f"; {counted(len(found.unreadable), 'graph')} can't be read" if found.unreadable else ""
-    say(f"{counted(found.pairs, 'pair')} compared, by {found.paired_by}{unread}")
+    print_message(f"{counted(found.pairs, 'pair')} compared, by {found.paired_by}{unread}")
 
 
-@job(
+@training_command(
     "graphneg evaluate decoder path/to/model/held_out.amr --model path/to/model",
     "graphneg evaluate decoder gold.amr --model path/to/model --beams 1 --json",
 )
@@ -110,21 +119,21 @@ def decoder(
     table has the scores of the reference texts themselves. No store is opened.
     """
     from graphneg.decoders.t5 import T5Decoder
-    from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
+    from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_graph_text_pairs
     from graphneg.parsers.round_trip import RoundTrip
 
     # Report a missing package now, before the model is loaded.
     check_packages()
-    pairs = read_pairs(gold)[:limit]
+    pairs = read_graph_text_pairs(gold)[:limit]
     made = T5Decoder(model, backend=backend, num_beams=beams, device=device, offline=offline)
-    with working(UNCHANGED) as bars, RoundTrip(parser) as trip:
+    with progress_bars(UNCHANGED) as bars, RoundTrip(parser) as trip:
         scores = evaluate_decoder(made, pairs, trip, progress=bars)
     show(json, [scores.as_dict()], decoder_table(scores))
     for code, amount in sorted(scores.decoder.reasons.items()):
-        note(f"{code}: {counted(amount, 'graph')} got no text")
+        print_note(f"{code}: {counted(amount, 'graph')} got no text")
 
 
-@job(
+@training_command(
     "graphneg evaluate ranker dev.json --model path/to/ranker",
     "graphneg evaluate ranker negatives.jsonl positives.jsonl --model path/to/ranker",
     "graphneg evaluate ranker dev.json --scores scores.txt --json",
@@ -135,7 +144,7 @@ def ranker(
         "Negatives and positives (.jsonl, .parquet), or contexts in the format of DailyDialog++.",
         "FILE...",
     ),
-    model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH|ID"),
+    model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH_OR_ID"),
     scores: Path | None = option(
         None,
         "File of scores to use instead of a model: one for each response, in the order of the "
@@ -158,16 +167,16 @@ def ranker(
     """
     from graphneg.datasets.groups import SOURCE
     from graphneg.evaluation.correlation import read_scores
-    from graphneg.evaluation.ranking import rank, read_tested, scored
+    from graphneg.evaluation.ranking import rank, read_tested, score_contexts
     from graphneg.rankers.base import load_ranker
 
     if (model is None) == (scores is None):
         raise BadParameter("give either --model or --scores", param_hint="--model")
     tested = read_tested(files, limit)
     choices = tested.choices
-    with working(UNCHANGED) as bars:
+    with progress_bars(UNCHANGED) as bars:
         if model is not None:
-            given = scored(load_ranker(model, offline=offline), choices, bars)
+            given = score_contexts(load_ranker(model, offline=offline), choices, bars)
         else:
             assert scores is not None
             # The file is a flat list of scores. Group them by context.
@@ -188,10 +197,10 @@ def ranker(
     few = f"; {tested.right_only:,} without a wrong response left out" if tested.right_only else ""
     if tested.unusable:
         few += f"; {counted(tested.unusable, 'response')} left out: empty, or given as wrong and as right"
-    say(f"{counted(len(choices), 'context')}{few}")
+    print_message(f"{counted(len(choices), 'context')}{few}")
 
 
-@job(
+@training_command(
     "graphneg evaluate correlation chatbot1.json chatbot2.json --model path/to/scorer",
     "graphneg evaluate correlation chatbot1.json --model deam --model shuffled --quality coherent",
     "graphneg evaluate correlation fed_data.json --scores a.txt --scores b.txt --quality Coherent",
@@ -204,7 +213,7 @@ def correlation(
         None,
         "A coherence scorer, or a ranker for rated responses: a folder or a hub id. "
         "Repeatable: the others are compared with the first.",
-        "PATH|ID",
+        "PATH_OR_ID",
     ),
     scores: list[Path] | None = option(
         None,
@@ -238,7 +247,14 @@ def correlation(
         BadParameter: There is neither a model nor a file of scores.
         InputError: Nothing is rated at the level, or a ranker is given whole dialogues.
     """
-    from graphneg.evaluation.correlation import compare, correlate, counts, only, read_ratings, read_scores
+    from graphneg.evaluation.correlation import (
+        compare,
+        correlate,
+        length_baselines,
+        read_ratings,
+        read_scores,
+        select_qualities,
+    )
 
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
@@ -249,22 +265,22 @@ def correlation(
     if not at:
         raise InputError(f"no {level} is rated in {', '.join(map(str, ratings))}")
     rated = [every[index] for index in at]
-    kept = only(rated, quality or ())
+    kept = select_qualities(rated, quality or ())
     drawn = {"resamples": resamples, "seed": seed}
-    with stopping(UNCHANGED):
+    with advise_on_interrupt(UNCHANGED):
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
         # Also correlate the numbers of words and turns. If they correlate as well as a scorer does, the
         # scorer may measure nothing but length.
-        plain = [(name, correlate(column, kept, **drawn)) for name, column in counts(rated).items()]
+        plain = [(name, correlate(column, kept, **drawn)) for name, column in length_baselines(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
     _print_correlations(found, plain, others, json)
-    say(f"{counted(len(rated), 'rated item')}, {counted(len(columns), 'scorer')}")
+    print_message(f"{counted(len(rated), 'rated item')}, {counted(len(columns), 'scorer')}")
 
 
-def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offline: bool) -> list[float]:
+def _model_scores(model: str, rated: list[RatedItem], over: Any, overlap: int, offline: bool) -> list[float]:
     """Score rated items with a ranker or a coherence scorer, depending on the model's configuration."""
     from graphneg.nn.models import locate, read_config
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
@@ -285,9 +301,9 @@ def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offli
         return ranker.score(contexts, responses)
     scorer = CoherenceScorer.from_pretrained(model, over=over, overlap=overlap, offline=offline)
     with Bars() as bars:
-        scores = scorer.score([item.said for item in rated], bars)
+        scores = scorer.score([item.all_turns for item in rated], bars)
     if scorer.cut_turns:
-        note(f"{model}: {counted(scorer.cut_turns, 'turn')} longer than a window lost the end")
+        print_note(f"{model}: {counted(scorer.cut_turns, 'turn')} longer than a window lost the end")
     return scores
 
 
@@ -328,7 +344,7 @@ def _print_correlations(
     show(json, [{"scorers": scorers, "counts": lengths, "differences": differences}], *tables)
 
 
-@job(
+@training_command(
     "graphneg evaluate contradiction labelled.jsonl --model detector",
     "graphneg evaluate contradiction labelled.jsonl --encoder microsoft/MiniLM-L12-H384-uncased -o folds",
     "graphneg evaluate contradiction labelled.jsonl --encoder path/to/encoder --made negatives.jsonl "
@@ -338,7 +354,7 @@ def contradiction(
     files: list[Path] = argument(
         ..., "Labelled responses, as JSON lines in the format of Sato et al.", "FILE..."
     ),
-    model: str | None = option(None, "A trained detector: a folder or a hub id.", "PATH|ID"),
+    model: str | None = option(None, "A trained detector: a folder or a hub id.", "PATH_OR_ID"),
     scores: Path | None = option(
         None, "File of scores to use instead of a model: one for each response, in order."
     ),
@@ -346,7 +362,7 @@ def contradiction(
         None,
         "Encoder to train, instead of a trained detector: once for each generator, on the "
         "responses of the others.",
-        "PATH|ID",
+        "PATH_OR_ID",
     ),
     out: Path | None = _left_out(None, "Folder to write the detectors to.", "FOLDER", "--out", "-o"),
     source: Literal["labelled", "made", "both"] = _left_out(
@@ -384,13 +400,13 @@ def contradiction(
     """
     from graphneg.evaluation.correlation import read_scores
     from graphneg.evaluation.cross_validation import DetectorSettings, cross_validate, leave_one_out
-    from graphneg.evaluation.detection import detection
+    from graphneg.evaluation.detection import evaluate_detection
     from graphneg.ingest.labelled import read_labelled
     from graphneg.scorers.contradiction import ContradictionDetector
 
     if sum(given is not None for given in (model, scores, encoder)) != 1:
         raise BadParameter("give one of --model, --scores and --encoder")
-    tested: Sequence[Labelled] = read_labelled(files)
+    tested: Sequence[JudgedResponse] = read_labelled(files)
     if scores is not None:
         given: Sequence[float] = read_scores(scores, len(tested))
     elif model is not None:
@@ -409,13 +425,15 @@ def contradiction(
         learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
         # Print the sizes of the folds now, before the models are trained, which takes a while.
         for fold in leave_one_out(tested):
-            left = counted(fold.left_out, "response")
-            dropped = f"; {left} to tested contexts left out" if fold.left_out else ""
-            say(f"{fold.generator}: {len(fold.train):,} to train on, {len(fold.test):,} to test{dropped}")
-        with working(keeps(out, "what was learned")) as bars:
+            left = counted(fold.leaked, "response")
+            dropped = f"; {left} to tested contexts left out" if fold.leaked else ""
+            print_message(
+                f"{fold.generator}: {len(fold.train):,} to train on, {len(fold.test):,} to test{dropped}"
+            )
+        with progress_bars(keeps(out, "what was learned")) as bars:
             validated = cross_validate(tested, encoder, out, progress=bars, **learned)
         tested, given = validated.tested, validated.scores
-    found = detection(tested, given, threshold=threshold, resamples=resamples, seed=seed)
+    found = evaluate_detection(tested, given, threshold=threshold, resamples=resamples, seed=seed)
     rows = (
         (
             *(line.generator, f"{line.responses:,}", f"{line.contradictory:,}"),

@@ -21,10 +21,10 @@ from rich.markup import escape
 from rich.table import Column
 from rich.text import Text
 
-from graphneg.cli.commands import argument, job, option
+from graphneg.cli.commands import argument, option, training_command
 from graphneg.cli.options import Json, Offline, Overwrite
 from graphneg.cli.tables import figures_table, plain_table, print_json, results
-from graphneg.cli.terminal import counted, note, say, working
+from graphneg.cli.terminal import counted, print_message, print_note, progress_bars
 
 if TYPE_CHECKING:
     from graphneg.evaluation.negatives.report import Report
@@ -41,7 +41,7 @@ STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "g
 """The Rich styles of findings, by level."""
 
 
-@job(
+@training_command(
     "graphneg evaluate negatives negatives.jsonl",
     "graphneg evaluate negatives edits.jsonl overlap.parquet positives.jsonl -o report.html",
     "graphneg evaluate negatives negatives.jsonl --lm path/to/lm --judge path/to/ranker --json",
@@ -81,7 +81,7 @@ def negatives(
     if out is not None:
         check_page(out, overwrite)
     drawn = {"sample": sample, "examples": examples, "seed": seed}
-    with working("nothing was written") as bars:
+    with progress_bars("nothing was written") as bars:
         models = load_models(embedder, lm, judge, offline)
         report = measure(files, models=models, threshold=threshold, progress=bars, **drawn)
         if out is not None:
@@ -91,10 +91,12 @@ def negatives(
     else:
         _print(report)
     if report.unsaid:
-        note(f"{counted(report.unsaid, 'negative')} only took turns away: no text of theirs is measured")
+        print_note(
+            f"{counted(report.unsaid, 'negative')} only took turns away: no text of theirs is measured"
+        )
     if out is not None:
-        say(f"wrote {out}")
-    say(f"{counted(report.negatives, 'negative')} of {counted(report.records, 'record')}")
+        print_message(f"wrote {out}")
+    print_message(f"{counted(report.negatives, 'negative')} of {counted(report.records, 'record')}")
 
 
 def _print(report: Report) -> None:

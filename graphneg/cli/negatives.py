@@ -37,7 +37,15 @@ from graphneg.cli.options import (
     WriterOptions,
 )
 from graphneg.cli.tables import plain_table, results
-from graphneg.cli.terminal import STANDARD, Bars, counted, note, refuse_empty, stopping, write_stream
+from graphneg.cli.terminal import (
+    STANDARD,
+    Bars,
+    advise_on_interrupt,
+    counted,
+    print_note,
+    refuse_empty,
+    write_stream,
+)
 from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
@@ -111,7 +119,7 @@ def negatives(
     overwrite: Overwrite = False,
     chosen: CorpusOptions,
     shard: ShardOption = None,
-    candidates: int = option(
+    sites: int = option(
         CANDIDATES,
         "Number of sites to sample for each edit; the one with the highest score is edited.",
         min=1,
@@ -159,7 +167,7 @@ def negatives(
     if debug_sites:
         if not transform or out is not None or explain is not None:
             raise BadParameter("--debug-sites needs --transform NAME, and neither -o nor --explain")
-        with where.opened() as graph, stopping("nothing was changed"):
+        with where.opened() as graph, advise_on_interrupt("nothing was changed"):
             chosen.require(graph, with_graphs=True)
             show_sites(
                 graph, transform, transforms_dir or (), replace(chosen.selection, limit=limit or TRACED)
@@ -185,7 +193,7 @@ def negatives(
     with where.opened() as graph:
         if explain is not None:
             made_decoder = get_decoder(decoder, **options)
-            with stopping("nothing was changed"):
+            with advise_on_interrupt("nothing was changed"):
                 explained = graph.explain(explain, made_decoder)
                 show_closely(explained.negative, explained.refused)
         elif out is not None:
@@ -199,13 +207,13 @@ def negatives(
                     per_dialogue=per_dialogue,
                     seed=seed,
                     target=target,
-                    candidates=candidates,
+                    sites=sites,
                     limit=limit,
                     shard=shard,
                     batch=batch,
                     progress=bars,
                     generator_options=own,
-                    **chosen.named,
+                    **chosen.as_arguments,
                 )
                 chosen.require(graph)
                 if limit is not None and recipe not in GENERATED:
@@ -214,7 +222,7 @@ def negatives(
                 write_stream(made, out, unkept, overwrite=overwrite)
             # Divide by per_dialogue, because a skipped dialogue is counted once for each missing negative.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
-                note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
+                print_note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
             refuse_empty(made)
             # Show negatives by reading the file that was written. Standard output cannot be read, and the
             # file of a shard is incomplete.
@@ -280,7 +288,7 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
 
 @command(
     "graphneg generate overlap -o negatives.jsonl --per-context 5 --seed 0",
-    "graphneg generate overlap -o - --corpus dailydialog_pp --option most_uses=2 | head",
+    "graphneg generate overlap -o - --corpus dailydialog_pp --option max_uses=2 | head",
     "graphneg generate key-context -o out.parquet --model path/to/model",
     "graphneg generate pneg -o out.jsonl --served --model NAME --dry-run",
 )
@@ -332,11 +340,17 @@ def generate(
     check_destination(out, overwrite or shard is not None)
     if name not in generator_names():
         raise BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
-    asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch, **chosen.named}
+    asked = {
+        "per_context": per_context,
+        "seed": seed,
+        "places": places,
+        "batch": batch,
+        **chosen.as_arguments,
+    }
     asked["shard"] = shard_of(shard)
     with where.opened(chosen) as graph, Bars() as bars:
         try:
-            own = {**named_values(options, "--option"), **writer.named}
+            own = {**named_values(options, "--option"), **writer.as_arguments}
             made = graph.generate(name, **asked, progress=bars, **own)
         except (GeneratorError, InputError) as error:
             raise BadParameter(str(error)) from error
@@ -401,7 +415,7 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
         table.add_row(Text("+", NEW), "", "", right)
     console.print(table)
     for turn, reason in refused.items():
-        note(f"turn {turn}: the decoder gave no text: {reason}")
+        print_note(f"turn {turn}: the decoder gave no text: {reason}")
 
 
 def worded(before: str, after: str) -> tuple[Text, Text]:

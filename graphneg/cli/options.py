@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from graphneg.cli.commands import named_values, shared
-from graphneg.cli.terminal import messages, note
+from graphneg.cli.terminal import messages, print_note
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from graphneg.dialogue_graph import DialogueGraph
     from graphneg.generators.base import Context
     from graphneg.generators.generated import Generated
-    from graphneg.ingest.labelled import Labelled
+    from graphneg.ingest.labelled import JudgedResponse
     from graphneg.nn.serving import Estimate
     from graphneg.store.connection import Store
     from graphneg.store.dialogues import Selection
@@ -47,7 +47,9 @@ OutRecords = Annotated[
     ),
 ]
 Overwrite = Annotated[bool, shared("Replace the output if it exists already.")]
-Anew = Annotated[bool, shared("Delete the model or the unfinished training in the output folder first.")]
+OverwriteModel = Annotated[
+    bool, shared("Delete the model or the unfinished training in the output folder first.")
+]
 ShardOption = Annotated[
     str | None,
     shared(
@@ -80,7 +82,7 @@ Embedder = Annotated[
     ),
 ]
 Rate = Annotated[float, shared("Learning rate.", min=0)]
-StepPairs = Annotated[int, shared("Number of pairs per training step.", min=1)]
+BatchSize = Annotated[int, shared("Number of pairs per training step.", min=1)]
 TrainingOption = Annotated[
     list[str] | None, shared("An argument of transformers' TrainingArguments. Repeatable.", "NAME=VALUE")
 ]
@@ -264,7 +266,7 @@ class CorpusOptions:
     split: Annotated[list[str] | None, _of_dialogues("Use only this split. Repeatable.")] = None
 
     @property
-    def named(self) -> dict[str, Any]:
+    def as_arguments(self) -> dict[str, Any]:
         """The options as keyword arguments for methods of `DialogueGraph`."""
         return {"corpora": tuple(self.corpus or ()), "splits": tuple(self.split or ())}
 
@@ -273,7 +275,7 @@ class CorpusOptions:
         """The options as a `Selection`, for functions that read the store."""
         from graphneg.store.dialogues import Selection
 
-        return Selection(**self.named)
+        return Selection(**self.as_arguments)
 
     def require(self, graph: DialogueGraph, with_graphs: bool = False) -> None:
         """Check that the store contains at least one of the chosen dialogues.
@@ -313,9 +315,9 @@ class DialogueOptions(CorpusOptions):
     ] = None
 
     @property
-    def named(self) -> dict[str, Any]:
+    def as_arguments(self) -> dict[str, Any]:
         """The options as keyword arguments for methods of `DialogueGraph`."""
-        return {**super().named, "limit": self.limit}
+        return {**super().as_arguments, "limit": self.limit}
 
     def contexts(self, graph: DialogueGraph) -> Iterator[Context]:
         """Read the contexts of the chosen dialogues.
@@ -390,7 +392,7 @@ class WriterOptions:
     ] = False
 
     @property
-    def named(self) -> dict[str, Any]:
+    def as_arguments(self) -> dict[str, Any]:
         """The options as keyword arguments for a generator.
 
         Raises:
@@ -429,7 +431,7 @@ class WriterOptions:
             counted = made.estimate()
         if counted is None:
             raise InputError("this generator asks no server; leave out --served and --base-url")
-        note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
+        print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
         if self.dry_run:
             return False
         # Send one request now. If the server cannot be reached or the key is wrong, the command ends here,
@@ -460,12 +462,12 @@ class Training:
     """
 
     rate: Rate = 5e-5
-    batch: StepPairs = 16
+    batch: BatchSize = 16
     option: TrainingOption = None
     seed: TrainingSeed = 0
     device: Device = None
     offline: Offline = False
-    overwrite: Anew = False
+    overwrite: OverwriteModel = False
 
     def __post_init__(self) -> None:
         """Parse each ``--option`` now, so that a malformed one is reported before a model is loaded."""
@@ -487,7 +489,7 @@ class LanguageModelTraining(Training):
         epochs: Number of passes over the training pairs, which may be a fraction.
     """
 
-    batch: StepPairs = 8
+    batch: BatchSize = 8
     seed: Annotated[int, shared("Random seed. The same seed trains the same model.")] = 0
     device: AnyDevice = "auto"
     epochs: Annotated[
@@ -542,7 +544,7 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
 
 def made_responses(
     paths: Sequence[Path] | None, embedder: str | None, *, seed: int, offline: bool
-) -> list[Labelled]:
+) -> list[JudgedResponse]:
     """Read contradictory and consistent responses from files of negatives.
 
     Args:

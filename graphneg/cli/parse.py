@@ -26,7 +26,17 @@ from typer import BadParameter
 
 from graphneg.cli.commands import command, completing, option, panel, without_none
 from graphneg.cli.options import DialogueOptions, ShardOption, StoreOptions
-from graphneg.cli.terminal import BYTES, STANDARD, Bars, counted, messages, note, say, stopping, working
+from graphneg.cli.terminal import (
+    BYTES,
+    STANDARD,
+    Bars,
+    advise_on_interrupt,
+    counted,
+    messages,
+    print_message,
+    print_note,
+    progress_bars,
+)
 from graphneg.errors import InputError, ParserError
 from graphneg.shards import shard_of
 
@@ -109,7 +119,7 @@ def parse(
             # Load the parser first. If this fails, no server is started for the store.
             _pool(parser, options, processes) as pool,
             where.opened(chosen) as graph,
-            working("what was written is kept; the same command again parses the rest") as bars,
+            progress_bars("what was written is kept; the same command again parses the rest") as bars,
         ):
             report = graph.parse(
                 pool,
@@ -117,14 +127,14 @@ def parse(
                 existing="replace" if again else "keep",
                 shard=part,
                 progress=bars,
-                **chosen.named,
+                **chosen.as_arguments,
             )
-    say(report.summary())
+    print_message(report.summary())
     for code, count in report.warnings.most_common():
         first, warning = report.examples[code][0]
-        say(f"  {code}: {count:,}, {first} first: {warning.partition(':')[2].strip()}")
+        print_message(f"  {code}: {count:,}, {first} first: {warning.partition(':')[2].strip()}")
     if report.failed:
-        note(f"{counted(report.failed, 'text')} got no graph; the warnings say why")
+        print_note(f"{counted(report.failed, 'text')} got no graph; the warnings say why")
 
 
 @contextmanager
@@ -159,7 +169,7 @@ def _parse_file(
             output = sys.stdout.buffer
         else:
             output = files.enter_context(files.enter_context(atomic_file(out)).open("wb"))
-        files.enter_context(stopping("OUT is written when it is complete; run the command again"))
+        files.enter_context(advise_on_interrupt("OUT is written when it is complete; run the command again"))
         pool, bars = files.enter_context(opened()), files.enter_context(Bars())
         report = ParseReport(pool.source)
         # Measure the progress in bytes, because counting the lines would require reading the file twice.

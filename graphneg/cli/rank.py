@@ -23,7 +23,7 @@ from rich.text import Text
 from typer import BadParameter
 
 from graphneg.cli import terminal
-from graphneg.cli.commands import argument, command, job, option, panel
+from graphneg.cli.commands import argument, command, option, panel, training_command
 from graphneg.cli.options import (
     Device,
     DialogueOptions,
@@ -35,7 +35,15 @@ from graphneg.cli.options import (
     StoreOptions,
 )
 from graphneg.cli.tables import plain_table, print_json, results
-from graphneg.cli.terminal import STANDARD, counted, messages, read_input, say, stopping, working
+from graphneg.cli.terminal import (
+    STANDARD,
+    advise_on_interrupt,
+    counted,
+    messages,
+    print_message,
+    progress_bars,
+    read_input,
+)
 from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
@@ -47,7 +55,7 @@ _of_limits = panel("Thresholds")
 _of_choice = panel("The best of several")
 
 
-@job(
+@training_command(
     "graphneg rank --model ranker --bank bank --context context.txt -k 5",
     "printf 'Hi!\\nHello. Shall we swim?\\n' | graphneg rank --model ranker --bank bank --context -",
     "graphneg rank --model ranker --context contexts.txt --candidates responses.txt --json",
@@ -72,7 +80,7 @@ def rank(
         "Retrieve the nearest neighbours of the mean of a context's vectors, or of each vector (slower).",
     ),
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
-    own_turns: Literal["left-out", "kept"] = option(
+    context_turns: Literal["left-out", "kept"] = option(
         "left-out",
         "Whether a turn of the context itself may be returned as a response. Such turns are "
         "similar to the context, but rarely answer it.",
@@ -103,10 +111,10 @@ def rank(
         raise BadParameter("give either --bank or --candidates", param_hint="--bank")
     contexts = contexts_of(read_input(context), context)
     options: dict[str, Any] = {"max_tokens": max_tokens, "device": device, "offline": offline}
-    with stopping("nothing was changed"):
+    with advise_on_interrupt("nothing was changed"):
         if bank is not None:
             opened = ResponseBank.open(bank, PolyEncoder.from_pretrained(model, **options))
-            ranked = opened.search(contexts, k, by=by, retrieved=retrieved, own_turns=own_turns)
+            ranked = opened.search(contexts, k, by=by, retrieved=retrieved, context_turns=context_turns)
         else:
             assert candidates is not None
             ranker = load_ranker(model, **options)
@@ -121,7 +129,7 @@ def rank(
         results().print(plain_table("score", "response", rows=rows))
 
 
-@job(
+@training_command(
     "graphneg bank --model ranker -o bank --corpus everyday --split train",
     "graphneg bank responses.txt negatives.jsonl --model ranker -o bank --index hnsw",
     "graphneg rank --model ranker --bank bank --context context.txt",
@@ -164,13 +172,13 @@ def bank(
     ranker = PolyEncoder.from_pretrained(model, batch=batch, device=device, offline=offline)
     with ExitStack() as opened:
         graph = None if files else opened.enter_context(where.opened(chosen))
-        bars = opened.enter_context(working(terminal.keeps(out, "what was read")))
+        bars = opened.enter_context(progress_bars(terminal.keeps(out, "what was read")))
         if graph is None:
             responses = read_responses(files or ())
         else:
             responses = stored_replies(graph.store, chosen.selection, (1,), bars)
         made = build_bank(ranker, responses, out, index=index, overwrite=overwrite, progress=bars)
-    say(f"{out}: {counted(len(made), 'response')}")
+    print_message(f"{out}: {counted(len(made), 'response')}")
 
 
 @command(
@@ -236,8 +244,8 @@ def select(
     ),
     least: list[str] | None = _of_choice(
         None,
-        "Minimum of a score: clash (share of the response's content words that occur in the "
-        "context) or fit (how usual its words are together). Repeatable.",
+        "Minimum of a score: context_overlap (share of the response's content words that occur in the "
+        "context) or selectional_fit (how usual its words are together). Repeatable.",
         "NAME=SHARE",
     ),
     quota: list[str] | None = _of_choice(
@@ -254,10 +262,10 @@ def select(
     """Keep the best of some records.
 
     Without --model, wrong responses are scored by the share of their content words that the context contains
-    (clash), by how usual their words are together (fit), and by how well they answer the context according to
-    the judge (answers), if there is one. Responses that would be acceptable answers are left out. With
-    --model, responses are chosen by their forward and backward perplexity. The scores are added to the kept
-    records.
+    (context_overlap), by how usual their words are together (selectional_fit), and by how well they answer
+    the context according to the judge (answers), if there is one. Responses that would be acceptable answers
+    are left out. With --model, responses are chosen by their forward and backward perplexity. The scores are
+    added to the kept records.
 
     The output can be resumed: after an interruption, run the same command again, and the file will have the
     same bytes as from a single run. \N{FORM FEED}
@@ -276,18 +284,18 @@ def select(
     part = shard_of(shard)
     unkept = "nothing was kept; run the command again"
     if model is None:
-        from graphneg.scorers.choosing import Choice, Chosen
+        from graphneg.scorers.choosing import SelectedNegatives, SelectionCriteria
 
         needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
-        choice = Choice(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
+        choice = SelectionCriteria(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
         # Refuse to run without any criterion, because every record would be kept.
-        if choice == Choice() and judge is None:
+        if choice == SelectionCriteria() and judge is None:
             raise BadParameter("say what is chosen: --per-context, --least, --quota, --judge or --model")
         if choice.judged and judge is None:
             raise BadParameter("--max-score and margins are a judge's: name it by --judge")
         scorer = None if judge is None else _judge(judge, device, offline)
-        with working(terminal.keeps_part(out, "what was chosen")) as bars:
-            chosen = Chosen(
+        with progress_bars(terminal.keeps_part(out, "what was chosen")) as bars:
+            chosen = SelectedNegatives(
                 file,
                 choice,
                 scorer,
@@ -319,7 +327,7 @@ def select(
 
         models = [load_causal(name, device=device, offline=offline) for name in names]
     pair = Bidirectional(models[0], models[-1])
-    with working(terminal.keeps_part(out, "what was chosen")) as bars:
+    with progress_bars(terminal.keeps_part(out, "what was chosen")) as bars:
         selected = Selected(file, pair, limits.criteria(pair), batch=batch, shard=part, progress=bars)
         terminal.write_stream(selected, out, unkept, "chosen", overwrite=overwrite)
 
@@ -366,7 +374,7 @@ class _Limits:
             for name, separation in zip(("forward", "backward"), learned, strict=True):
                 kept, random = f"{separation.right_kept:.0%}", f"{separation.random_kept:.0%}"
                 limit = f"{name} perplexity up to {separation.threshold:.1f}"
-                say(f"{limit}: {kept} of right pairs, {random} of random ones")
+                print_message(f"{limit}: {kept} of right pairs, {random} of random ones")
             limits = tuple(
                 found.threshold if limit is None else limit
                 for limit, found in zip(limits, learned, strict=True)
@@ -393,5 +401,7 @@ def _shares(given: Sequence[str], name: str) -> dict[str, float]:
         try:
             shares[key] = float(share)
         except ValueError:
-            raise BadParameter(f"{text!r}: write NAME=SHARE, such as clash=0.2", param_hint=name) from None
+            raise BadParameter(
+                f"{text!r}: write NAME=SHARE, such as context_overlap=0.2", param_hint=name
+            ) from None
     return shares

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphneg.cli.commands import argument, job, option
+from graphneg.cli.commands import argument, option, training_command
 from graphneg.cli.options import Overwrite
 from graphneg.cli.store import SHOWN_REJECTIONS
-from graphneg.cli.terminal import counted, say, say_complete, working
+from graphneg.cli.terminal import counted, print_message, progress_bars, say_complete
 
 
-@job(
+@training_command(
     "graphneg run pipeline.yaml",
     "graphneg run pipeline.yaml --ray local",
     "graphneg run pipeline.yaml --ray 10.0.0.1:6379",
@@ -48,7 +48,7 @@ def run(
     from graphneg.pipeline import read_pipeline, run_pipeline
 
     what, refused = read_pipeline(pipeline), list[Rejected]()
-    with working("blocks that are done are kept; the same command makes the others") as bars:
+    with progress_bars("blocks that are done are kept; the same command makes the others") as bars:
         if ray is None:
             made = run_pipeline(what, progress=bars, overwrite=overwrite, on_rejected=refused.append)
         else:
@@ -58,11 +58,11 @@ def run(
             with connected(ray):
                 made = run_on(what, bars, overwrite=overwrite, on_rejected=refused.append)
     for one in refused[:SHOWN_REJECTIONS]:
-        say(f"  {one.place}: {one.reason}")
+        print_message(f"  {one.place}: {one.reason}")
     if (more := len(refused) - SHOWN_REJECTIONS) > 0:
-        say(f"  and {more:,} more")
+        print_message(f"  and {more:,} more")
     holds = counted(made.items, "negative")
     if made.was_complete:
         say_complete(what.write, holds)
     else:
-        say(f"{what.write}: {holds} of {counted(what.blocks, 'block')}")
+        print_message(f"{what.write}: {holds} of {counted(what.blocks, 'block')}")

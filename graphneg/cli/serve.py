@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphneg import __version__
-from graphneg.cli.commands import argument, job, option, shared
+from graphneg.cli.annotate import tell_drawn
+from graphneg.cli.commands import argument, option, shared, training_command
 from graphneg.cli.options import StoreOptions
-from graphneg.cli.sheet import tell_drawn
-from graphneg.cli.terminal import Bars, counted, note, say, stopping
+from graphneg.cli.terminal import Bars, advise_on_interrupt, counted, print_message, print_note
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class ReviewOptions:
         if self.questions and questions != kept.set.questions:
             kept.close()
             raise InputError(f"{path}: other questions are asked there; name another file with --judgements")
-        note(f"going on with {path}: {counted(len(kept.set.items), 'item')}, as they were drawn")
+        print_note(f"going on with {path}: {counted(len(kept.set.items), 'item')}, as they were drawn")
         return ReviewView(lambda: kept)
 
     def _drawn(
@@ -144,11 +144,11 @@ class ReviewOptions:
             gold=gold,
         )
         tell_drawn(drawn, self.n)
-        say(f"{path} keeps the answers to {counted(len(drawn.set.items), 'item')}")
+        print_message(f"{path} keeps the answers to {counted(len(drawn.set.items), 'item')}")
         return Judgements.create(path, drawn.set)
 
 
-@job(
+@training_command(
     "graphneg serve negatives.jsonl",
     "graphneg serve hard.jsonl edits.jsonl --questions contradiction --annotators 3",
     "graphneg serve hard.jsonl edits.jsonl --store graphneg-store --port 9000",
@@ -166,7 +166,7 @@ def serve(
         "ADDRESS",
     ),
     port: int = option(PORT, "Port to listen on; 0 uses any free port.", min=0, max=65535),
-    patience: float = option(
+    query_timeout: float = option(
         30.0, "Maximum number of seconds that a query in the pages may take.", "SECONDS", min=0.1
     ),
     review: ReviewOptions,
@@ -178,9 +178,9 @@ def serve(
 
     The printed address contains a token, without which nobody can open the pages.
 
-    The items to judge are sampled once, as graphneg sheet does, and stored with all answers beside the first
-    file. Run the same command again to continue. graphneg sheet --read prints the results, which the pages
-    show as well. \N{FORM FEED}
+    The items to judge are sampled once, as graphneg annotate does, and stored with all answers beside the
+    first file. Run the same command again to continue. graphneg annotate --read prints the results, which the
+    pages show as well. \N{FORM FEED}
 
     Raises:
         InputError: The packages for pages are not installed.
@@ -193,18 +193,18 @@ def serve(
         raise InputError(_ALSO_INSTALL) from error
     password = _password(host)
     check_access(host, password)
-    with ExitStack() as opened, stopping("the pages are closed"):
+    with ExitStack() as opened, advise_on_interrupt("the pages are closed"):
         # Bind the port first, so that a port which is in use is reported immediately. Opening the store and
         # indexing files can take a while.
         listening = opened.enter_context(bound(host, port))
-        pages = Pages(tuple(_views(files or [], review, where, opened, patience)))
+        pages = Pages(tuple(_views(files or [], review, where, opened, query_timeout)))
         access = Access(host, listening.getsockname()[1], password)
-        say(f"{access.address}  (Ctrl-C ends)")
+        print_message(f"{access.address}  (Ctrl-C ends)")
         run(pages, access, listening)
 
 
 def _views(
-    files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack, patience: float
+    files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack, query_timeout: float
 ) -> list[View]:
     """Return the views for browsing and judging the files and for exploring the store."""
     graph = opened.enter_context(where.opened()) if where.exists else None
@@ -232,7 +232,7 @@ def _views(
         # open.
         stores = ReopenedStore(graph.store, where.open_again)
         opened.callback(stores.close)
-        views.append(GraphView(stores, patience))
+        views.append(GraphView(stores, query_timeout))
     if not views:
         raise InputError("nothing to show: name files of negatives, or a store with --store")
     return views
@@ -256,8 +256,8 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
     path = folder / "store.jsonl"
     if not path.exists():
         with Bars() as bars:
-            write_jsonl(graph.kept_negatives(progress=bars), path)
-    note(f"the negatives of the store are in {path}")
+            write_jsonl(graph.stored_negatives(progress=bars), path)
+    print_note(f"the negatives of the store are in {path}")
     return [path]
 
 

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphneg.cli.commands import argument, command, job, option
+from graphneg.cli.commands import argument, command, option, training_command
 from graphneg.cli.options import OutFile, Overwrite, StoreOptions
-from graphneg.cli.terminal import counted, say, say_complete, working
+from graphneg.cli.terminal import counted, print_message, progress_bars, say_complete
 
 
-@job(
+@training_command(
     "graphneg merge negatives.jsonl.*-of-16 -o negatives.jsonl",
     "graphneg merge positives.parquet.*-of-4 -o positives.parquet",
 )
@@ -40,13 +40,13 @@ def merge(
     """
     from graphneg.merging import merge as put_together
 
-    with working(f"{out} is written when it is complete; run the command again") as bars:
+    with progress_bars(f"{out} is written when it is complete; run the command again") as bars:
         merged = put_together(files, out, overwrite=overwrite, progress=bars)
     holds = counted(merged.items, "item")
     if merged.was_complete:
         say_complete(out, holds)
     else:
-        say(f"{out}: {holds} of {counted(len(files), 'shard')}")
+        print_message(f"{out}: {holds} of {counted(len(files), 'shard')}")
 
 
 @command(
@@ -76,8 +76,11 @@ def snapshot(
     from graphneg.snapshots import PARTS, Snapshot
 
     check_new(out, overwrite)
-    with where.opened() as graph, working(f"{out} is written when it is complete; run it again") as bars:
+    with (
+        where.opened() as graph,
+        progress_bars(f"{out} is written when it is complete; run it again") as bars,
+    ):
         # By default, leave out the shifts if the store has no shift graph.
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
-    say(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")
+    print_message(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")

@@ -33,15 +33,15 @@ from graphneg.cli.options import (
 )
 from graphneg.cli.tables import plain_table, results
 from graphneg.cli.terminal import (
+    advise_on_interrupt,
     counted,
     keeps_part,
     messages,
-    note,
-    say,
+    print_message,
+    print_note,
+    progress_bars,
     say_complete,
-    stopping,
     training,
-    working,
 )
 from graphneg.errors import InputError
 
@@ -106,11 +106,13 @@ def build(
             extractor = get_extractor(keywords, language, model)
             made = get_embedder(embedder, **own)
         for line in extractor.notes:
-            note(line)
-        with working("what was written is kept; the same command again builds the rest") as bars:
+            print_note(line)
+        with progress_bars("what was written is kept; the same command again builds the rest") as bars:
             existing = "replace" if rebuild else "keep"
-            report = graph.shift(made, keywords=extractor, existing=existing, progress=bars, **chosen.named)
-    say(report.summary())
+            report = graph.shift(
+                made, keywords=extractor, existing=existing, progress=bars, **chosen.as_arguments
+            )
+    print_message(report.summary())
 
 
 @command(
@@ -135,7 +137,7 @@ def export(
     check_new(out, overwrite)
     with where.opened() as graph:
         written = graph.export_shifts(out, corpora=corpus or (), overwrite=overwrite)
-    say(f"{counted(written, 'edge')} written to {out}")
+    print_message(f"{counted(written, 'edge')} written to {out}")
 
 
 @command("graphneg shift show coffee", "graphneg shift show coffee --limit 20 --html coffee.html")
@@ -153,13 +155,13 @@ def show(
     """
     from graphneg.shift.page import neighbourhood, write_page
 
-    with where.opened() as graph, stopping("nothing was changed"):
+    with where.opened() as graph, advise_on_interrupt("nothing was changed"):
         around = neighbourhood(graph.store, focus, limit, examples)
         if html is not None:
             write_page(around, html)
     _print_neighbourhood(around)
     if html is not None:
-        say(f"wrote {html}")
+        print_message(f"wrote {html}")
 
 
 def _print_neighbourhood(around: Neighbourhood) -> None:
@@ -225,8 +227,12 @@ def substitutes(
     hops: int = _how(
         2, "Maximum distance of a candidate from the focus, in edges of the shift graph.", min=1, max=2
     ),
-    most: int = _how(1000, "Maximum number of candidates per focus; the most frequent are kept.", min=1),
-    size: int = _how(5, "Number of candidates per subset; the predictor selects one of each subset.", min=1),
+    max_candidates: int = _how(
+        1000, "Maximum number of candidates per focus; the most frequent are kept.", min=1
+    ),
+    subset_size: int = _how(
+        5, "Number of candidates per subset; the predictor selects one of each subset.", min=1
+    ),
     seed: int = _how(0, "Random seed. The same seed gives the same subsets."),
     top: int = _how(20, "Number of results to return.", min=1),
     overwrite: Overwrite = False,
@@ -252,7 +258,14 @@ def substitutes(
     own = named_values(option, "--option") | without_none(model=model)
     if predictor not in (known := PLUGINS.names()):
         raise BadParameter(f"no predictor named {predictor!r}; choose one of {', '.join(known)}")
-    sizes = {"turns": turns, "hops": hops, "most": most, "size": size, "seed": seed, "top": top}
+    sizes = {
+        "turns": turns,
+        "hops": hops,
+        "max_candidates": max_candidates,
+        "subset_size": subset_size,
+        "seed": seed,
+        "top": top,
+    }
     with where.opened() as graph:
         if out is not None:
             chosen.require(graph)
@@ -264,17 +277,17 @@ def substitutes(
                 keywords=None if language is None else get_extractor("yake", language),
                 progress=bars,
                 **sizes,
-                **chosen.named,
+                **chosen.as_arguments,
             )
         if out is not None:
-            with stopping(keeps_part(out, "what was found")), bars:
+            with advise_on_interrupt(keeps_part(out, "what was found")), bars:
                 report = finder.to_jsonl(out, overwrite=overwrite)
             if report.was_complete:
                 say_complete(out, f"substitutes of {report.written:,} replies")
                 return
-            say(f"{out}: {report.written:,} of {report.replies:,} replies have substitutes")
+            print_message(f"{out}: {report.written:,} of {report.replies:,} replies have substitutes")
             for why, amount in sorted(report.skipped.items()):
-                say(f"  {amount:,}: {why}")
+                print_message(f"  {amount:,}: {why}")
         elif utterance is not None:
             _print_substitutes(finder.of_reply(utterance), turns)
         elif post is not None:
@@ -290,7 +303,9 @@ def _print_substitutes(found: Substitutes, turns: int) -> None:
             f"{', '.join(keywords) or 'it has none'}"
         )
     if reply.text:
-        say(f"{reply.turns[-1]}\n=> {reply.text} ({reply.focus or '-'} to {reply.perspective or '-'})")
+        print_message(
+            f"{reply.turns[-1]}\n=> {reply.text} ({reply.focus or '-'} to {reply.perspective or '-'})"
+        )
     rows = ((Text(best.focus), Text(best.text, "bold"), f"{best.score:.4g}") for best in found.ranked)
     results().print(plain_table("focus", "substitute", "score", rows=rows))
 
@@ -307,7 +322,7 @@ def train(
     limit: int | None = option(
         None, "Maximum number of pairs to train on, sampled with --seed. Default: all.", min=1
     ),
-    size: int = option(5, "Number of candidates per subset; for seq2seq only.", min=1),
+    subset_size: int = option(5, "Number of candidates per subset; for seq2seq only.", min=1),
     lessons: LanguageModelTraining,
     chosen: CorpusOptions,
     where: StoreOptions,
@@ -318,7 +333,7 @@ def train(
     learns to generate it. If a run is interrupted, run the same command again to continue from the last
     checkpoint.
     """
-    from graphneg.shift.candidates import Reach
+    from graphneg.shift.candidates import CandidateOptions
     from graphneg.shift.substitutes import train_predictor
 
     with where.opened() as graph, training(out) as bars:
@@ -328,7 +343,7 @@ def train(
             model,
             out,
             selection=chosen.selection,
-            reach=Reach(size=size, seed=lessons.seed),
+            reach=CandidateOptions(subset_size=subset_size, seed=lessons.seed),
             limit=limit,
             device=lessons.device,
             offline=lessons.offline,

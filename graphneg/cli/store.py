@@ -26,7 +26,16 @@ from typer import BadParameter
 from graphneg.cli.commands import argument, command, completing, option
 from graphneg.cli.options import DialogueOptions, Json, Overwrite, ShardOption, StoreOptions
 from graphneg.cli.tables import plain_table, print_json, results
-from graphneg.cli.terminal import complain, counted, note, say, say_complete, stopping, visible, working
+from graphneg.cli.terminal import (
+    advise_on_interrupt,
+    counted,
+    print_error,
+    print_message,
+    print_note,
+    progress_bars,
+    say_complete,
+    visible,
+)
 from graphneg.errors import InputError
 from graphneg.shards import shard_of
 
@@ -154,20 +163,20 @@ def load(
     with (
         _rejections(rejected) as listener,
         where.opened(making=True) if bulk is None else _bulk(bulk) as target,
-        working("what was written is kept; the same command again loads the rest") as bars,
+        progress_bars("what was written is kept; the same command again loads the rest") as bars,
     ):
         report = target.load(corpus, *(paths or ()), **options, progress=bars, on_rejected=listener)
-    say(f"{report.summary()} ({report.seconds:.1f} s)")
+    print_message(f"{report.summary()} ({report.seconds:.1f} s)")
     for line in report.notices.lines():
-        say(f"  {line}")
+        print_message(f"  {line}")
     for refusal in report.rejected[:SHOWN_REJECTIONS]:
-        say(f"  {refusal.place}: {refusal.reason}")
+        print_message(f"  {refusal.place}: {refusal.reason}")
     if (more := report.rejections - SHOWN_REJECTIONS) > 0:
-        say(f"  and {more:,} more" + ("" if rejected else "; --rejected FILE writes all of them"))
+        print_message(f"  and {more:,} more" + ("" if rejected else "; --rejected FILE writes all of them"))
     if rejected is not None:
-        say(f"all refusals are in {rejected}")
+        print_message(f"all refusals are in {rejected}")
     if bulk is not None:
-        say(f"sh {bulk}/import.sh makes a Neo4j database of it")
+        print_message(f"sh {bulk}/import.sh makes a Neo4j database of it")
     # Exit with an error if nothing was loaded now or before, so that a script does not continue.
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
@@ -180,9 +189,9 @@ def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
     if len(paths) != 1:
         raise BadParameter("name one file that graphneg snapshot wrote", param_hint="PATH")
     snapshot = Snapshot.read(paths[0])
-    with where.opened() as graph, working("the same command again loads the rest") as bars:
+    with where.opened() as graph, progress_bars("the same command again loads the rest") as bars:
         snapshot.load(graph.store, bars)
-    say(f"snapshot {snapshot.digest[:8]} is loaded: {', '.join(snapshot.parts)}")
+    print_message(f"snapshot {snapshot.digest[:8]} is loaded: {', '.join(snapshot.parts)}")
 
 
 def _bulk(folder: Path) -> BulkFiles:
@@ -221,7 +230,7 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
 @command("graphneg info", "graphneg info --json | jq .counts")
 def info(*, json: Json = False, where: StoreOptions) -> None:
     """Show the server, the corpora and the contents of the store."""
-    with where.opened() as graph, stopping("nothing was changed"):
+    with where.opened() as graph, advise_on_interrupt("nothing was changed"):
         found = graph.info()
     if json:
         corpora = [dict(zip(("corpus", "split", "dialogues"), row, strict=True)) for row in found.corpora]
@@ -250,10 +259,12 @@ def upgrade(*, where: StoreOptions) -> None:
     """
     with (
         where.opened(upgrading=True) as graph,
-        working("what was written is kept; the same command again does the rest") as bars,
+        progress_bars("what was written is kept; the same command again does the rest") as bars,
     ):
         count = graph.upgrade(bars)
-    say("the store is current: nothing to do" if count is None else f"upgraded {counted(count, 'graph')}")
+    print_message(
+        "the store is current: nothing to do" if count is None else f"upgraded {counted(count, 'graph')}"
+    )
 
 
 @command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
@@ -274,7 +285,7 @@ def check(
     """
     from graphneg.amr.wellformed import check_file
 
-    with stopping("nothing was changed"):
+    with advise_on_interrupt("nothing was changed"):
         inventory: frozenset[str] | None = None
         if frames:
             with where.opened() as graph:
@@ -292,9 +303,9 @@ def check(
                     defects += 1
             except InputError as error:
                 # Report the error and continue with the other files.
-                complain(str(error))
+                print_error(str(error))
                 unreadable += 1
-    say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
+    print_message(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
     if defects or unreadable:
         raise typer.Exit(1)
 
@@ -345,7 +356,7 @@ def export(
 
     with (
         where.opened(chosen) as graph,
-        working(f"{out} is written when it is complete; run the command again") as bars,
+        progress_bars(f"{out} is written when it is complete; run the command again") as bars,
     ):
         what = (graph.store, out, replace(chosen.selection, shard=part), bars)
         if format is None:
@@ -358,13 +369,13 @@ def export(
     if written.was_complete:
         say_complete(out, holds)
     else:
-        say(f"{out}: {holds}")
+        print_message(f"{out}: {holds}")
         for amount, of in (
             (write.incomplete, "contexts without a right or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
             (write.unusable, "negatives that are empty or say what a right response says"),
             # Do not report these for a shard, where most negatives belong to dialogues of other shards.
-            (write.elsewhere if part is None else 0, "negatives of dialogues that are not among these"),
+            (write.duplicated if part is None else 0, "negatives of dialogues that are not among these"),
         ):
             if amount:
-                note(f"left out: {amount:,} {of}")
+                print_note(f"left out: {amount:,} {of}")

@@ -1,7 +1,7 @@
 """Print messages, progress bars and reports to standard error.
 
 Texts from data (a reply, a file name, an error message) can contain control characters that would change the
-state of the terminal. `Screen` and `visible` escape them. Long-running commands use `working`. It draws
+state of the terminal. `Screen` and `visible` escape them. Long-running commands use `progress_bars`. It draws
 progress bars. When the user presses Ctrl-C, it prints which results are kept and how to continue.
 
 Example::
@@ -41,7 +41,9 @@ PIPE_WIDTH = 120
 """Width of tables in characters if the output is not a terminal."""
 BYTES = "B"
 """The unit of progress that is measured in bytes. Progress bars show such amounts in kB or MB."""
-UNSEEN = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+CONTROL_CHARACTERS = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
 """Characters that a terminal would interpret or cannot show.
 
 These are control characters other than tab and newline, characters that change the text direction, and
@@ -62,7 +64,7 @@ def visible(text: str) -> str:
         >>> print(visible("\x1b[2J\u202eevil"))
         \u001b[2J\u202eevil
     """
-    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Screen(Console):
@@ -98,7 +100,7 @@ class Screen(Console):
             The segments to print.
         """
         # Escape a `Text` here, because Rich does not pass it to `render_str`.
-        if isinstance(renderable, Text) and UNSEEN.search(renderable.plain):
+        if isinstance(renderable, Text) and CONTROL_CHARACTERS.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
 
@@ -126,25 +128,25 @@ def sized(console: Console) -> Console:
     return console
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Print an error message to standard error, without line breaks, so that paths and ids can be copied.
 
     Args:
         message: The error message.
     """
-    say(message, "[bold red]error:[/] ")
+    print_message(message, "[bold red]error:[/] ")
 
 
-def note(message: str) -> None:
+def print_note(message: str) -> None:
     """Print a note to standard error, about something that the user should know and that is not an error.
 
     Args:
         message: The text of the note.
     """
-    say(message, "[yellow]note:[/] ")
+    print_message(message, "[yellow]note:[/] ")
 
 
-def say(message: str, prefix: str = "") -> None:
+def print_message(message: str, prefix: str = "") -> None:
     """Print a message to standard error. Square brackets in it are not interpreted as markup.
 
     Args:
@@ -203,7 +205,7 @@ def amounts_text(amounts: Mapping[str, int]) -> str:
 
 
 @contextmanager
-def stopping(advice: str | Callable[[], str]) -> Generator[None]:
+def advise_on_interrupt(advice: str | Callable[[], str]) -> Generator[None]:
     """Print advice and exit with status 130 if the user presses Ctrl-C within the ``with`` block.
 
     Args:
@@ -216,27 +218,27 @@ def stopping(advice: str | Callable[[], str]) -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say(f"stopped: {advice if isinstance(advice, str) else advice()}")
+        print_message(f"stopped: {advice if isinstance(advice, str) else advice()}")
         # By convention, the status is 128 plus the number of the signal (SIGINT is 2).
         raise typer.Exit(130) from None
 
 
 @contextmanager
-def working(advice: str | Callable[[], str]) -> Generator[Bars]:
-    """Provide progress bars for the ``with`` block, and print advice on Ctrl-C as `stopping` does.
+def progress_bars(advice: str | Callable[[], str]) -> Generator[Bars]:
+    """Provide progress bars for the ``with`` block, and print advice on Ctrl-C as `advise_on_interrupt` does.
 
     Args:
-        advice: The text to print on Ctrl-C, or a function that returns it; see `stopping`.
+        advice: The text to print on Ctrl-C, or a function that returns it; see `advise_on_interrupt`.
 
     Yields:
         The progress bars.
     """
-    with stopping(advice), Bars() as bars:
+    with advise_on_interrupt(advice), Bars() as bars:
         yield bars
 
 
 def training(out: Path) -> AbstractContextManager[Bars]:
-    """Return a context manager like `working` for training a model.
+    """Return a context manager like `progress_bars` for training a model.
 
     On Ctrl-C, it prints whether there is a checkpoint from which the training can be continued.
 
@@ -248,7 +250,7 @@ def training(out: Path) -> AbstractContextManager[Bars]:
     """
     checkpoints = out / "checkpoints"
     kept, unkept = keeps(checkpoints, "what was learned"), "nothing was learned as yet, and nothing is kept"
-    return working(lambda: kept if checkpoints.is_dir() else unkept)
+    return progress_bars(lambda: kept if checkpoints.is_dir() else unkept)
 
 
 def keeps(where: str | Path, what: str) -> str:
@@ -259,7 +261,7 @@ def keeps(where: str | Path, what: str) -> str:
         what: Description of this part, such as ``what was read``.
 
     Returns:
-        The advice, for `stopping` or `working`.
+        The advice, for `advise_on_interrupt` or `progress_bars`.
     """
     return f"{where} keeps {what}; the same command goes on from there"
 
@@ -272,7 +274,7 @@ def keeps_part(out: str | Path, what: str) -> str:
         what: Description of this part, such as ``what was chosen``.
 
     Returns:
-        The advice, for `stopping` or `working`.
+        The advice, for `advise_on_interrupt` or `progress_bars`.
     """
     return f"{what} is kept beside {out}; the same command goes on from there"
 
@@ -303,7 +305,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         whole = ""
     # Check this before the file is written. The report says whether a file was replaced.
     replaces = Path(out).is_file()
-    with stopping(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
+    with advise_on_interrupt(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
         if whole:
             made.to_shard(whole, overwrite=overwrite)
         elif out.endswith(".parquet"):
@@ -315,9 +317,9 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         say_complete(out, counted(made.summary.negatives, kind))
         return
     if made.resumed.discarded:
-        note(f"started anew: {made.resumed.discarded}")
+        print_note(f"started anew: {made.resumed.discarded}")
     for line in made.notes:
-        note(line)
+        print_note(line)
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
@@ -327,7 +329,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     amount, done = made.summary.negatives, made.resumed.dialogues
     went_on = f", going on after {done:,} dialogues of a run before" if done and verb == "made" else ""
     came = counted(amount, kind) + (" kept" if verb == "chosen" else "")
-    say(f"{out}: {came}{went_on}{', in place of the file that was there' if replaces else ''}")
+    print_message(f"{out}: {came}{went_on}{', in place of the file that was there' if replaces else ''}")
 
 
 def refuse_empty(made: Any) -> None:
@@ -359,7 +361,7 @@ def say_complete(out: str | Path, holds: str) -> None:
         out: The path of the file.
         holds: Description of the content, such as ``1,200 negatives``.
     """
-    say(f"{out} is complete, with {holds}: the same command wrote it, so nothing was done")
+    print_message(f"{out} is complete, with {holds}: the same command wrote it, so nothing was done")
 
 
 def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:
@@ -372,7 +374,7 @@ def tell_trained(report: Any, out: Path, learned: str, examples: int | None = No
         examples: Number of training pairs; None to leave it out.
     """
     on = "" if examples is None else f"on {counted(examples, 'pair')} "
-    say(f"{out}: trained {on}in {counted(report.steps, 'step')}, loss {report.loss:.3f}{learned}")
+    print_message(f"{out}: trained {on}in {counted(report.steps, 'step')}, loss {report.loss:.3f}{learned}")
 
 
 class Bars:

@@ -23,7 +23,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import BadParameter
 
 from graphneg.cli import options, tables
-from graphneg.cli.commands import argument, group, job, named_amounts, option, shared, without_none
+from graphneg.cli.commands import (
+    argument,
+    group,
+    named_amounts,
+    option,
+    shared,
+    training_command,
+    without_none,
+)
 from graphneg.cli.options import (
     DialogueOptions,
     EncoderTraining,
@@ -32,7 +40,15 @@ from graphneg.cli.options import (
     StoreOptions,
     Training,
 )
-from graphneg.cli.terminal import amounts_text, counted, note, say, tell_trained, training, working
+from graphneg.cli.terminal import (
+    amounts_text,
+    counted,
+    print_message,
+    print_note,
+    progress_bars,
+    tell_trained,
+    training,
+)
 
 if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortfall
@@ -46,15 +62,15 @@ HeldOutContexts = Annotated[
 ]
 
 
-@job(
+@training_command(
     "graphneg train lm --model gpt2 -o forward --corpus dailydialog",
-    "graphneg train lm --model gpt2 -o backward --tells post",
+    "graphneg train lm --model gpt2 -o backward --direction post",
 )
 def lm(
     *,
     model: options.StartModel,
     out: options.OutFolder,
-    tells: Literal["reply", "post"] = option(
+    direction: Literal["reply", "post"] = option(
         "reply", "What the model learns to predict: the reply, or the post before it."
     ),
     lessons: LanguageModelTraining,
@@ -69,11 +85,11 @@ def lm(
     from graphneg.generators.selection import train_scorer
 
     with where.opened(chosen) as graph:
-        learn = partial(train_scorer, store=graph.store, selection=chosen.selection, tells=tells)
+        learn = partial(train_scorer, store=graph.store, selection=chosen.selection, direction=direction)
         _fine_tune(learn, model, out, lessons)
 
 
-@job(
+@training_command(
     "graphneg train counterfactual --model gpt2 -o counterfactual --epochs 3",
     "graphneg train counterfactual --model facebook/bart-base -o counterfactual --option bf16=true",
 )
@@ -90,14 +106,14 @@ def counterfactual(
     find the perspectives. If a run is interrupted, run the same command again to continue from the last
     checkpoint.
     """
-    from graphneg.generators.counterfactual_model import train_replies
+    from graphneg.generators.counterfactual_model import train_counterfactual_replies
 
     with where.opened(chosen) as graph:
-        learn = partial(train_replies, store=graph.store, selection=chosen.selection)
+        learn = partial(train_counterfactual_replies, store=graph.store, selection=chosen.selection)
         _fine_tune(learn, model, out, lessons)
 
 
-@job(
+@training_command(
     "graphneg train keywords --model gpt2 -o replies --epochs 2",
     "graphneg train keywords --model gpt2 -o replies --extractor yake --corpus dailydialog",
 )
@@ -117,12 +133,12 @@ def keywords(
     training are the keywords of the reply itself. If a run is interrupted, run the same command again to
     continue from the last checkpoint.
     """
-    from graphneg.generators.keywords.requests import train_replies
+    from graphneg.generators.keywords.requests import train_keyword_replies
     from graphneg.shift.keywords import get_extractor
 
     finder = get_extractor(extractor, language)
     with where.opened(chosen) as graph:
-        learn = partial(train_replies, contexts=chosen.contexts(graph), extractor=finder)
+        learn = partial(train_keyword_replies, contexts=chosen.contexts(graph), extractor=finder)
         _fine_tune(learn, model, out, lessons)
 
 
@@ -160,7 +176,7 @@ class DecoderTraining(InfillingTraining):
         return {"max_tokens": self.max_tokens, **super().arguments}
 
 
-@job(
+@training_command(
     "graphneg train decoder --model google/flan-t5-small -o decoder --epochs 3",
     "graphneg train decoder --model gpt2 -o decoder --corpus dailydialog --freeze wte",
     "graphneg negatives --decoder t5 --model decoder -o negatives.jsonl",
@@ -186,11 +202,11 @@ def decoder(
     again to continue from the last checkpoint.
     """
     from graphneg.decoders.t5 import T5Decoder
-    from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
+    from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_graph_text_pairs
     from graphneg.nn.models import load_either
     from graphneg.parsers.base import get_parser
     from graphneg.parsers.round_trip import RoundTrip
-    from graphneg.training.decoder import HELD_OUT, meanings_of, train_decoder
+    from graphneg.training.decoder import HELD_OUT, read_text_graph_pairs, train_decoder
     from graphneg.training.decoder import held_out as divided
 
     if held_out:  # Report a missing package now and not after an hour of training.
@@ -199,7 +215,7 @@ def decoder(
     with where.opened(chosen) as graph:
         chosen.require(graph, with_graphs=True)
         # Read all graphs now, so that the store can be closed before the training.
-        meanings = list(meanings_of(graph.store, chosen.selection, gold_only=gold))
+        meanings = list(read_text_graph_pairs(graph.store, chosen.selection, gold_only=gold))
     learned, measured = divided(meanings, held_out, lessons.seed)
     loaded = load_either(model, device=lessons.device, offline=lessons.offline)
     with training(out) as bars:
@@ -210,15 +226,15 @@ def decoder(
     # models.
     del loaded
     if measured:
-        with working(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
+        with progress_bars(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
             # The model is a local folder, so nothing has to be downloaded.
             made = T5Decoder(out, device=lessons.device, offline=True)
             with RoundTrip(parser) as trip:
-                scores = evaluate_decoder(made, read_pairs(out / HELD_OUT), trip, progress=bars)
+                scores = evaluate_decoder(made, read_graph_text_pairs(out / HELD_OUT), trip, progress=bars)
         tables.results().print(tables.decoder_table(scores))
 
 
-@job(
+@training_command(
     "graphneg train infill --model gpt2 -o infiller --corpus dailydialog --epochs 2",
     "graphneg generate mask-and-fill -o negatives.jsonl --model infiller --per-context 5",
 )
@@ -251,7 +267,7 @@ def infill(
     tell_trained(report, out, "", report.examples)
     if report.perplexity is not None:
         measured = counted(report.measured, "held-out text")
-        say(f"perplexity {report.perplexity:.1f} on the blanks of {measured}")
+        print_message(f"perplexity {report.perplexity:.1f} on the blanks of {measured}")
         tables.results().print(tables.filled_table(report.filled))
 
 
@@ -267,7 +283,7 @@ def _fine_tune(
     tell_trained(report, out, left_out, report.examples)
 
 
-@job(
+@training_command(
     "graphneg train adapt --model bert-base-uncased -o adapted --corpus dailydialog",
     "graphneg train adapt negatives.jsonl --model bert-base-uncased -o adapted",
     "graphneg train ranker negatives.jsonl --kind sa-bert --model adapted -o ranker",
@@ -316,7 +332,7 @@ def adapt(
     tell_trained(report, out, "", report.examples)
 
 
-@job(
+@training_command(
     "graphneg train ranker negatives.jsonl --model microsoft/MiniLM-L12-H384-uncased -o ranker",
     "graphneg train ranker edits.jsonl overlap.jsonl --mix overlap=3 --mix C-cont=1 --mix random=2 "
     "--model bert-base-uncased -o ranker",
@@ -377,7 +393,7 @@ def ranker(
     from graphneg.datasets.pairs import Pairs
     from graphneg.evaluation.ranking import response_texts
     from graphneg.rankers.base import POLY_ENCODER, new_ranker, ranker_kinds
-    from graphneg.training.rankers import Validation, train_ranker
+    from graphneg.training.rankers import EarlyStopping, train_ranker
 
     if kind not in ranker_kinds():
         raise BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
@@ -393,7 +409,7 @@ def ranker(
     pairs = Pairs(dataset, Mix(positives, amounts), lessons.seed)
     table = tables.shortage_table(shortages(pairs.sampler(0)))
     encoder = new_ranker(kind, model, **lessons.model, **without_none(codes=codes))
-    held_back = None if validation is None else Validation(validation, patience)
+    held_back = None if validation is None else EarlyStopping(validation, patience)
     with training(out) as bars:
         report = train_ranker(
             encoder, pairs, out, epochs=epochs, validation=held_back, progress=bars, **lessons.arguments
@@ -402,24 +418,26 @@ def ranker(
     short = report.shortfall
     _note_shortfall(short, {name: counted(few, "context") for name, few in short.contexts.items()})
     if short.held_out:
-        note(f"{counted(short.held_out, 'response')} were left out, being held out")
+        print_note(f"{counted(short.held_out, 'response')} were left out, being held out")
     if short.unusable:
-        note(
+        print_note(
             f"{counted(short.unusable, 'response')} were left out: empty, or given as wrong and as right for "
             "the same context"
         )
     learned = sum(report.pairs.values())
     if learned < report.planned:
-        note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
+        print_note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
     tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
     """Print which sources have too few negatives for the mix, and which sources the mix does not use."""
     for name, amount in sorted(short.responses.items()):
-        note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
+        print_note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
     for name, amount in sorted(short.unused.items()):
-        note(f"{name}: {counted(amount, 'negative')} not used: the mix does not name them (--mix {name}=1)")
+        print_note(
+            f"{name}: {counted(amount, 'negative')} not used: the mix does not name them (--mix {name}=1)"
+        )
 
 
 @dataclass(frozen=True)
@@ -438,7 +456,7 @@ class CoherenceTraining(EncoderTraining):
     ] = 256
 
 
-@job(
+@training_command(
     "graphneg train coherence edits.jsonl --model microsoft/MiniLM-L12-H384-uncased -o scorer",
     "graphneg train coherence edits.jsonl shuffled.jsonl --mix C-cont=2 --mix turn-shuffle=1 "
     "--model roberta-base -o scorer",
@@ -484,18 +502,18 @@ def coherence(
             scorer, read.dialogues, out, epochs=epochs, progress=bars, **settings, **lessons.arguments
         )
     if read.responses:
-        note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
+        print_note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
     if read.unchanged:
-        note(f"{counted(read.unchanged, 'record')} say what the dialogue says and were left out")
+        print_note(f"{counted(read.unchanged, 'record')} say what the dialogue says and were left out")
     short, of = report.shortfall, f"of {len(read.dialogues):,}"
     few = {name: f"{counted(dialogues, 'dialogue')} {of}" for name, dialogues in short.contexts.items()}
     _note_shortfall(short, few)
     if short.held_out:
-        note(f"{counted(short.held_out, 'edited dialogue')} were left out, sharing held-out turns")
+        print_note(f"{counted(short.held_out, 'edited dialogue')} were left out, sharing held-out turns")
     if report.cut_turns:
-        note(f"{counted(report.cut_turns, 'turn')} longer than a window lost the end")
+        print_note(f"{counted(report.cut_turns, 'turn')} longer than a window lost the end")
     tell_trained(report, out, f"; windows: {amounts_text(report.windows)}")
-    say(f"categories: {', '.join(scorer.categories) or 'none'}")
+    print_message(f"categories: {', '.join(scorer.categories) or 'none'}")
 
 
 @dataclass(frozen=True)
@@ -512,7 +530,7 @@ class DetectorTraining(EncoderTraining):
     ] = 128
 
 
-@job(
+@training_command(
     "graphneg train contradiction --made negatives.jsonl --model path/to/encoder -o made",
     "graphneg train contradiction labelled.jsonl --model made --epochs 4 -o detector",
 )
@@ -545,7 +563,7 @@ def contradiction(
     Raises:
         BadParameter: There are neither labelled responses nor negatives.
     """
-    from graphneg.evaluation.cross_validation import tested_texts
+    from graphneg.evaluation.cross_validation import test_texts
     from graphneg.ingest.labelled import read_labelled
     from graphneg.scorers.contradiction import ContradictionDetector
     from graphneg.training.contradiction import pairs_of, train_detector
@@ -554,7 +572,7 @@ def contradiction(
         raise BadParameter("name labelled responses, or negatives with --made", param_hint="FILE")
     labelled = read_labelled(files) if files else []
     labelled += options.made_responses(made, embedder, seed=lessons.seed, offline=lessons.offline)
-    texts = tested_texts(read_labelled(held_out)) if held_out else frozenset[str]()
+    texts = test_texts(read_labelled(held_out)) if held_out else frozenset[str]()
     detector = ContradictionDetector.new(model, **lessons.model)
     pairs = pairs_of(labelled)
     with training(out) as bars:
@@ -562,7 +580,7 @@ def contradiction(
             detector, pairs, out, epochs=epochs, held_out=texts, progress=bars, **lessons.arguments
         )
     if report.held_out:
-        note(f"{counted(report.held_out, 'response')} were left out, being held out")
+        print_note(f"{counted(report.held_out, 'response')} were left out, being held out")
     tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
 
 

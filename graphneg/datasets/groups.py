@@ -7,9 +7,9 @@ files into one `Group` per context::
     record   dialogue "d", turn 2, response "It is far.", label 0, original response "It is not far."
     group    id "d#2", positives "It is not far.", negatives "It is far."
 
-A wrong response that equals a correct response of the same context is dropped (see `usable`). `HeldOut` is a
-compact set of texts that must not be used for training. `ContextWriter` writes contexts in the format of the
-DailyDialog++ dataset.
+A wrong response that equals a correct response of the same context is dropped (see `without_unusable`).
+`HeldOut` is a compact set of texts that must not be used for training. `ContextWriter` writes contexts in the
+format of the DailyDialog++ dataset.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class LabelledContext:
     """A context with its correct responses, and with its wrong responses grouped by kind.
 
     Attributes:
@@ -140,7 +140,8 @@ class Entry(NamedTuple):
         group_id: Id of the group.
         split: Split of the dialogue.
         context: Texts of the original context.
-        own: Texts of the context in the record. They differ from ``context`` if the context was edited.
+        edited_context: Texts of the context in the record. They differ from ``context`` if the context was
+            edited.
         response: The response.
         label: 1 for a correct response, 0 for a wrong one.
         source: Recipe or generator of the record.
@@ -152,7 +153,7 @@ class Entry(NamedTuple):
     group_id: str
     split: str
     context: tuple[str, ...]
-    own: tuple[str, ...]
+    edited_context: tuple[str, ...]
     response: str
     label: int
     source: str
@@ -165,8 +166,8 @@ def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Grou
     """Read records and group them by context.
 
     The original response of an edited negative is added to the correct responses of its context. Responses
-    that make no meaningful training pair are dropped (see `usable`). Groups are in the order of their first
-    records.
+    that make no meaningful training pair are dropped (see `without_unusable`). Groups are in the order of
+    their first records.
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
@@ -188,12 +189,12 @@ def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tu
     """
     groups: dict[str, Group] = {}
     for entry in chain.from_iterable(map(entries_of, sources)):
-        enter(groups.setdefault(entry.group_id, Group(entry.group_id, entry.context)), entry)
-    kept = list(map(usable, groups.values()))
+        add_entry(groups.setdefault(entry.group_id, Group(entry.group_id, entry.context)), entry)
+    kept = list(map(without_unusable, groups.values()))
     return kept, sum(group.size for group in groups.values()) - sum(group.size for group in kept)
 
 
-def usable(group: Group) -> Group:
+def without_unusable(group: Group) -> Group:
     """Return a group without the responses that are useless for training.
 
     Empty responses are dropped. A negative is dropped if it equals a correct response after the same context.
@@ -238,7 +239,7 @@ def _same_turns(turns: Sequence[str], others: Sequence[str]) -> bool:
     return turns == others or list(map(match_key, turns)) == list(map(match_key, others))
 
 
-def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
+def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
     """Convert contexts with responses to groups.
 
     Args:
@@ -258,7 +259,7 @@ def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
     ]
 
 
-def choices_of(group: Group) -> Choices:
+def labelled_context(group: Group) -> LabelledContext:
     """Convert a group to a context whose wrong responses are grouped by source.
 
     Args:
@@ -272,7 +273,7 @@ def choices_of(group: Group) -> Choices:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # Wrong responses are numbered after the correct ones, as in `Choices.responses`.
+    # Wrong responses are numbered after the correct ones, as in `LabelledContext.responses`.
     for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
         if answer.context is not None:
             edited[place] = answer.context
@@ -281,7 +282,7 @@ def choices_of(group: Group) -> Choices:
                 parts[by, name].append(place)
     wrong = {name: tuple(answer.text for answer in some) for name, some in by_source.items()}
     right = tuple(answer.text for answer in group.positives)
-    return Choices(
+    return LabelledContext(
         group.id, group.context, right, wrong, edited, {key: tuple(at) for key, at in parts.items()}
     )
 
@@ -326,7 +327,7 @@ class ContextWriter:
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
             # In DailyDialog++, all responses have the same context, so skip negatives with edited contexts.
-            if entry.own == entry.context:
+            if entry.edited_context == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
                 self.edited += 1
@@ -339,13 +340,13 @@ class ContextWriter:
         return lines
 
     @property
-    def elsewhere(self) -> int:
+    def duplicated(self) -> int:
         """The number of records whose dialogue or turn was not among those written."""
         return sum(map(len, self._given.values()))
 
     def _contexts(
         self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
-    ) -> Iterator[Choices]:
+    ) -> Iterator[LabelledContext]:
         """Yield the contexts that have at least one correct and one wrong response."""
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
@@ -354,7 +355,7 @@ class ContextWriter:
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Records are removed when they are used. `elsewhere` counts those that are left at the end.
+                # Records are removed when they are used. `duplicated` counts those that are left at the end.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
@@ -375,12 +376,12 @@ class ContextWriter:
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
                 # The format needs a context with both correct and wrong responses.
                 if turns and right and any(texts.values()):
-                    yield Choices(utterance_id(dialogue.id, at), turns, tuple(right), texts)
+                    yield LabelledContext(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
                     self.incomplete += 1
 
 
-def _line(choices: Choices) -> dict[str, Any]:
+def _line(choices: LabelledContext) -> dict[str, Any]:
     """Return a context as a JSON object in the format of DailyDialog++."""
     wrong = {kind: choices.negatives.get(kind, ()) for kind in (_ADVERSARIAL, _RANDOM)}
     return {"id": choices.id, "context": choices.turns, "positive_responses": choices.positives, **wrong}
@@ -455,10 +456,10 @@ def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
     """
     is_file = isinstance(source, str | Path)
     located = read_located(source) if is_file else ((negative.id, negative) for negative in source)
-    return (entry_of(record, address) for address, record in located)
+    return (entry_from_record(record, address) for address, record in located)
 
 
-def entry_of(record: Negative, where: str) -> Entry:
+def entry_from_record(record: Negative, where: str) -> Entry:
     """Convert a record to an entry.
 
     Args:
@@ -489,7 +490,7 @@ def entry_of(record: Negative, where: str) -> Entry:
     )
 
 
-def enter(group: Group, entry: Entry) -> None:
+def add_entry(group: Group, entry: Entry) -> None:
     """Add an entry to the group of its context.
 
     Args:
@@ -501,7 +502,7 @@ def enter(group: Group, entry: Entry) -> None:
         right, wrong = Answer(entry.response, entry.source), None
     else:
         # None means that the context was not edited.
-        own = None if _same_turns(entry.own, group.context) else entry.own
+        own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context
         right = Answer(entry.right, REFERENCE) if entry.right else None
         first = entry.categories[0] if entry.categories else ""
         wrong = Answer(entry.response, entry.source, first, own, entry.categories, entry.transforms)

@@ -27,7 +27,15 @@ from typing import IO, overload
 
 import msgspec
 
-from graphneg.datasets.groups import Entry, Group, HeldOut, enter, entries_of, file_digest, usable
+from graphneg.datasets.groups import (
+    Entry,
+    Group,
+    HeldOut,
+    add_entry,
+    entries_of,
+    file_digest,
+    without_unusable,
+)
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -176,7 +184,7 @@ class StoredGroups(Sequence[Group]):
 
     Attributes:
         held_out: Number of responses that were held out.
-        unusable: Number of responses that `graphneg.datasets.groups.usable` dropped.
+        unusable: Number of responses that `graphneg.datasets.groups.without_unusable` dropped.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -242,7 +250,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
     left_out = unusable = 0
     with open(spool, "w+b") as file, open(folder / _GROUPS, "wb") as lines:
         for whole in _grouped(entries, file):
-            group = usable(whole)
+            group = without_unusable(whole)
             unusable += whole.size - group.size
             allowed = held_out.without(group)
             left_out += group.size - allowed.size
@@ -276,6 +284,6 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
             spool.seek(offsets[index])
             entry = _entry(spool.readline())
             group = group or Group(entry.group_id, entry.context)
-            enter(group, entry)
+            add_entry(group, entry)
         if group is not None:
             yield group

@@ -104,7 +104,7 @@ class Shortfall:
         contexts: For each name in the mix, the number of contexts that have too few responses of that name.
         responses: For each name in the mix, the number of missing responses.
         held_out: Number of responses that were held out.
-        unusable: Number of responses that `graphneg.datasets.groups.usable` dropped.
+        unusable: Number of responses that `graphneg.datasets.groups.without_unusable` dropped.
         unused: For each source, the number of wrong responses that no name in the mix selects.
     """
 
@@ -312,7 +312,7 @@ class PairSampler:
     ) -> list[int]:
         """Return the indexes of the answers of an epoch; successive epochs rotate through all answers."""
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
-        return [slot for slot, _ in in_turn(order, amount, epoch)]
+        return [slot for slot, _ in rotate(order, amount, epoch)]
 
     def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
         """Yield correct responses of other contexts that are wrong for this one.
@@ -359,7 +359,7 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
     return {at: some for some in places.values() if isinstance(some, list) for at in some}
 
 
-def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
+def rotate(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
     """Return the items of an epoch; successive epochs rotate through all items.
 
     Args:

@@ -32,7 +32,7 @@ from graphneg.datasets.pair_sampler import (
     Shortfall,
     shortages,
 )
-from graphneg.errors import GraphnegError, InputError, listed
+from graphneg.errors import GraphnegError, InputError, checked_list
 from graphneg.nn.models import check_packages
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ def read_pairs(
     Returns:
         The pairs. The sources are read when the first pair is requested.
     """
-    held_out, held_out_splits = listed("held_out", held_out), listed("held_out_splits", held_out_splits)
+    held_out, held_out_splits = (
+        checked_list("held_out", held_out),
+        checked_list("held_out_splits", held_out_splits),
+    )
     splits = held_out_splits if store is not None else ()
     texts = chain(held_out, split_texts(store, splits)) if store is not None and splits else held_out
     return Pairs(NegativeDataset(sources, seed, texts, held_out_splits, cache, splits), mix, seed)

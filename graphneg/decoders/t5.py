@@ -110,7 +110,7 @@ class T5Decoder:
             raise DecoderError(f'{folder.path}: converted for CTranslate2; use backend="ctranslate2"')
         if backend == "ctranslate2" and folder.causal:
             raise DecoderError(f'{folder.path}: causal models are run by torch only; use backend="torch"')
-        if folder.causal and not folder.decodes:
+        if folder.causal and not folder.is_amr_decoder:
             raise DecoderError(
                 f"{folder.path}: a causal model that was not trained to write texts of graphs; "
                 f"train it with: graphneg train decoder --model {model} -o FOLDER"
@@ -145,7 +145,7 @@ class T5Decoder:
         """
         answers: dict[int, Decoded] = {}
         pending = list(range(len(batch)))
-        for draw in range(self._sampling.draws if self._sampling else 1):
+        for draw in range(self._sampling.max_samples if self._sampling else 1):
             asked = [batch[index] for index in pending]
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
@@ -241,7 +241,7 @@ class T5Decoder:
             if self._sampling is None:
                 return self.backend.beams(tokens, self._num_beams, self._max_output)
             seeds = [item_seed(self._seed, id, draw) for _, id in batch]
-            return self.backend.draws(tokens, self._sampling, seeds, self._max_output)
+            return self.backend.sample(tokens, self._sampling, seeds, self._max_output)
 
         return if_memory_suffices(items, lambda item: len(item[0]), self._batch_size, run)
 

@@ -31,9 +31,9 @@ from graphneg.store.contents import content_digest, texts_digest
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
-    answering,
     count_dialogues,
     dialogue_ids,
+    next_speaker,
     read_dialogues,
     read_responses,
     read_whole_graphs,
@@ -155,11 +155,11 @@ def _export_shard(
     progress: Progress,
     form: Form,
     header: Header,
-    made_of: str,
+    content_digest: str,
     overwrite: bool,
 ) -> Exported:
     """Write the file of a shard, or continue it if an earlier call was interrupted."""
-    with open_shard(out, header, made_of, overwrite=overwrite) as writer:
+    with open_shard(out, header, content_digest, overwrite=overwrite) as writer:
         resumed = writer.resumed
         progress.start("export", count_dialogues(store, selection), "dialogues")
         progress.advance(resumed.dialogues)
@@ -199,13 +199,18 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
             yield dialogue.id, Negative(
                 id, dialogue.corpus, dialogue.split, dialogue.id, turn + 1, context, text, label,
                 {"context": None, "response": None}, [], source, "response", 0, "", [], {},
-                speaker=speakers.get(turn + 1) or answering(before),
+                speaker=speakers.get(turn + 1) or next_speaker(before),
             )  # fmt: skip
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
     """Yield each graph in PENMAN notation, with the id of its dialogue."""
-    said = {turn.amr: (one.id, turn.text) for one in dialogues for turn in one.turns if turn.amr is not None}
+    said = {
+        turn.graph_id: (one.id, turn.text)
+        for one in dialogues
+        for turn in one.turns
+        if turn.graph_id is not None
+    }
     for graph in read_whole_graphs(store, list(said)):
         dialogue, text = said[graph.id]
         utterance, _, source = graph.id.rpartition("@")
@@ -292,7 +297,7 @@ def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGra
         if before is not None:
             whole.add_edge(before, id, type="NEXT")
         before = id
-        graph = graphs.get(turn.amr or "")
+        graph = graphs.get(turn.graph_id or "")
         if graph is not None:
             whole.add_edge(id, f"{graph.id}.0", type="MEANS")
             _add_graph(whole, graph)

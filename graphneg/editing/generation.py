@@ -33,15 +33,15 @@ from graphneg.editing.planning import (
     Taken,
     editable,
     plan_edits,
-    unfit,
+    refusal_reason,
 )
-from graphneg.editing.proposals import Donors, StrangeFrames, propose
+from graphneg.editing.proposals import Donors, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform
 from graphneg.editing.variants import (
     Variant,
     edited_utterances,
-    negative_of,
+    negative_from_variant,
     planned_variants,
     read_variants,
     write_variants,
@@ -53,7 +53,7 @@ from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
 from graphneg.store.contents import content_digest
@@ -69,12 +69,12 @@ from graphneg.store.dialogues import (
 )
 from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.store.statements import cypher_text, run
-from graphneg.workers import ahead, fewer_collections
+from graphneg.workers import fewer_collections, prefetch_map
 
 PREVIEWED = 100
 """Number of dialogues of which `preview` tries to make a negative."""
-AGAIN = 200
-"""Number of negatives that `kept_negatives` makes in one batch."""
+REPLAY_BATCH = 200
+"""Number of negatives that `stored_negatives` makes in one batch."""
 MAX_WAVES = 4
 """Maximum number of planning rounds for a batch. Rounds after the first replace refused negatives."""
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
@@ -86,14 +86,14 @@ class EditRequest:
     """A request for negatives.
 
     Attributes:
-        plan: Recipe, target and seed.
+        settings: Recipe, target and seed.
         transforms: Transforms by name. All transforms of the recipe must be among them.
         per_dialogue: Number of negatives to make of each dialogue.
         selection: Dialogues of which to make negatives.
         batch: Number of dialogues to edit at a time. It does not change the result.
     """
 
-    plan: EditSettings
+    settings: EditSettings
     transforms: Mapping[str, Transform]
     per_dialogue: int = 1
     selection: Selection = field(default_factory=Selection)
@@ -101,7 +101,7 @@ class EditRequest:
 
     def __post_init__(self) -> None:
         """Check that the transforms exist and that the numbers are positive."""
-        missing = [name for name in self.plan.recipe.transforms if name not in self.transforms]
+        missing = [name for name in self.settings.recipe.transforms if name not in self.transforms]
         if missing:
             known = ", ".join(self.transforms)
             raise InputError(f"no transform is called {missing[0]!r}; there are: {known}")
@@ -132,8 +132,8 @@ class Negatives(NegativeStream):
     Each iteration makes all negatives again; ``summary`` describes the last iteration. If an edit is refused,
     other edits of the dialogue are tried, in at most `MAX_WAVES` rounds. A negative that could not be made is
     counted in ``summary`` with a reason. The reason is that of the first edit that was tried for it
-    (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``), or the one that `unfit` returns for
-    the dialogue.
+    (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``), or the one that `refusal_reason`
+    returns for the dialogue.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class Negatives(NegativeStream):
         self._progress = progress or NoProgress()
         self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
         self._donors = Donors(store)
-        self._frames = StrangeFrames(store)
+        self._frames = UnknownFrameCounter(store)
         self._writing = Lock()
         self._copied: CopiedContexts | None = None
 
@@ -172,7 +172,7 @@ class Negatives(NegativeStream):
         """Messages about unknown frames that the edits of the last run have introduced."""
         return self._frames.notes()
 
-    def run(self, skip: int, written: Written = tuple[Negative, ...]) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written = tuple[Negative, ...]) -> Iterator[NegativeBatch]:
         """Make the negatives batch by batch.
 
         The variants of a batch are written to the store before the batch is yielded. While one batch is
@@ -198,11 +198,11 @@ class Negatives(NegativeStream):
         # A batch creates many small objects that all live until the batch is done. Frequent garbage
         # collections would free nothing.
         with fewer_collections():
-            for batch, wave in ahead(self._begin, batches):
+            for batch, wave in prefetch_map(self._begin, batches):
                 negatives = self._finish(batch, wave)
                 done += len(batch.ids)
                 self._progress.advance(len(batch.ids))
-                yield Finished(done, negatives, natural_order(batch.ids[-1]))
+                yield NegativeBatch(done, negatives, natural_order(batch.ids[-1]))
         self._progress.finish()
 
     def settings(self) -> dict[str, Any]:
@@ -213,16 +213,22 @@ class Negatives(NegativeStream):
         Returns:
             The settings by name, as JSON values.
         """
-        plan, selection = self._request.plan, self._request.selection
+        plan, selection = self._request.settings, self._request.selection
         recipe = plan.recipe
         return {
             "version": __version__,
             "store": self._store.description,
-            "recipe": [recipe.name, recipe.groups, dict(recipe.weights), recipe.least, recipe.most],
+            "recipe": [
+                recipe.name,
+                recipe.groups,
+                dict(recipe.weights),
+                recipe.min_groups,
+                recipe.max_groups,
+            ],
             "queries": [self._request.transforms[name].query for name in recipe.transforms],
             "target": plan.target,
             "seed": plan.seed,
-            "candidates": plan.candidates,
+            "candidates": plan.sites,
             "per_dialogue": self._request.per_dialogue,
             "selection": [selection.corpora, selection.splits, selection.limit],
             "decoder": [self._decoder.name, self._decoder_options],
@@ -241,14 +247,14 @@ class Negatives(NegativeStream):
         """
         return shared_content(self._store, self._request.selection)
 
-    def made_of(self) -> str:
+    def content_digest(self) -> str:
         """Return a digest of the selected dialogues and graphs; variants in the store do not change it."""
         return content_digest(self._store, self._request.selection)
 
     @property
-    def asked(self) -> str:
+    def description(self) -> str:
         """A description of the request, for messages."""
-        recipe, amount = self._request.plan.recipe.name, self._request.per_dialogue
+        recipe, amount = self._request.settings.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
         )
@@ -298,18 +304,18 @@ class Negatives(NegativeStream):
         slots = batch.open_slots()
         if not slots:
             return (), {}
-        settings = self._request.plan
+        settings = self._request.settings
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
             transform = self._request.transforms[name]
-            if settings.recipe.passes_over(transform.target, settings.target):
+            if settings.recipe.skips(transform.target, settings.target):
                 return {}
             return propose(self._store, transform, dialogues, self._donors)
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
         # Batches are edited in several threads. The lock lets only one of them write at a time.
         with self._writing:
-            self._frames.look_at(edit for plan in plans for edit in plan.edits)
+            self._frames.count(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
         edits = {plan.id: plan.edits for plan in plans if plan.edits}
         variants = planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
@@ -345,7 +351,10 @@ class Negatives(NegativeStream):
                 yield plan, refused
                 continue
             texts = {turn: answer.text or "" for turn, answer in own.items()}
-            yield plan, negative_of(self._request.plan, plan, variant, texts, self._decoder.name)
+            yield (
+                plan,
+                negative_from_variant(self._request.settings, plan, variant, texts, self._decoder.name),
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +403,7 @@ def variants_digest(store: Store) -> str:
     return digest(sorted((row["id"], row["digest"]) for row in rows)) if rows else ""
 
 
-def kept_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
+def stored_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
     """Make all negatives again whose edits are in the store, in the order of their ids.
 
     A negative is skipped if its edits no longer fit the dialogue, or if the decoder refuses one of its turns.
@@ -410,8 +419,8 @@ def kept_negatives(store: Store, decoder: Decoder, progress: Progress | None = N
     ids = sorted((row["id"] for row in store.read(cypher_text("edit/every"))), key=natural_order)
     graph_cache, bar = GraphCache(store), progress or NoProgress()
     bar.start("negatives of the store", len(ids), "negatives")
-    for start in range(0, len(ids), AGAIN):
-        batch = ids[start : start + AGAIN]
+    for start in range(0, len(ids), REPLAY_BATCH):
+        batch = ids[start : start + REPLAY_BATCH]
         for found in _again(store, graph_cache, batch, decoder):
             if not isinstance(found, str) and not found.refused:
                 yield found.negative
@@ -481,7 +490,7 @@ def preview(store: Store, transform: Transform) -> Negative | None:
     """
     settings = EditSettings(recipe_of([transform.name]), transform.target or "response", 0)
     read = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
-    dialogues = [editable(dialogue) for dialogue in read if unfit(dialogue, settings.target) is None]
+    dialogues = [editable(dialogue) for dialogue in read if refusal_reason(dialogue, settings.target) is None]
     slots = {dialogue.id: range(1) for dialogue in dialogues}
     plans = plan_edits(settings, dialogues, slots, lambda _, asked: propose(store, transform, asked))
     graph_cache, decoder = GraphCache(store), get_decoder("surface")
@@ -508,7 +517,7 @@ class _Batch:
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._right = right
         self._amount = request.per_dialogue
-        judged = {dialogue.id: unfit(dialogue, request.plan.target) for dialogue in dialogues}
+        judged = {dialogue.id: refusal_reason(dialogue, request.settings.target) for dialogue in dialogues}
         self.made: dict[str, list[Negative]] = {id: [] for id, reason in judged.items() if reason is None}
         self.refused = {id: [(reason, id)] * self._amount if reason else [] for id, reason in judged.items()}
         self._tried = dict.fromkeys(self.made, 0)
@@ -576,7 +585,7 @@ def _realised(
         own = dict(zip(utterances, answers, strict=False))
         texts = {turn: answer.text for turn, answer in own.items() if answer.text is not None}
         refused = {turn: answer.reason or "" for turn, answer in own.items() if answer.text is None}
-        yield Explanation(negative_of(settings, plan, variant, texts, decoder.name), refused)
+        yield Explanation(negative_from_variant(settings, plan, variant, texts, decoder.name), refused)
 
 
 def _materialize(tx: ManagedTransaction, variant: Variant) -> int:

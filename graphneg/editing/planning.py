@@ -41,14 +41,14 @@ class EditSettings:
     recipe: Recipe
     target: Target
     seed: int
-    candidates: int = CANDIDATES
+    sites: int = CANDIDATES
     """Number of sites to sample for each edit. The site with the highest score is edited. At least 1."""
     version: str = ""
     """Suffix for the ids of negatives that are made by a user's own transform files; see `version_of`."""
 
     def __post_init__(self) -> None:
         """Check the number of candidates."""
-        if self.candidates < 1:
+        if self.sites < 1:
             raise InputError("at least one candidate for each edit, please")
 
 
@@ -128,13 +128,13 @@ def editable(dialogue: StoredDialogue) -> StoredDialogue:
     Returns:
         The dialogue itself if all graphs may be edited, otherwise a copy without the other graphs.
     """
-    if not any(map(_left_alone, dialogue.turns)):
+    if not any(map(skip_reason, dialogue.turns)):
         return dialogue
-    turns = (replace(turn, amr=None) if _left_alone(turn) else turn for turn in dialogue.turns)
+    turns = (replace(turn, amr=None) if skip_reason(turn) else turn for turn in dialogue.turns)
     return replace(dialogue, turns=tuple(turns))
 
 
-def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
+def refusal_reason(dialogue: StoredDialogue, target: Target) -> str | None:
     """Return why no negative can be made of a dialogue, whatever the transforms find.
 
     Args:
@@ -148,15 +148,15 @@ def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
         return "no-context: a dialogue of one turn leaves a negative without a context"
     # The first turn has no context before it, so that it cannot be a response.
     turns = dialogue.turns[target == "response" :]
-    with_graphs = [turn for turn in turns if turn.amr is not None]
+    with_graphs = [turn for turn in turns if turn.graph_id is not None]
     if not with_graphs:
         which = "turn of the dialogue" if len(turns) == len(dialogue.turns) else "turn that answers another"
         return f"no-graph: no {which} has an AMR graph"
-    reasons = [_left_alone(turn) for turn in with_graphs]
+    reasons = [skip_reason(turn) for turn in with_graphs]
     return reasons[0] if all(reasons) else None
 
 
-def _left_alone(turn: StoredTurn) -> str | None:
+def skip_reason(turn: StoredTurn) -> str | None:
     """Return why a turn must not be edited, or None if it may be edited."""
     if turn.foreign:
         return "not-english: the text is hardly English"
@@ -223,20 +223,20 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     names = (settings.recipe.name, str(at), dialogue.id)
     drawn = settings.recipe.group_order(settings.seed, *names)
     groups = [shuffled(group, settings.seed, "transform", *names) for group in drawn]
-    span = settings.recipe.most - settings.recipe.least + 1
+    span = settings.recipe.max_groups - settings.recipe.min_groups + 1
     # The number of groups to apply is drawn uniformly between the limits of the recipe.
-    wanted = settings.recipe.least + number(settings.seed, "how many", *names) % span
+    wanted = settings.recipe.min_groups + number(settings.seed, "how many", *names) % span
     if settings.target == "dialogue":
         graphs = frozenset(dialogue.graphs)
         return _Slot(dialogue, at, dialogue.turns[-1].turn, graphs, wanted, groups) if graphs else None
-    responses = [turn for turn in dialogue.turns[1:] if turn.amr is not None]
+    responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
     # The order of turns does not depend on the slot, so that successive negatives of a dialogue edit distinct
     # turns until all turns have been used.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
-    return _Slot(dialogue, at, turn.turn, frozenset({turn.amr or ""}), wanted, groups)
+    return _Slot(dialogue, at, turn.turn, frozenset({turn.graph_id or ""}), wanted, groups)
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
@@ -269,12 +269,12 @@ def _try(
     # Sites that an earlier negative has used come last. Otherwise the stable sort keeps the random order.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     # If a recipe makes one edit, a used site would give the same negative as before. It is not used again.
-    single = settings.recipe.most == 1
+    single = settings.recipe.max_groups == 1
     wanted, found = settings.recipe.times(name, len(slot.editable)), 0
     free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
     # This generator builds the edits of a site only when the site is sampled, which most sites never are.
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
-    drawn = list(islice(makeable, wanted * settings.candidates))
+    drawn = list(islice(makeable, wanted * settings.sites))
     for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
         # Skip a site if its graph is edited already: in a negative, each graph is edited at one site.
         if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
@@ -289,22 +289,22 @@ def _edits(
     """Return the edits of a proposal if the slot allows them, otherwise an empty tuple."""
     # Skip sites for the other target. In a response, for example, "You can go" instead of "I can go" may be
     # right as well.
-    if settings.recipe.passes_over(proposal.for_target, settings.target):
+    if settings.recipe.skips(proposal.for_target, settings.target):
         return ()
-    if proposal.pool is None:
+    if proposal.swap_pool is None:
         # Skip sites in turns that the target does not allow to edit.
         if not proposal.graphs <= slot.editable:
             return ()
         # A negative ends with its response, so nothing is copied from the turns after it.
-        unsaid = {turn.amr for turn in slot.dialogue.turns if turn.turn > slot.turn}
+        unsaid = {turn.graph_id for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
     # A proposal with a pool is a swap. Its partner must be in a turn that the negative contains.
-    said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
+    said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
         # The two subtrees exchange their places. If one of them is in a turn that must not be edited, only
         # the other one changes.
-        fits = other.pool == proposal.pool and not _alike(proposal.own, other.own)
+        fits = other.swap_pool == proposal.swap_pool and not _alike(proposal.content, other.content)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)
     return ()

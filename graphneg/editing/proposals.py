@@ -2,8 +2,8 @@
 
 `propose` runs the query of a transform on some dialogues. It returns a `Proposal` for each site, that is,
 each place where the transform applies, with one or more edits that are applied together. Proposals with the
-same ``pool`` can be swapped with each other: `paired` combines two of them. `Donors` chooses the graphs of
-other dialogues from which a transform may copy subtrees. `UtteranceSamples` draws small random samples of
+same ``swap_pool`` can be swapped with each other: `paired` combines two of them. `Donors` chooses the graphs
+of other dialogues from which a transform may copy subtrees. `UtteranceSamples` draws small random samples of
 utterances from a large corpus.
 """
 
@@ -77,7 +77,7 @@ class UtteranceSamples:
     snapshot of a larger corpus (as the store of a shard does), the rows are taken from the snapshot.
     """
 
-    def __init__(self, store: Store, query: str, part: str, size: int, most: int) -> None:
+    def __init__(self, store: Store, query: str, part: str, size: int, max_samples: int) -> None:
         """Initialize the samples.
 
         Args:
@@ -85,13 +85,13 @@ class UtteranceSamples:
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
             part: Name of the part of a snapshot that contains the same rows as the query returns.
             size: Approximate number of utterances in a sample.
-            most: Maximum number of distinct samples for each corpus and split.
+            max_samples: Maximum number of distinct samples for each corpus and split.
         """
         self._store = store
         self._query = query
         self._part = part
         self._size = size
-        self._most = most
+        self._most = max_samples
         self._known: Sequence[SampleRow] | None = None
         self._shares: dict[tuple[str, str], float] = {}
         self._samples: dict[tuple[str, str, int], Sequence[SampleRow]] = {}
@@ -195,7 +195,7 @@ def samples_with_graphs(store: Store) -> UtteranceSamples:
     Returns:
         The samples. Their rows have the keys ``key``, ``dialogue``, ``amr`` and ``length``.
     """
-    return UtteranceSamples(store, "read/donors", DONORS, size=48, most=64)
+    return UtteranceSamples(store, "read/donors", DONORS, size=48, max_samples=64)
 
 
 def samples_of_texts(store: Store) -> UtteranceSamples:
@@ -207,7 +207,7 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
     Returns:
         The samples. Their rows have the keys ``key``, ``dialogue``, ``turn`` and ``text``.
     """
-    return UtteranceSamples(store, "read/utterances_between", UTTERANCES, size=64, most=256)
+    return UtteranceSamples(store, "read/utterances_between", UTTERANCES, size=64, max_samples=256)
 
 
 class Donors:
@@ -269,10 +269,12 @@ class Donors:
         while page := list(islice(ids, _PAGE)):
             dialogues = read_dialogues(self._store, page)
             # Only nouns of the context count. The last turn is never part of a context.
-            amrs = [turn.amr for one in dialogues for turn in one.turns[:-1] if turn.amr is not None]
+            amrs = [
+                turn.graph_id for one in dialogues for turn in one.turns[:-1] if turn.graph_id is not None
+            ]
             nodes = self._nodes(amrs)
             for dialogue in dialogues:
-                graphs = [nodes.get(turn.amr or "", ()) for turn in dialogue.turns[:-1]]
+                graphs = [nodes.get(turn.graph_id or "", ()) for turn in dialogue.turns[:-1]]
                 nouns = {node[2] for graph in graphs for node in graph if node[3]}
                 sorts = {node[3] for graph in graphs for node in graph if node[3]}
                 takes = {donor.amr: donor for noun in nouns | sorts for donor in fitting.get(noun, ())}
@@ -296,7 +298,7 @@ class Donors:
     def _donors(self, corpus: str, split: str) -> list[_Donor]:
         """Return the donors of a corpus and split in an order of hashes; no two of them share a sentence."""
         rows = [row for row in self._samples.every(corpus, split) if row["length"] <= LONGEST_EDITED]
-        said = said_by(self._store, [row["amr"] for row in rows])
+        said = utterances_of_graphs(self._store, [row["amr"] for row in rows])
         nodes = self._nodes([row["amr"] for row in rows])
         rows.sort(key=lambda row: (number(0, "donor", row["amr"]), row["amr"]))
         known: set[str] = set()
@@ -351,7 +353,7 @@ class _Donor:
         return [dialogue for _, dialogue in sorted(self._takers, reverse=True)]
 
 
-class StrangeFrames:
+class UnknownFrameCounter:
     """Counter of unknown frames that transforms introduce.
 
     A frame is unknown if it is neither in the PropBank inventory that comes with graphneg nor among the
@@ -368,7 +370,7 @@ class StrangeFrames:
         """Set all counts to zero."""
         self._found.clear()
 
-    def look_at(self, edits: Iterable[Edit]) -> None:
+    def count(self, edits: Iterable[Edit]) -> None:
         """Count the unknown frames that edits introduce.
 
         Args:
@@ -394,7 +396,7 @@ class StrangeFrames:
         return not self._exist[concept]
 
 
-def said_by(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
+def utterances_of_graphs(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
     """Return the utterances that graphs represent.
 
     Args:
@@ -420,9 +422,9 @@ class Proposal:
         made_by: Transform that proposes the site.
         site: Name of the site, unique for its transform and dialogue.
         rows: Descriptions of the edits, as the query returns them.
-        pool: Name of a set of sites that can be swapped with each other; None if the site is not a swap.
-        own: The content of the site that a swap moves, such as the words of a subtree. A swap partner must
-            have other content.
+        swap_pool: Name of a set of sites that can be swapped with each other; None if the site is not a swap.
+        content: The content of the site that a swap moves, such as the words of a subtree. A swap partner
+            must have other content.
         target: Target that the query states for the site; None if it states none.
         score: Preference of the site. Of the sampled sites, the one with the highest score is edited.
         made: The edits, once they are built.
@@ -431,8 +433,8 @@ class Proposal:
     made_by: Transform = field(repr=False)
     site: str
     rows: list[Row] = field(default_factory=list[Row])
-    pool: str | None = None
-    own: str | None = None
+    swap_pool: str | None = None
+    content: str | None = None
     target: Target | None = None
     score: int = 0
     made: tuple[Edit, ...] | None = field(default=None, repr=False, compare=False)
@@ -450,7 +452,7 @@ class Proposal:
         """
         self.rows.append(row)
         if row.get("swap_pool") is not None:
-            self.pool, self.own = str(row["swap_pool"]), str(row.get("content"))
+            self.swap_pool, self.content = str(row["swap_pool"]), str(row.get("content"))
         if row.get("target") is not None:
             self.target = cast("Target", row["target"])
         # The score of a site is the highest of its edits' scores.
@@ -475,7 +477,7 @@ class Proposal:
         return frozenset(row["amr"] for row in self.rows)
 
 
-def asked_of(
+def query_parameters(
     transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors
 ) -> list[dict[str, Any]]:
     """Return the value of the parameter ``$dialogues`` for the query of a transform.
@@ -512,7 +514,7 @@ def propose(
         TransformError: The query returns something that is not an edit of these dialogues.
     """
     found: dict[str, list[Proposal]] = {}
-    parameters = asked_of(transform, dialogues, donors or Donors(store))
+    parameters = query_parameters(transform, dialogues, donors or Donors(store))
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
@@ -559,8 +561,8 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
     if edit.value is not None:
-        return edit._replace(value=giver.own)
-    return edit._replace(concept=giver.own)
+        return edit._replace(value=giver.content)
+    return edit._replace(concept=giver.content)
 
 
 def _grouped(

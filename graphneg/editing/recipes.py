@@ -34,11 +34,11 @@ class Recipe:
         name: Name of the recipe.
         summary: Description of the negatives in one line.
         groups: The groups, each a tuple of transform names. A negative uses at most one transform of a group.
-        least: Minimum number of groups to draw for a negative.
-        most: Maximum number of groups to draw for a negative.
+        min_groups: Minimum number of groups to draw for a negative.
+        max_groups: Maximum number of groups to draw for a negative.
         target: Turns that are edited by default: any turn, or the response alone.
-        every: By transform, the number of editable turns per application: a transform with 10 is applied
-            twice in a dialogue of 20 turns. A transform that is not listed is applied once.
+        turns_per_edit: By transform, the number of editable turns per application: a transform with 10 is
+            applied twice in a dialogue of 20 turns. A transform that is not listed is applied once.
         weights: By transform, how many times as often as a transform of weight 1 it is drawn first. The
             weight of a transform that is not listed is 1.
         sites: ``clashing`` skips sites that the transform marks for the other target, because the edit would
@@ -48,10 +48,10 @@ class Recipe:
     name: str
     summary: str
     groups: tuple[tuple[str, ...], ...]
-    least: int
-    most: int
+    min_groups: int
+    max_groups: int
     target: Target
-    every: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    turns_per_edit: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     weights: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     sites: Sites = "clashing"
 
@@ -114,9 +114,9 @@ class Recipe:
             >>> CONTRADICTION.times("polarity_flip", 20)
             1
         """
-        return max(1, turns // self.every[transform]) if transform in self.every else 1
+        return max(1, turns // self.turns_per_edit[transform]) if transform in self.turns_per_edit else 1
 
-    def passes_over(self, site_target: Target | None, target: Target) -> bool:
+    def skips(self, site_target: Target | None, target: Target) -> bool:
         """Return whether the recipe skips sites that are marked for a given target.
 
         Args:
@@ -138,10 +138,10 @@ DEAM = Recipe(
         ("argument_swap",),
         ("subtree_deletion",),
     ),
-    least=1,
-    most=4,
+    min_groups=1,
+    max_groups=4,
     target="dialogue",
-    every={
+    turns_per_edit={
         "polarity_flip": 10,
         "antonym_substitution": 10,
         "self_contradiction": 10,
@@ -166,8 +166,8 @@ CONTRADICTION = Recipe(
     name="contradiction",
     summary="one contradiction: of what the speaker said before, or, in whole dialogues, of what follows",
     groups=(("polarity_flip",), ("antonym_substitution",), ("self_contradiction",)),
-    least=1,
-    most=1,
+    min_groups=1,
+    max_groups=1,
     target="response",
 )
 """Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM."""
@@ -176,8 +176,8 @@ PERSPECTIVE = Recipe(
     name="perspective",
     summary="a reply moves to where another keyword of the post would lead",
     groups=(("perspective_substitution",),),
-    least=1,
-    most=1,
+    min_groups=1,
+    max_groups=1,
     target="dialogue",
 )
 """The perspective shift of CAPT (Ou et al. 2022, "Counterfactual Data Augmentation via Perspective Transition
@@ -201,8 +201,8 @@ ALL = Recipe(
             "dialogue_act_change", "entity_swap", "perspective_substitution", "topical_statement",
         )
     ),
-    least=1,
-    most=1,
+    min_groups=1,
+    max_groups=1,
     target="response",
     weights={"self_contradiction": 4, "person_swap": 3, "topical_statement": 2, "coreference_swap": 6},
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
 A variant is the set of edits of one negative. `write_variants` stores the edits of plans. `read_variants`
 reads stored edits and applies them; `planned_variants` applies edits that the caller has. The original graphs
-in the store never change. `negative_of` combines the edited graphs with the decoded texts to a record:
+in the store never change. `negative_from_variant` combines the edited graphs with the decoded texts to a
+record:
 
     plan:      add :polarity - to node 0 of everyday/train/12#5@penman
     variant:   (h / have-03 ...) becomes (h / have-03 :polarity - ...)
@@ -19,16 +20,16 @@ from typing import Any
 
 from neo4j import ManagedTransaction
 
-from graphneg.amr.overlay import apply_edits, overlaid
+from graphneg.amr.overlay import apply_edits, apply_edits_unchecked
 from graphneg.amr.penman import format_graph
 from graphneg.editing.planning import EditPlan, EditSettings
-from graphneg.editing.proposals import said_by
+from graphneg.editing.proposals import utterances_of_graphs
 from graphneg.errors import TransformError
 from graphneg.ingest.rows import Row, digest
 from graphneg.model import AmrGraph, Edit, EditedUtterance, Negative
-from graphneg.records.scores import CLASH, FIT, clash, fit
+from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT, context_overlap, selectional_fit
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, in_parts
+from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, collected_rows
 from graphneg.store.statements import in_transactions, run
 
 MAX_ROWS = 5_000
@@ -106,7 +107,7 @@ def read_variants(store: Store, graph_cache: GraphCache, ids: Sequence[str]) -> 
         The variants in the order of ``ids``.
     """
     steps: dict[str, list[list[Any]]] = {}
-    for id, row in in_parts(store, "edit/variant", "edits", ids):
+    for id, row in collected_rows(store, "edit/variant", "edits", ids):
         steps.setdefault(id, []).append(row)
     edits = {
         id: [Edit(*row[1:]) for row in sorted(steps[id], key=itemgetter(0))] for id in ids if id in steps
@@ -136,7 +137,7 @@ def planned_variants(
     used = (amr for some in edits.values() for edit in some for amr in (edit.amr, edit.from_amr))
     graphs = graph_cache.get({amr for amr in used if amr is not None}, digests)
     variants = [_variant(id, some, graphs) for id, some in edits.items()]
-    said = said_by(store, (amr for variant in variants for amr in variant.borrowed))
+    said = utterances_of_graphs(store, (amr for variant in variants for amr in variant.borrowed))
     return [
         replace(variant, donors={amr: said[amr] for amr in variant.borrowed}) if variant.borrowed else variant
         for variant in variants
@@ -237,7 +238,7 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
     Returns:
         The edited utterances by turn number, in the order of the turns.
     """
-    by_amr = {turn.amr: turn for turn in dialogue.turns if turn.amr is not None}
+    by_amr = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
     said = {**by_amr, **variant.donors} if variant.donors else by_amr
     found: dict[int, EditedUtterance] = {}
     for amr, edited in variant.graphs.items():
@@ -260,7 +261,7 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
     return dict(sorted(found.items()))
 
 
-def negative_of(
+def negative_from_variant(
     settings: EditSettings, plan: EditPlan, variant: Variant, texts: Mapping[int, str], decoder: str
 ) -> Negative:
     """Build the record of a negative from a variant and its decoded texts.
@@ -280,8 +281,8 @@ def negative_of(
     context = [turn for turn in dialogue.turns if turn.turn < at]
     response = texts.get(at, _turn(dialogue, at).text)
     # Compute the scores on the texts and graphs after the edits.
-    clashes = clash([texts.get(turn.turn, turn.text) for turn in context], response)
-    fits = [fit(edited.after) for edited in variant.graphs.values()]
+    clashes = context_overlap([texts.get(turn.turn, turn.text) for turn in context], response)
+    fits = [selectional_fit(edited.after) for edited in variant.graphs.values()]
     edits = list(edit_records(dialogue, variant))
     return replace(
         _unedited(dialogue, plan.id, at, label=0),
@@ -297,11 +298,11 @@ def negative_of(
         seed=settings.seed,
         decoder=decoder,
         edits=edits,
-        scores={CLASH: round(clashes, 4), FIT: round(min(fits, default=1.0), 4)},
+        scores={CONTEXT_OVERLAP: round(clashes, 4), SELECTIONAL_FIT: round(min(fits, default=1.0), 4)},
         amr={
             str(turn.turn): {"before": format_graph(edited.before), "after": format_graph(edited.after)}
             for turn in dialogue.turns
-            if (edited := variant.graphs.get(turn.amr or "")) is not None
+            if (edited := variant.graphs.get(turn.graph_id or "")) is not None
         },
     )
 
@@ -358,11 +359,11 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[st
         Dictionaries with the keys ``turn``, ``transform``, ``category``, ``node`` (Dewey address), and
         ``before`` and ``after``, which show the node before and after the edits.
     """
-    turns = {turn.amr: turn.turn for turn in dialogue.turns if turn.amr is not None}
+    turns = {turn.graph_id: turn.turn for turn in dialogue.turns if turn.graph_id is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
         # Find the numbers that the original and copied nodes have in the edited graph.
-        places = overlaid(edited.before, edited.edits, variant.sources)[1]
+        places = apply_edits_unchecked(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
             sites.setdefault((edit.transform, edit.site), []).append(edit)

@@ -1,7 +1,8 @@
 r"""The lexicon: classes of words and frames, moves along scales, and pairs of opposites.
 
 Transforms use the lexicon to decide what may be edited, and what it becomes. The lexicon also limits the use
-of antonyms from ConceptNet: `judge` decides which antonym may replace a word, and in which use of the word.
+of antonyms from ConceptNet: `usable_antonyms` decides which antonym may replace a word, and in which use of
+the word.
 
 The lexicon is read from the tables in ``lexicon/``, and users may add lines of the same form. Cells are
 separated by tabs. A line that starts with ``#`` is a comment. There are three kinds of lines:
@@ -58,7 +59,7 @@ class Lexicon:
     moves: Mapping[str, tuple[tuple[str, str], ...]]
     opposites: Mapping[tuple[str, str], tuple[str, ...]]
 
-    def of(self, concept: str) -> frozenset[str]:
+    def classes_of(self, concept: str) -> frozenset[str]:
         """Return the names of the classes that a concept is in.
 
         Args:
@@ -80,7 +81,7 @@ class Lexicon:
         """
         return frozenset(concept for concept, names in self.classes.items() if name in names)
 
-    def said_of(self, word: str, other: str) -> list[str] | None:
+    def modified_kinds(self, word: str, other: str) -> list[str] | None:
         """Return the kinds of things for which two words are opposites.
 
         >>> english().said_of("young", "old"), english().said_of("meet", "pass")
@@ -192,7 +193,7 @@ def entry_of(line: str) -> LexiconEntry:
     return LexiconEntry(table, tuple(cells))
 
 
-def form_of(text: str) -> str:
+def surface_form(text: str) -> str:
     """Return the kind of form that a term has: ``phrase``, ``plural``, ``verbal`` or ``base``.
 
     The kind depends only on the spelling, so it can be wrong.
@@ -247,7 +248,9 @@ class Antonym(NamedTuple):
     known: list[str] | None = None
 
 
-def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexicon) -> Iterator[Antonym]:
+def usable_antonyms(
+    word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexicon
+) -> Iterator[Antonym]:
     """Yield the antonyms that may replace a word.
 
     ConceptNet lists antonyms without their word class or sense. An antonym may replace the word if it has the
@@ -266,7 +269,7 @@ def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexi
     """
     heaviest = max(weights.values(), default=0.0)
     for other in sorted(weights):
-        said_of = lexicon.said_of(word, other)
+        said_of = lexicon.modified_kinds(word, other)
         if weights[other] * 2 >= heaviest and said_of != [] and _agree(word, other, lexicon):
             yield from _usable(word, other, frames, lexicon, said_of)
 
@@ -274,15 +277,15 @@ def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexi
 def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
     """Return whether two words have the same word class and form, as far as the spelling shows."""
     # Prepositions and adverbs of place only replace each other: "in" may become "out", but not "absence".
-    closed = ("particle" in lexicon.of(text.replace(" ", "-")) for text in (word, other))
+    closed = ("particle" in lexicon.classes_of(text.replace(" ", "-")) for text in (word, other))
     if len(set(closed)) > 1 or "much" in (word, other):
         return False
     # A plural only replaces a plural: "men" is not an antonym of "woman".
     # An -ing form only replaces an -ing form: "standing" is not an antonym of "sit".
-    plural = re.fullmatch(r".+[^siu]s", other) or "plural" in lexicon.of(other)
+    plural = re.fullmatch(r".+[^siu]s", other) or "plural" in lexicon.classes_of(other)
     if plural and not re.fullmatch(r".+[^su]s", word):
         return False
-    return word.endswith("ing") or not other.endswith("ing") or "ing-noun" in lexicon.of(other)
+    return word.endswith("ing") or not other.endswith("ing") or "ing-noun" in lexicon.classes_of(other)
 
 
 def _usable(
@@ -298,12 +301,12 @@ def _usable(
         # A frame with unknown roles may be replaced by any frame of the antonym.
         yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
-            for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.of(old) else ():
+            for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():
                 # Both frames must have an agent or neither, and both a patient or neither.
                 # Otherwise "He won the game" could get a verb that cannot have an object.
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, said_of)
-    if " " not in other and kind == own and "no-opposite" not in lexicon.of(word.replace(" ", "-")):
+    if " " not in other and kind == own and "no-opposite" not in lexicon.classes_of(word.replace(" ", "-")):
         # "a dark room" may become "a light room", but not "a brightness room": abstract nouns are excluded.
         if not _ABSTRACT.fullmatch(other):
             yield Antonym(word, "modifier", other, False, said_of)

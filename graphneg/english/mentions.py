@@ -19,7 +19,7 @@ _SENTENCE_END = re.compile(r"[^\W\d_][.!?][\"”]?$")
 _ABBREVIATED = frozenset({"mr", "mrs", "ms", "dr", "st", "prof", "no", "vs", "etc", "a.m", "p.m"})
 
 
-def says(text: str, keyword: str) -> bool:
+def contains_keyword(text: str, keyword: str) -> bool:
     """Return whether a text contains all words of a keyword, in any inflected form.
 
     Args:

@@ -1,7 +1,7 @@
 """Read PropBank frame files, and the table of frames in the package (Palmer et al. 2005).
 
 `load_frames` reads ``frames.tsv``, which the parser and the decoder use. `read_rolesets` reads one XML frame
-file of a PropBank release. It returns a `Roleset` for each roleset that can be read, and a `Fault` with a
+file of a PropBank release. It returns a `Roleset` for each roleset that can be read, and a `ReadError` with a
 line number for each problem. If a file is not well-formed, its well-formed rolesets are read nevertheless. A
 file that declares an XML entity is not read.
 
@@ -109,7 +109,7 @@ class Roleset:
         return any(resource == "AMR" and in_use == "+" for resource, _, in_use in self.usages)
 
 
-class Fault(NamedTuple):
+class ReadError(NamedTuple):
     """A problem in a frame file, because of which a part of it was not read.
 
     Attributes:
@@ -121,30 +121,30 @@ class Fault(NamedTuple):
     reason: str
 
 
-def read_rolesets(data: bytes) -> list[Roleset | Fault]:
+def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
     """Read the rolesets of a frame file.
 
     Args:
         data: The contents of the XML file.
 
     Returns:
-        The rolesets that can be read, in file order, and a `Fault` for each problem.
+        The rolesets that can be read, in file order, and a `ReadError` for each problem.
     """
     try:
         return _rolesets(data)
     except expat.ExpatError as error:
         parts = [part for match in _ROLESET.finditer(data) for part in _alone(data, match)]
         # If each roleset alone can be read, the error is between the rolesets. It is reported for the file.
-        if not any(isinstance(part, Fault) for part in parts):
+        if not any(isinstance(part, ReadError) for part in parts):
             parts.append(_malformed(error))
         return parts
     except (LookupError, ValueError) as error:
-        return [Fault(1, f"the XML declares an encoding that can't be read: {error}")]
+        return [ReadError(1, f"the XML declares an encoding that can't be read: {error}")]
     except _EntityDeclared as error:
-        return [Fault(error.args[0], "the file declares an XML entity, which graphneg does not expand")]
+        return [ReadError(error.args[0], "the file declares an XML entity, which graphneg does not expand")]
 
 
-def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | Fault]:
+def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
     """Read one roleset separately, because the file is not well-formed."""
     above = data.count(b"\n", 0, match.start())
     # The indentation is kept, so that column numbers in error messages are those of the file.
@@ -155,16 +155,16 @@ def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | Fault]:
         return [_malformed(error, above)]
 
 
-def _malformed(error: expat.ExpatError, above: int = 0) -> Fault:
+def _malformed(error: expat.ExpatError, above: int = 0) -> ReadError:
     reason = f"not well-formed XML: {expat.ErrorString(error.code)} at column {error.offset + 1}"
-    return Fault(above + error.lineno, reason)
+    return ReadError(above + error.lineno, reason)
 
 
 class _EntityDeclared(Exception):
     """The exception for a file that declares an XML entity. Its argument is the line number."""
 
 
-def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
+def _rolesets(data: bytes, above: int = 0) -> list[Roleset | ReadError]:
     """Read the rolesets of an XML document that starts after ``above`` lines of the file."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()

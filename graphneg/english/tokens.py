@@ -5,8 +5,8 @@ forms of a text give the same tokens; only the character offsets differ.
 
 Corpora differ in their spacing. DailyDialog, for example, writes ``I ’ ll come , then .`` A language model
 writes worse if it reads such text, and learns to write in the same way. So models get text in standard
-spacing (`closed_up`). Their output then gets the spacing of the corpus (`spaced_as`, `taken_apart`), since
-otherwise a ranker could recognise generated responses by their spacing.
+spacing (`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`),
+since otherwise a ranker could recognise generated responses by their spacing.
 
 >>> [token.text for token in tokenize("I don't know, sir.")]
 ['I', 'do', "n't", 'know', ',', 'sir', '.']
@@ -290,7 +290,7 @@ def with_clitics(text: str) -> str:
     return _CLITIC_APART.sub(r"\1", text) if "'" in text or "’" in text else text
 
 
-def closed_up(text: str) -> str:
+def detokenize(text: str) -> str:
     r"""Convert a text to standard spacing, with joined clitics and straight quotes, on one line.
 
     A text that already has standard spacing is not changed, except for its quotes and line breaks. Applying
@@ -324,7 +324,7 @@ def is_cut_up(text: str) -> bool:
         text: The text.
 
     Returns:
-        Whether the spacing should be corrected with `closed_up`.
+        Whether the spacing should be corrected with `detokenize`.
     """
     return _CUT_UP.search(text) is not None
 
@@ -374,7 +374,7 @@ def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
     return _LOOSE_CLITIC.sub(close, text), written
 
 
-def stands_apart(text: str) -> bool:
+def has_spaced_apostrophes(text: str) -> bool:
     """Return whether the apostrophes of all contractions have spaces on both sides: ``It ’ s late``.
 
     >>> stands_apart("It ’ s late ."), stands_apart("It's late.")
@@ -386,7 +386,7 @@ def stands_apart(text: str) -> bool:
     Returns:
         Whether there is such an apostrophe, and no contraction is written without the spaces.
     """
-    return _BOTH_APART.search(text) is not None and taken_apart(joined(text)) == text
+    return _BOTH_APART.search(text) is not None and space_apostrophes(joined(text)) == text
 
 
 def joined(text: str) -> str:
@@ -404,7 +404,7 @@ def joined(text: str) -> str:
     return _BOTH_APART.sub(r"\1\2", text)
 
 
-def taken_apart(text: str, like: str = "") -> str:
+def space_apostrophes(text: str, like: str = "") -> str:
     """Put spaces around the apostrophes of contractions.
 
     >>> taken_apart("It’s late , I do n’t know .")

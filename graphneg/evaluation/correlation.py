@@ -28,8 +28,8 @@ from graphneg.statistics import interval, resampled_items
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Level = Literal["turn", "dialogue"]
-LEVELS: tuple[Level, ...] = ("turn", "dialogue")
+RatedUnit = Literal["turn", "dialogue"]
+LEVELS: tuple[RatedUnit, ...] = ("turn", "dialogue")
 """The two kinds of rated items: a response after its context (``turn``), and a whole dialogue."""
 
 _ANNOTATIONS = "_anno.json"
@@ -40,7 +40,7 @@ _UNRATED = (None, "N/A", "", [])
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class RatedItem:
     """A response or a whole dialogue with its mean human ratings.
 
     Attributes:
@@ -57,17 +57,17 @@ class Rated:
     ratings: Mapping[str, float]
 
     @property
-    def said(self) -> tuple[Turn, ...]:
+    def all_turns(self) -> tuple[Turn, ...]:
         """All turns, followed by the response if one was rated."""
         return self.turns if self.response is None else (*self.turns, self.response)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> RatedUnit:
         """The kind of the rated item: ``turn`` for a response, ``dialogue`` for a whole dialogue."""
         return "dialogue" if self.response is None else "turn"
 
 
-def read_ratings(paths: Sequence[str | Path]) -> list[Rated]:
+def read_ratings(paths: Sequence[str | Path]) -> list[RatedItem]:
     """Read rated dialogues and responses from files.
 
     The format of each file is recognised by its contents:
@@ -113,13 +113,13 @@ def turn_texts(paths: Sequence[Path]) -> list[str]:
     texts: list[str] = []
     for path in paths:
         if path.suffix == ".json":
-            texts += [text for item in read_ratings([path]) for _, text in item.said]
+            texts += [text for item in read_ratings([path]) for _, text in item.all_turns]
         else:
             texts += [text for item in read_negatives(path) for _, text in original_turns(item)]
     return texts
 
 
-def _read(path: Path) -> Iterator[Rated]:
+def _read(path: Path) -> Iterator[RatedItem]:
     """Read the rated items of one file."""
     value: Any = parse_json(read_text(path), str(path))
     if not isinstance(value, list) or not value:
@@ -133,7 +133,7 @@ def _read(path: Path) -> Iterator[Rated]:
     return (_object(item, place) for place, item in places)
 
 
-def _object(value: Any, place: str) -> Rated:
+def _object(value: Any, place: str) -> RatedItem:
     """Parse one object of a DSTC9 or FED file; ``place`` is its file and number for error messages."""
     if not isinstance(value, dict) or not isinstance(value.get("context"), str):
         raise InputError(f'{place}: expected an object with a "context" of lines')
@@ -150,12 +150,12 @@ def _object(value: Any, place: str) -> Rated:
         ratings = {name: item for name, item in value.items() if _is_number(item)}
     elif not isinstance(ratings, dict):
         raise InputError(f'{place}: "annotations" is no object of ratings by quality')
-    return Rated(
+    return RatedItem(
         place, turns, None if response is None else _turn(response, "System"), _means(ratings, place)
     )
 
 
-def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rated]:
+def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[RatedItem]:
     """Yield the rated responses of the three files of DSTC10."""
     base = path.name.removesuffix(_ANNOTATIONS)
     contexts, responses = (
@@ -170,7 +170,7 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
     for context, response, (place, ratings) in zip(contexts, responses, annotations, strict=True):
         if not isinstance(ratings, dict):
             raise InputError(f"{place}: expected an object of ratings by quality, found {ratings!r:.60}")
-        yield Rated(place, (Turn("", context),), Turn("", response), _means(ratings, place))
+        yield RatedItem(place, (Turn("", context),), Turn("", response), _means(ratings, place))
 
 
 def _turn(line: str, speaker: str) -> Turn:
@@ -201,7 +201,7 @@ def _is_number(value: Any) -> bool:
     return finite_number(value) is not None
 
 
-def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
+def select_qualities(rated: Sequence[RatedItem], names: Sequence[str]) -> list[RatedItem]:
     """Remove the ratings of all qualities except for the named ones.
 
     Args:
@@ -225,7 +225,7 @@ def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
     ]
 
 
-def qualities(rated: Iterable[Rated]) -> list[str]:
+def qualities(rated: Iterable[RatedItem]) -> list[str]:
     """Return the names of all rated qualities.
 
     Args:
@@ -268,7 +268,7 @@ class Correlation:
     """
 
     quality: str
-    level: Level
+    level: RatedUnit
     items: int
     pearson: Coefficient
     spearman: Coefficient
@@ -291,7 +291,7 @@ class Difference:
     """
 
     quality: str
-    level: Level
+    level: RatedUnit
     items: int
     value: float
     low: float
@@ -299,7 +299,7 @@ class Difference:
     p: float
 
 
-def counts(rated: Iterable[Rated]) -> dict[str, list[float]]:
+def length_baselines(rated: Iterable[RatedItem]) -> dict[str, list[float]]:
     """Return the lengths of rated items as the scores of two baselines.
 
     If a scorer correlates with human ratings no better than these baselines, it may have learned nothing but
@@ -315,15 +315,15 @@ def counts(rated: Iterable[Rated]) -> dict[str, list[float]]:
     """
     items = list(rated)
     # If the whole dialogue was rated, count the words of all turns.
-    words = [item.said if item.response is None else (item.response,) for item in items]
+    words = [item.all_turns if item.response is None else (item.response,) for item in items]
     return {
         "word count": [float(sum(word_count(turn.text) for turn in turns)) for turns in words],
-        "turn count": [float(len(item.said)) for item in items],
+        "turn count": [float(len(item.all_turns)) for item in items],
     }
 
 
 def correlate(
-    scores: Sequence[float], rated: Sequence[Rated], *, resamples: int = 1000, seed: int = 0
+    scores: Sequence[float], rated: Sequence[RatedItem], *, resamples: int = 1000, seed: int = 0
 ) -> list[Correlation]:
     """Correlate scores with each rated quality, separately for responses and whole dialogues.
 
@@ -359,7 +359,7 @@ def correlate(
 def compare(
     first: Sequence[float],
     second: Sequence[float],
-    rated: Sequence[Rated],
+    rated: Sequence[RatedItem],
     *,
     resamples: int = 1000,
     seed: int = 0,
@@ -396,8 +396,8 @@ def compare(
 
 
 def _resampled(
-    scores: Sequence[Sequence[float]], rated: Sequence[Rated], resamples: int, seed: int
-) -> Iterator[tuple[str, Level, NDArray[Any], list[NDArray[Any]]]]:
+    scores: Sequence[Sequence[float]], rated: Sequence[RatedItem], resamples: int, seed: int
+) -> Iterator[tuple[str, RatedUnit, NDArray[Any], list[NDArray[Any]]]]:
     """Yield the ratings and scores of each quality and level with at least three rated items.
 
     Yields:

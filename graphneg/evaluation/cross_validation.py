@@ -24,9 +24,9 @@ from graphneg.datasets.pair_sampler import Pair
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import context_key
-from graphneg.evaluation.detection import Detection, check_classes, detection
+from graphneg.evaluation.detection import Detection, check_classes, evaluate_detection
 from graphneg.hashing import fingerprint
-from graphneg.ingest.labelled import Labelled
+from graphneg.ingest.labelled import JudgedResponse
 from graphneg.progress import Progress
 from graphneg.records.runs import RunNote, noted_fingerprint
 from graphneg.scorers.contradiction import MAX_TOKENS, ContradictionDetector
@@ -41,17 +41,17 @@ class Fold:
         generator: The generator that is left out of training.
         train: The responses of the other generators that are used for training.
         test: The responses of ``generator``, which are used for testing.
-        left_out: Number of responses of other generators that are not used for training, because a test
+        leaked: Number of responses of other generators that are not used for training, because a test
             response has the same context, or their earlier utterance or response occurs in the test data.
     """
 
     generator: str
-    train: tuple[Labelled, ...]
-    test: tuple[Labelled, ...]
-    left_out: int
+    train: tuple[JudgedResponse, ...]
+    test: tuple[JudgedResponse, ...]
+    leaked: int
 
 
-def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
+def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
     """Make one fold for each response generator.
 
     Args:
@@ -73,12 +73,12 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
     for name in generators:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
-        texts, contexts = tested_texts(test), {context_key(response.context) for response in test}
+        texts, contexts = test_texts(test), {context_key(response.context) for response in test}
         # A detector could memorise a test context or test response that occurs in training, so remove those.
         train = tuple(
             response
             for response in others
-            if context_key(response.context) not in contexts and not texts & tested_texts([response])
+            if context_key(response.context) not in contexts and not texts & test_texts([response])
         )
         if {response.label for response in train} != {0, 1}:
             raise InputError(f"without {name} there are not both classes of responses to train on")
@@ -86,7 +86,7 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
     return folds
 
 
-def tested_texts(test: Iterable[Labelled]) -> frozenset[str]:
+def test_texts(test: Iterable[JudgedResponse]) -> frozenset[str]:
     """Return the texts of test responses that training must not contain.
 
     Args:
@@ -146,18 +146,18 @@ class CrossValidation:
 
     source: TrainingSource
     folds: Sequence[Fold]
-    tested: Sequence[Labelled]
+    tested: Sequence[JudgedResponse]
     scores: Sequence[float]
     detection: Detection
 
 
 def cross_validate(
-    labelled: Sequence[Labelled],
+    labelled: Sequence[JudgedResponse],
     encoder: str | Path,
     folder: str | Path,
     *,
     source: TrainingSource = "labelled",
-    made: Sequence[Labelled] = (),
+    graph_made: Sequence[JudgedResponse] = (),
     settings: DetectorSettings | None = None,
     seed: int = 0,
     resamples: int = 1000,
@@ -173,9 +173,9 @@ def cross_validate(
         labelled: Labelled responses of at least two generators.
         encoder: Path or Hugging Face hub id of the pretrained encoder.
         folder: The output folder for trained detectors.
-        source: The training data: ``labelled`` (labelled responses of the other generators), ``made``
+        source: The training data: ``labelled`` (labelled responses of the other generators), ``graph_made``
             (graph-made responses), or ``both`` (first graph-made responses, then labelled ones).
-        made: Graph-made responses. Required unless ``source`` is ``labelled``.
+        graph_made: Graph-made responses. Required unless ``source`` is ``labelled``.
         settings: The settings for training, or None for the defaults.
         seed: Seed for training and for drawing bootstrap samples.
         resamples: Number of bootstrap samples for the intervals.
@@ -189,7 +189,7 @@ def cross_validate(
     """
     if source not in SOURCES:
         raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
-    if source != "labelled" and not made:
+    if source != "labelled" and not graph_made:
         raise InputError(f"source {source!r} needs graph-made responses")
     # Training can take hours. Check now that the measures can be computed afterwards.
     check_classes(labelled)
@@ -200,7 +200,7 @@ def cross_validate(
     if source != "labelled":
         # Graph-made responses are the same for all folds. So one detector is trained on them, without any
         # text of the labelled responses, and serves as the starting point of all folds.
-        start = trained("made", start, pairs_of(made), settings.made_epochs, tested_texts(labelled))
+        start = trained("made", start, pairs_of(graph_made), settings.made_epochs, test_texts(labelled))
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
@@ -215,7 +215,7 @@ def cross_validate(
         detector = ContradictionDetector.from_pretrained(last, device=settings.device)
         scores += detector.score([(response.response, response.said) for response in fold.test])
     tested = [response for fold in folds for response in fold.test]
-    figures = detection(tested, scores, resamples=resamples, seed=seed)
+    figures = evaluate_detection(tested, scores, resamples=resamples, seed=seed)
     return CrossValidation(source, folds, tested, scores, figures)
 
 

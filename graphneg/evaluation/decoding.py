@@ -88,7 +88,7 @@ def check_packages() -> None:
         )
 
 
-def read_pairs(path: str | Path) -> list[tuple[AmrGraph, str]]:
+def read_graph_text_pairs(path: str | Path) -> list[tuple[AmrGraph, str]]:
     """Read the graphs of a PENMAN file with their texts (metadata ``::snt``).
 
     Args:

@@ -16,18 +16,18 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import InputError
-from graphneg.ingest.labelled import Labelled
+from graphneg.ingest.labelled import JudgedResponse
 from graphneg.statistics import THRESHOLD, Estimate, percentile_interval, resampled_items, roc_auc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MEASURES = ("accuracy", "balanced_accuracy", "f1", "auc")
-"""The measures of `Detected`, in the order of its fields."""
+"""The measures of `DetectionMetrics`, in the order of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
-class Detected:
+class DetectionMetrics:
     """The detection measures on the responses of one generator.
 
     Attributes:
@@ -58,17 +58,17 @@ class Detection:
         mean: The unweighted means over the generators. Its numbers of responses are sums.
     """
 
-    generators: Sequence[Detected]
-    mean: Detected
+    generators: Sequence[DetectionMetrics]
+    mean: DetectionMetrics
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return one dict per generator, and a last one for the means, which can be written as JSON."""
-        names = [field.name for field in fields(Detected)]
+        names = [field.name for field in fields(DetectionMetrics)]
         rows = [{name: getattr(figures, name) for name in names} for figures in (*self.generators, self.mean)]
         return [{**row, **{name: row[name]._asdict() for name in MEASURES}} for row in rows]
 
 
-def check_classes(labelled: Iterable[Labelled]) -> None:
+def check_classes(labelled: Iterable[JudgedResponse]) -> None:
     """Check that each generator has both contradictory and consistent responses.
 
     Args:
@@ -85,8 +85,8 @@ def check_classes(labelled: Iterable[Labelled]) -> None:
             raise InputError(f"{generator}: all responses are of one class; there is nothing to tell apart")
 
 
-def detection(
-    labelled: Sequence[Labelled],
+def evaluate_detection(
+    labelled: Sequence[JudgedResponse],
     scores: Sequence[float],
     *,
     threshold: float = THRESHOLD,
@@ -120,7 +120,7 @@ def detection(
     # Use one random generator for all samples. If it were seeded again for each response generator, their
     # samples would not be independent.
     random = np.random.default_rng(seed)
-    detected: list[Detected] = []
+    detected: list[DetectionMetrics] = []
     wholes: list[list[float]] = []
     drawn: list[NDArray[Any]] = []
     for name in dict.fromkeys(response.generator for response in labelled):
@@ -133,8 +133,10 @@ def detection(
         rows = [_figures(labels[draw], own[draw], threshold) for draw in draws]
         wholes.append(_figures(labels, own, threshold))
         drawn.append(np.array(rows).reshape(resamples, len(MEASURES)))
-        detected.append(Detected(name, len(at), int(labels.sum()), *_estimates(wholes[-1], drawn[-1])))
-    mean = Detected(
+        detected.append(
+            DetectionMetrics(name, len(at), int(labels.sum()), *_estimates(wholes[-1], drawn[-1]))
+        )
+    mean = DetectionMetrics(
         "mean",
         sum(figures.responses for figures in detected),
         sum(figures.contradictory for figures in detected),

@@ -22,8 +22,8 @@ from graphneg.datasets.groups import (
     DAILYDIALOG_PP,
     SOURCE,
     TRANSFORM,
-    Choices,
-    choices_of,
+    LabelledContext,
+    labelled_context,
     read_groups,
     read_usable_groups,
 )
@@ -45,7 +45,7 @@ _STEP = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankingMetrics:
     """The measures for one kind of negative.
 
     If a correct and a wrong response have equal scores, this counts as an error in every measure except
@@ -83,15 +83,15 @@ class Ranked:
 
 
 def rank(
-    contexts: Sequence[Choices], scores: Sequence[Sequence[float]], threshold: float = THRESHOLD
-) -> list[Ranked]:
+    contexts: Sequence[LabelledContext], scores: Sequence[Sequence[float]], threshold: float = THRESHOLD
+) -> list[RankingMetrics]:
     """Compute the ranking measures for each kind of negative.
 
     The measures for a kind use only the contexts that have both correct responses and negatives of this kind.
 
     Args:
         contexts: Contexts with correct and wrong responses.
-        scores: For each context, one score per response, in the order of ``Choices.responses``.
+        scores: For each context, one score per response, in the order of ``LabelledContext.responses``.
         threshold: A response with a score above the threshold is predicted to be correct, one with a score
             below it to be wrong.
 
@@ -115,7 +115,7 @@ def rank(
     return [figures for figures in ranked if figures is not None]
 
 
-def kinds_of(contexts: Iterable[Choices]) -> list[str]:
+def kinds_of(contexts: Iterable[LabelledContext]) -> list[str]:
     """Return the names of the sources of wrong responses in the contexts.
 
     Args:
@@ -128,13 +128,13 @@ def kinds_of(contexts: Iterable[Choices]) -> list[str]:
 
 
 def scores_of_kind(
-    context: Choices, scores: Sequence[float], kind: str, by: str = SOURCE
+    context: LabelledContext, scores: Sequence[float], kind: str, by: str = SOURCE
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the scores of a context's correct responses, and those of its negatives of one kind.
 
     Args:
         context: A context with correct and wrong responses.
-        scores: One score per response of the context, in the order of ``Choices.responses``.
+        scores: One score per response of the context, in the order of ``LabelledContext.responses``.
         kind: The kind of negative.
         by: What ``kind`` is the name of: ``source``, ``transform`` or ``category``.
 
@@ -151,7 +151,7 @@ def scores_of_kind(
     return every[: len(context.positives)], every[list(places)]
 
 
-def _places(context: Choices, kind: str, by: str) -> Sequence[int]:
+def _places(context: LabelledContext, kind: str, by: str) -> Sequence[int]:
     """Return the indices of one kind of wrong response in the context's ``responses``."""
     # The indices for transforms and categories are stored. Those for sources follow from the order of
     # ``responses``.
@@ -167,8 +167,12 @@ def _places(context: Choices, kind: str, by: str) -> Sequence[int]:
 
 
 def _ranked(
-    kind: str, by: str, contexts: Sequence[Choices], scores: Sequence[Sequence[float]], threshold: float
-) -> Ranked | None:
+    kind: str,
+    by: str,
+    contexts: Sequence[LabelledContext],
+    scores: Sequence[Sequence[float]],
+    threshold: float,
+) -> RankingMetrics | None:
     """Compute the measures for one kind of negative; return None if no context can be used for it."""
     import numpy as np
 
@@ -190,7 +194,7 @@ def _ranked(
     right, wrong, places, matched = (np.concatenate(column) for column in zip(*parts, strict=True))
     # A score that equals the threshold is an error, whether the response is correct or wrong.
     held, refused = (right > threshold), (wrong < threshold)
-    return Ranked(
+    return RankingMetrics(
         kind=kind,
         contexts=len(parts),
         positives=len(right),
@@ -206,22 +210,22 @@ def _ranked(
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class RankingTestSet:
     """The contexts that rankers are tested on.
 
     Attributes:
         choices: The contexts with their correct and wrong responses.
         right_only: Number of contexts that were skipped because they have no wrong response.
-        unusable: Number of responses that `graphneg.datasets.groups.usable` removed: empty responses, and
-            negatives that equal a correct response to the same context.
+        unusable: Number of responses that `graphneg.datasets.groups.without_unusable` removed: empty
+            responses, and negatives that equal a correct response to the same context.
     """
 
-    choices: list[Choices]
+    choices: list[LabelledContext]
     right_only: int = 0
     unusable: int = 0
 
 
-def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[Choices]:
+def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[LabelledContext]:
     """Read test contexts as `read_tested` does, and return the contexts only.
 
     Args:
@@ -234,7 +238,7 @@ def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[
     return read_tested(paths, limit).choices
 
 
-def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Tested:
+def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> RankingTestSet:
     """Read test contexts from files in the DailyDialog++ format and from files of negatives.
 
     The result begins with the contexts in the DailyDialog++ format (Sai et al. 2020). Those from files of
@@ -255,22 +259,22 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Tested
         InputError: A context in the DailyDialog++ format lacks correct or wrong responses, or the files have
             no context.
     """
-    ours = [path for path in paths if holds_negatives(path)]
-    choices: list[Choices] = []
+    ours = [path for path in paths if is_negatives_file(path)]
+    choices: list[LabelledContext] = []
     for place, context in placed_choices([path for path in paths if path not in ours], limit):
         if not (context.positives and context.negatives):
             missing = "wrong" if context.positives else "right"
             raise InputError(f"{place}: context {context.id} has no {missing} response")
         choices.append(context)
     groups, unusable = read_usable_groups(ours)
-    choices += [choices_of(group) for group in groups if group.negatives]
+    choices += [labelled_context(group) for group in groups if group.negatives]
     if not choices:
         wrong = " with a wrong response" if groups else ""
         raise InputError(f"{', '.join(map(str, paths))}: there is no context{wrong}")
-    return Tested(choices[:limit], sum(not group.negatives for group in groups), unusable)
+    return RankingTestSet(choices[:limit], sum(not group.negatives for group in groups), unusable)
 
 
-def holds_negatives(path: str | Path) -> bool:
+def is_negatives_file(path: str | Path) -> bool:
     """Return whether a file is a file of negatives, judging by its suffix or its first line.
 
     Args:
@@ -293,7 +297,9 @@ def holds_negatives(path: str | Path) -> bool:
     return isinstance(first, dict) and "response" in first and "positive_responses" not in first
 
 
-def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Iterator[tuple[str, Choices]]:
+def placed_choices(
+    paths: Sequence[str | Path], limit: int | None = None
+) -> Iterator[tuple[str, LabelledContext]]:
     """Read the contexts in files of the DailyDialog++ format, and yield each with its file and line.
 
     Contexts are included even if they lack correct or wrong responses. Raises `InputError` if a file cannot
@@ -320,7 +326,7 @@ def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Ite
                 if response.label == 0:
                     wrong[response.source] = (*wrong.get(response.source, ()), response.text)
             turns = tuple(utterance.text for utterance in record.utterances)
-            yield record.place or record.id, Choices(record.id, turns, right, wrong)
+            yield record.place or record.id, LabelledContext(record.id, turns, right, wrong)
 
 
 def response_texts(paths: Sequence[str | Path]) -> list[str]:
@@ -332,13 +338,15 @@ def response_texts(paths: Sequence[str | Path]) -> list[str]:
     Returns:
         The texts of the responses, including repetitions.
     """
-    ours = [path for path in paths if holds_negatives(path)]
+    ours = [path for path in paths if is_negatives_file(path)]
     given = placed_choices([path for path in paths if path not in ours])
-    every = chain((context for _, context in given), map(choices_of, read_groups(ours)))
+    every = chain((context for _, context in given), map(labelled_context, read_groups(ours)))
     return [text for context in every for text in context.responses]
 
 
-def scored(ranker: Ranker, choices: Sequence[Choices], progress: Progress | None = None) -> list[list[float]]:
+def score_contexts(
+    ranker: Ranker, choices: Sequence[LabelledContext], progress: Progress | None = None
+) -> list[list[float]]:
     """Score all correct and wrong responses of contexts with a ranker.
 
     Args:
@@ -347,7 +355,7 @@ def scored(ranker: Ranker, choices: Sequence[Choices], progress: Progress | None
         progress: Progress display; advanced by the number of contexts scored.
 
     Returns:
-        For each context, one score per response, in the order of ``Choices.responses``.
+        For each context, one score per response, in the order of ``LabelledContext.responses``.
     """
     bar = progress or NoProgress()
     bar.start("scoring", len(choices), "contexts")

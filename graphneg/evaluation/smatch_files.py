@@ -48,7 +48,7 @@ class Unreadable:
     reason: str
 
 
-class FileGraph(NamedTuple):
+class GraphRecord(NamedTuple):
     """A graph in a PENMAN file.
 
     Attributes:
@@ -111,7 +111,7 @@ class Evaluation:
         return {**asdict(self), "measures": measures}
 
 
-def read_graphs(path: str | Path) -> list[FileGraph]:
+def read_graphs(path: str | Path) -> list[GraphRecord]:
     """Read the graphs of a PENMAN file, including those that are malformed.
 
     Raises `InputError` if the file cannot be read, is not UTF-8 or contains no graph.
@@ -122,16 +122,16 @@ def read_graphs(path: str | Path) -> list[FileGraph]:
     Returns:
         The graphs in the order of the file. A malformed graph has a ``reason``, and its ``penman`` is None.
     """
-    graphs: list[FileGraph] = []
+    graphs: list[GraphRecord] = []
     for line, id, block in file_blocks(path):
         try:
-            graphs.append(FileGraph(f"{path}:{line}", id, flat_graph(parse_graph(block, first_line=line))))
+            graphs.append(GraphRecord(f"{path}:{line}", id, flat_graph(parse_graph(block, first_line=line))))
         except PenmanError as error:
-            graphs.append(FileGraph(f"{path}:{error.line}", id, None, str(error)))
+            graphs.append(GraphRecord(f"{path}:{error.line}", id, None, str(error)))
     return graphs
 
 
-def paired(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[FileGraph, FileGraph]], str]:
+def pair_graphs(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[GraphRecord, GraphRecord]], str]:
     """Pair the graphs of two files.
 
     Args:
@@ -197,7 +197,7 @@ def evaluate_smatch(
         The scores of each measure, and error reports for the graphs that cannot be parsed.
     """
     bar = progress or NoProgress()
-    graphs, paired_by = paired(gold, predicted)
+    graphs, paired_by = pair_graphs(gold, predicted)
     unreadable = [graph.unreadable() for pair in graphs for graph in pair if graph.penman is None]
     pairs = [
         # If a predicted graph cannot be parsed, its PENMAN text is None. The matcher then compares the gold

@@ -30,12 +30,12 @@ from graphneg.store.copied_contexts import CopiedContexts
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
-    answering,
     dialogue_ids,
+    next_speaker,
     read_dialogues,
     read_responses,
 )
-from graphneg.workers import ahead
+from graphneg.workers import prefetch_map
 
 BATCH = 200
 """Default number of dialogues whose contexts are read by one query and processed together."""
@@ -77,8 +77,8 @@ class Context:
         speaker: Speaker of the response.
         positives: Correct responses in the store. If the dialogue goes on after the context, its next turn
             comes first.
-        copies: Correct replies to copies of this dialogue's contexts in other dialogues of the store, by the
-            turn number of the reply.
+        replies_to_copies: Correct replies to copies of this dialogue's contexts in other dialogues of the
+            store, by the turn number of the reply.
     """
 
     id: str
@@ -89,12 +89,14 @@ class Context:
     turns: tuple[Turn, ...]
     speaker: str
     positives: tuple[str, ...] = ()
-    copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]], hash=False)
+    replies_to_copies: Mapping[int, tuple[str, ...]] = field(
+        default_factory=dict[int, tuple[str, ...]], hash=False
+    )
 
     @property
-    def right(self) -> tuple[str, ...]:
+    def correct_responses(self) -> tuple[str, ...]:
         """All texts that are known to answer the context: ``positives`` and the replies to its copies."""
-        return (*self.positives, *self.copies.get(self.turn, ()))
+        return (*self.positives, *self.replies_to_copies.get(self.turn, ()))
 
     @property
     def text(self) -> str:
@@ -130,8 +132,8 @@ class Candidate:
         text: The response.
         categories: Error categories, for example ``("C-follow",)``.
         scores: Scores of the response, by name.
-        details: Information on where the response comes from. ``source`` is the id of a sentence or utterance
-            in the store; other keys depend on the generator.
+        provenance: Information on where the response comes from. ``source`` is the id of a sentence or
+            utterance in the store; other keys depend on the generator.
         label: 0 for a wrong response, 1 for a correct one, which some generators make for data augmentation.
         context: The edited turns before ``text``; None if these turns were not edited.
         turn_edits: The edits of the dialogue.
@@ -141,7 +143,7 @@ class Candidate:
     text: str
     categories: tuple[str, ...]
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
-    details: Mapping[str, str] = field(default_factory=dict[str, str])
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
     label: int = 0
     context: tuple[Turn, ...] | None = None
     turn_edits: tuple[TurnEdit, ...] = ()
@@ -150,7 +152,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """All usable candidates of one context, before any are chosen (see `graphneg.generators.drafts`).
+    """All usable candidates of one context, before any are chosen.
+
+    See `graphneg.generators.deferred_choice`.
 
     Attributes:
         candidates: The candidates.
@@ -249,7 +253,8 @@ class Generator(ABC):
             per_context: Maximum number of candidates per context.
 
         Returns:
-            Settings of the choice (see `graphneg.generators.drafts`); None if the generator makes no drafts.
+            Settings of the choice (see `graphneg.generators.deferred_choice`); None if the generator makes no
+            drafts.
         """
         return None
 
@@ -282,7 +287,7 @@ class Generator(ABC):
         """Return messages for the user, for example that an optional check is not active."""
         return ()
 
-    def wishes(self) -> Sequence[tuple[str, bool]]:
+    def target_features(self) -> Sequence[tuple[str, bool]]:
         """Return the target features of all candidates since the last call, each with whether it was met."""
         return ()
 
@@ -297,7 +302,7 @@ class Generator(ABC):
         if amount > 0:
             self._missing = (*self._missing, *[(f"{code}: {self.reasons[code]}", id)] * amount)
 
-    def left_out(self) -> list[tuple[str, str]]:
+    def missing(self) -> list[tuple[str, str]]:
         """Return the missing candidates that were recorded since the last call, and clear the record.
 
         Returns:
@@ -444,7 +449,7 @@ def context_batches(
         batch: Number of dialogues per batch.
         skip: Number of dialogues to skip at the beginning.
         after: Sort key of the last dialogue to skip, if known; it makes skipping faster.
-        copied: Correct replies to copies of contexts, from which ``Context.copies`` is filled.
+        copied: Correct replies to copies of contexts, from which ``Context.replies_to_copies`` is filled.
 
     Yields:
         Batches of contexts.
@@ -464,7 +469,7 @@ def context_batches(
         return batch
 
     ids = dialogue_ids(store, chosen.selection, skip, after)
-    yield from ahead(read, iter(lambda: list(islice(ids, batch)), []), 1)
+    yield from prefetch_map(read, iter(lambda: list(islice(ids, batch)), []), 1)
 
 
 def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) -> Iterator[Context]:
@@ -513,8 +518,8 @@ def _contexts(
             dialogue=dialogue.id,
             turn=answered + 1,
             turns=before,
-            speaker=answering(before) if reply is None else reply.speaker,
+            speaker=next_speaker(before) if reply is None else reply.speaker,
             # A loaded response may be equal to the dialogue's own next turn, so duplicates are removed.
             positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
-            copies=copies,
+            replies_to_copies=copies,
         )

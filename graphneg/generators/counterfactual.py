@@ -34,14 +34,14 @@ from graphneg.generators.counterfactual_model import (
     other_replies,
     spaced_words,
 )
+from graphneg.generators.prompted_generation import Gap, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import Exchange
-from graphneg.generators.text_filters import alike, broken, shares_run
-from graphneg.generators.writing import Gap, WritingGenerator, WritingOptions
+from graphneg.generators.text_filters import alike, malformed_reason, shares_run
 from graphneg.hashing import number
 from graphneg.nn.models import load_either
 from graphneg.nn.writers import LocalWriter
-from graphneg.shift.candidates import Reach, Reply, posts, replies_of
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.candidates import CandidateOptions, Reply, posts, replies_of
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.shift.prediction import get_predictor
 from graphneg.shift.substitutes import Prediction, substitutes_of
 from graphneg.store.connection import Store
@@ -63,10 +63,10 @@ _REASONS = {
 class CounterfactualOptions(WritingOptions):
     """Options of the generator ``counterfactual``, in addition to those of `WritingOptions`.
 
-    A ``model`` trained by `graphneg.generators.counterfactual_model.train_replies` works best.
+    A ``model`` trained by `graphneg.generators.counterfactual_model.train_counterfactual_replies` works best.
 
     Attributes:
-        words: Maximum number of words in a reply.
+        max_words: Maximum number of words in a reply.
         purpose: ``negatives`` for wrong replies, ``positives`` for new correct replies.
         predictor: Name of the predictor that chooses substitutes for ``positives``.
         predictor_options: Options of the predictor.
@@ -79,9 +79,9 @@ class CounterfactualOptions(WritingOptions):
         InputError: ``purpose`` is unknown, or a number is out of range.
     """
 
-    least_words: ClassVar[int] = 3
+    min_words: ClassVar[int] = 3
 
-    words: int = 30
+    max_words: int = 30
     purpose: str = "negatives"
     predictor: str = "frequency"
     predictor_options: Mapping[str, Any] | None = None
@@ -97,13 +97,13 @@ class CounterfactualOptions(WritingOptions):
             raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size at least 1")
-        # `Reach` checks its own values, so creating it is enough.
+        # `CandidateOptions` checks its own values, so creating it is enough.
         _ = self.reach
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> CandidateOptions:
         """The part of the shift graph that is searched for substitutes."""
-        return Reach(turns=self.turns, hops=self.hops)
+        return CandidateOptions(turns=self.turns, hops=self.hops)
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class CounterfactualGenerator(WritingGenerator):
         self._store = store
         self._options = options
         self._right = options.purpose == "positives"
-        self._shifts = Shifts(store)
+        self._shifts = ShiftGraph(store)
         self._prediction: Prediction | None = None
         if self._right:
             predictor = get_predictor(options.predictor, **(options.predictor_options or {}))
@@ -146,7 +146,7 @@ class CounterfactualGenerator(WritingGenerator):
         if local is not None:
             local.batch_size = options.batch_size
         # A model that was trained for this task uses the perspective anyway, so it needs no bias toward it.
-        self._pull = options.pull_of(trained=local is not None and not examples_for(local))
+        self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
         """Return the contexts with their candidates, most likely replies first.
@@ -183,7 +183,7 @@ class CounterfactualGenerator(WritingGenerator):
             return other_replies(writer, questions, seed=seed, temperature=temperature)
         model, shown = writer.model, examples_for(writer.model)
         return counterfactuals(
-            model, questions, examples=shown, seed=seed, temperature=temperature, pull=self._pull
+            model, questions, examples=shown, seed=seed, temperature=temperature, keyword_bias=self._pull
         )
 
     def settings(self) -> Mapping[str, object]:
@@ -191,7 +191,7 @@ class CounterfactualGenerator(WritingGenerator):
         return {
             **self._options.settings(),
             **self.models,
-            "pull": self._pull,
+            "keyword_bias": self._pull,
         }
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
@@ -259,7 +259,9 @@ def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
     return CounterfactualGenerator(store, options_of(CounterfactualOptions, "counterfactual", options))
 
 
-def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
+def unrelated_perspectives(
+    shifts: ShiftGraph, replies: Sequence[Reply], most: int, seed: int
+) -> list[list[str]]:
     """Draw unrelated perspectives for wrong replies.
 
     Perspectives are drawn in proportion to their frequency in the whole store. A perspective is rejected if a
@@ -283,7 +285,7 @@ def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, 
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))
     found: list[list[str]] = []
-    reach = Reach(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
+    reach = CandidateOptions(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
         # A perspective that the context leads to would make a plausible reply, so it is rejected.
@@ -300,12 +302,14 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
     """Return the code of the reason to reject a reply, or None to accept it."""
     if not reply.finished:
         return "unfinished"
-    if (reason := broken(reply.text, [question.substitute.split()], lengths)) is not None:
+    if (reason := malformed_reason(reply.text, [question.substitute.split()], lengths)) is not None:
         return reason
     words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
     # The reply must not repeat the observed reply, a correct response or a turn of the context.
-    if any(words_of(text) == words for text in (question.observed.response, *context.right, *said)):
+    if any(
+        words_of(text) == words for text in (question.observed.response, *context.correct_responses, *said)
+    ):
         return "known"
     return "copies-context" if any(shares_run(words, words_of(text)) for text in said) else None
 

@@ -18,8 +18,8 @@ Both prompts pass through the same operations on tensors of the same shape. If t
 observed perspective, all floating-point values are therefore equal, and the result is the observed reply.
 
 A model that was not trained to reply with a given perspective tends to ignore it. For such a model, a bias
-toward the keyword is added to the logits until the reply contains the keyword (``pull``). The bias is part of
-the distribution for both the observed and the new reply.
+toward the keyword is added to the logits until the reply contains the keyword (``keyword_bias``). The bias is
+part of the distribution for both the observed and the new reply.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class _Sides:
     """The token ids of a question: both prompts, and the observed reply with the token that ends replies."""
 
     question: Question
-    actual: list[int]
-    other: list[int]
+    observed_prompt: list[int]
+    substitute_prompt: list[int]
     observed: list[int]
 
 
@@ -107,7 +107,7 @@ def counterfactuals(
     seed: int = 0,
     temperature: float = 1.0,
     longer: int = 16,
-    pull: float = 0.0,
+    keyword_bias: float = 0.0,
 ) -> list[CounterfactualReply]:
     """Return a counterfactual reply to each question.
 
@@ -120,26 +120,26 @@ def counterfactuals(
         temperature: Temperature for both the observed and the new reply; above 0.
         longer: Maximum number of tokens that a reply may have more than the observed reply. The noise for
             these tokens is sampled.
-        pull: Strength of the bias toward a perspective that the reply does not contain yet, 0 or more. The
-            bias is added to the logits of the next token of the keyword, for both the observed and the new
-            reply. It grows with the length of the reply.
+        keyword_bias: Strength of the bias toward a perspective that the reply does not contain yet, 0 or
+            more. The bias is added to the logits of the next token of the keyword, for both the observed and
+            the new reply. It grows with the length of the reply.
 
     Returns:
         Replies in the order of ``questions``.
 
     Raises:
-        InputError: ``temperature`` is not above 0, or ``pull`` is below 0.
+        InputError: ``temperature`` is not above 0, or ``keyword_bias`` is below 0.
     """
     if temperature <= 0:
         raise InputError(f"temperature {temperature}: must be above 0")
-    if pull < 0:
-        raise InputError(f"pull {pull}: must not be below 0")
+    if keyword_bias < 0:
+        raise InputError(f"keyword_bias {keyword_bias}: must not be below 0")
     shown = model.source_tokens(_shown(examples)) if examples else []
     sides = [_sides(model, shown, question, longer) for question in questions]
 
     def run(batch: Sequence[_Sides]) -> list[CounterfactualReply]:
         replies: list[CounterfactualReply] = []
-        written = _side_by_side(model, batch, seed, pull, temperature, longer)
+        written = _side_by_side(model, batch, seed, keyword_bias, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
             # Only tokens at the same position count, so one inserted token makes all later ones differ.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
@@ -149,7 +149,7 @@ def counterfactuals(
 
     return longest_first(
         sides,
-        lambda item: len(item.actual) + len(item.observed),
+        lambda item: len(item.observed_prompt) + len(item.observed),
         model.batch_size,
         run,
         f"{model.path}: a question",
@@ -218,7 +218,7 @@ def _side_by_side(
     model: LanguageModel,
     batch: Sequence[_Sides],
     seed: int,
-    pull: float,
+    keyword_bias: float,
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
@@ -230,15 +230,15 @@ def _side_by_side(
 
     end = batch[0].observed[-1]
     # All prompts are padded to the same width, so that the tensors of both sides have the same shape.
-    width = max(len(prompt) for item in batch for prompt in (item.actual, item.other))
-    actual = model.steps([item.actual for item in batch], width)
-    other = model.steps([item.other for item in batch], width)
+    width = max(len(prompt) for item in batch for prompt in (item.observed_prompt, item.substitute_prompt))
+    actual = model.steps([item.observed_prompt for item in batch], width)
+    other = model.steps([item.substitute_prompt for item in batch], width)
     # In float64, two tokens never have exactly the same sum of logit and noise, so the argmax is unique.
     gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
     perspectives = [[item.question.observed.perspective] for item in batch]
     substitutes = [[item.question.substitute] for item in batch]
     to_observed, to_substitute = (
-        KeywordBias(model, keywords, _says, strength=pull, ends=[end])
+        KeywordBias(model, keywords, _says, strength=keyword_bias, ends=[end])
         for keywords in (perspectives, substitutes)
     )
     told = max(len(item.observed) for item in batch)
@@ -298,7 +298,7 @@ def exchanges_of(store: Store, selection: Selection | None = None) -> Iterator[E
                 yield Exchange(reply.turns, reply.perspective, reply.text)
 
 
-def train_replies(
+def train_counterfactual_replies(
     model: LanguageModel,
     store: Store,
     out: str | Path,

@@ -33,7 +33,7 @@ from graphneg.generators.base import (
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import answering
+from graphneg.store.dialogues import next_speaker
 
 INSERTED = ("other", "own")
 """Sources of the utterance that ``insertion`` inserts: another dialogue, or the same dialogue."""
@@ -127,7 +127,7 @@ class DialogueBaseline(Generator):
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
         # An insertion adds a turn to the dialogue. The turn is given to the speaker whose turn is next.
-        speakers = (*(turn.speaker for turn in turns), answering(turns))
+        speakers = (*(turn.speaker for turn in turns), next_speaker(turns))
         # A shuffle may reproduce the original dialogue, so the original counts as already seen.
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
@@ -269,7 +269,12 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
         # An utterance that also occurs in this dialogue would be a repetition, not an unrelated utterance.
         known = _key(said)
         # An utterance that correctly answers this context or a copy of it would not be an error.
-        right = NearTexts([*context.copies.get(at, ()), *(context.right if at == context.turn else ())])
+        right = NearTexts(
+            [
+                *context.replies_to_copies.get(at, ()),
+                *(context.correct_responses if at == context.turn else ()),
+            ]
+        )
         for source in shuffled(others, draw.seed, "stranger", *draw.names):
             text = others[source]
             if match_key(text) not in known and text not in right:

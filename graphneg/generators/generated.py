@@ -28,11 +28,11 @@ from graphneg.generators.base import (
     TurnEdit,
     context_batches,
 )
-from graphneg.generators.drafts import DRAFTS, drafted
+from graphneg.generators.deferred_choice import DRAFTS, pack_draft
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import to_record
-from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.records.shards import Header, ShardBatch
 from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
@@ -40,7 +40,7 @@ from graphneg.store.contents import texts_digest
 from graphneg.store.copied_contexts import copied_contexts
 from graphneg.store.dialogues import count_dialogues
 from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
-from graphneg.workers import ahead
+from graphneg.workers import prefetch_map
 
 PREFETCHED = 2
 """Number of batches to request in advance: the server answers one while prompts of the other are built."""
@@ -105,7 +105,7 @@ class Generated(NegativeStream):
         """The generator's messages for the user, for example that an optional check is not active."""
         return self._generator.notes()
 
-    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
         """Generate negatives for one batch of dialogues after another.
 
         Args:
@@ -118,7 +118,7 @@ class Generated(NegativeStream):
         # The generator gets the negatives written before, because the next candidates may depend on them.
         self._generator.begin(written(), self._progress)
         for done, part in self._parts(skip):
-            yield Finished(done, list(self._negatives(part.contexts)), part.last)
+            yield NegativeBatch(done, list(self._negatives(part.contexts)), part.last)
 
     @property
     def shard(self) -> Shard | None:
@@ -167,12 +167,12 @@ class Generated(NegativeStream):
             items: list[tuple[str, Any]] = []
             for context, draft in zip(part.contexts, made, strict=True):
                 records = [
-                    to_record(negative_of(context, candidate, generator.name, asked.seed, slot))
+                    to_record(negative_from_candidate(context, candidate, generator.name, asked.seed, slot))
                     for slot, candidate in enumerate(draft.candidates)
                 ]
                 if records:
-                    items.append((natural_order(context.dialogue), drafted(records, draft.facts)))
-            for reason, id in generator.left_out():
+                    items.append((natural_order(context.dialogue), pack_draft(records, draft.facts)))
+            for reason, id in generator.missing():
                 self.summary.skip(reason, id)
             yield ShardBatch(done, items, part.last)
 
@@ -189,7 +189,7 @@ class Generated(NegativeStream):
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
         if generator.prefetches:
             # While the server answers the prompts of one batch, the prompts of the next batch are built.
-            parts = ahead(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
+            parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
                 # A dialogue without a context lacks all negatives that were asked for.
@@ -231,12 +231,12 @@ class Generated(NegativeStream):
         """Return a digest of the content that all shards use: the snapshot, or the store if it has none."""
         return shared_content(self._store, self._generation.contexts.selection)
 
-    def made_of(self) -> str:
+    def content_digest(self) -> str:
         """Return a digest of the store's content, without the data that a generator itself writes to it."""
         return texts_digest(self._store, self._generation.contexts.selection)
 
     @property
-    def asked(self) -> str:
+    def description(self) -> str:
         """A description of the run, for messages."""
         amount, selection = self._generation.per_context, self._generation.contexts.selection
         return (
@@ -247,7 +247,7 @@ class Generated(NegativeStream):
         """Yield the negatives for contexts, and count the missing ones and the target features."""
         name, asked = self._generator.name, self._generation
         answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
-        left_out = self._generator.left_out()
+        left_out = self._generator.missing()
         explained = Counter(id for _, id in left_out)
         if len(answers) != len(contexts):
             raise GeneratorError(
@@ -256,7 +256,7 @@ class Generated(NegativeStream):
             )
         for context, candidates in zip(contexts, answers, strict=True):
             for slot, candidate in enumerate(candidates):
-                negative = negative_of(context, candidate, name, asked.seed, slot)
+                negative = negative_from_candidate(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
             # Missing candidates for which the generator gave no reason are counted as too few.
@@ -264,8 +264,8 @@ class Generated(NegativeStream):
                 self.summary.skip(TOO_FEW, context.id)
         for reason, id in left_out:
             self.summary.skip(reason, id)
-        for feature, is_met in self._generator.wishes():
-            self.summary.wish(feature, is_met)
+        for feature, is_met in self._generator.target_features():
+            self.summary.count_feature(feature, is_met)
 
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
@@ -274,7 +274,9 @@ def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> 
     return part
 
 
-def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:
+def negative_from_candidate(
+    context: Context, candidate: Candidate, name: str, seed: int, slot: int
+) -> Negative:
     """Convert a candidate to a negative.
 
     If only the response is new, the negative has one edit: ``transform`` is the name of the generator,
@@ -299,7 +301,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
     # If only earlier turns were edited, the response is unchanged, so no original response is recorded.
     if candidate.context is not None and candidate.text == right:
         right = None
-    details = dict(candidate.details)
+    details = dict(candidate.provenance)
     source = details.pop("source", None)
     made_of = "; ".join(f"{key}: {value}" for key, value in details.items())
     whole = TurnEdit(context.turn, made_of or None, candidate.text, source)

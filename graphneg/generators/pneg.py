@@ -31,14 +31,14 @@ import msgspec
 from graphneg.english.tokens import one_line, spaced_as, words_of
 from graphneg.errors import InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
+from graphneg.generators.prompted_generation import Gap, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import IrrelevantResponses, irrelevant_request
 from graphneg.generators.text_filters import PerplexityFilter, alike, refusal
-from graphneg.generators.writing import Gap, WritingGenerator, WritingOptions
 from graphneg.hashing import shuffled
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_either
 from graphneg.nn.writers import Completion, GenerationSettings, Prompt, Writer
-from graphneg.records.scores import CLASH, clash
+from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
 BUNDLED = "pneg_examples.jsonl"
@@ -79,49 +79,51 @@ class PnegOptions(WritingOptions):
 
     Attributes:
         responses: Number of responses that one prompt asks for.
-        least: Minimum number of responses in a list; shorter lists are discarded. None for as many as the
-            prompt asks for.
+        min_responses: Minimum number of responses in a list; shorter lists are discarded. None for as many as
+            the prompt asks for.
         k: Number of examples per prompt.
         examples: JSON Lines file of examples, each with a ``context`` and its ``responses``; None for the ten
             examples that are part of graphneg.
-        draws: Maximum number of rounds of prompts for a context that does not have enough responses yet.
+        max_draws: Maximum number of rounds of prompts for a context that does not have enough responses yet.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        fits: Threshold for rejecting responses that may be correct. It is compared with the relative drop in
-            loss from reading the response alone to reading it after the context; responses with a larger drop
-            are rejected. On DailyDialog++, with a model of 135 million parameters, 0.25 rejects 62% of human
-            answers and 12% of human adversarial responses.
+        max_context_gain: Threshold for rejecting responses that may be correct. It is compared with the
+            relative drop in loss from reading the response alone to reading it after the context; responses
+            with a larger drop are rejected. On DailyDialog++, with a model of 135 million parameters, 0.25
+            rejects 62% of human answers and 12% of human adversarial responses.
 
     Raises:
         InputError: A number is out of range.
     """
 
-    least_words: ClassVar[int] = 3
+    min_words: ClassVar[int] = 3
 
     responses: int = 5
-    least: int | None = None
+    min_responses: int | None = None
     k: int = 2
     examples: str | Path | None = None
-    draws: int = 4
+    max_draws: int = 4
     top_p: float = 0.95
-    fits: float = 0.25
+    max_context_gain: float = 0.25
 
     def __post_init__(self) -> None:
         """Check the options."""
         WritingOptions.__post_init__(self)
-        if self.responses < 1 or self.draws < 1 or self.k < 0:
-            raise InputError("responses and draws at least 1, k not below 0")
-        if not 1 <= self.least_listed <= self.responses:
-            raise InputError(f"least {self.least}: from 1 to the {self.responses} that are asked for")
+        if self.responses < 1 or self.max_draws < 1 or self.k < 0:
+            raise InputError("responses and max_draws at least 1, k not below 0")
+        if not 1 <= self.required_responses <= self.responses:
+            raise InputError(
+                f"min_responses {self.min_responses}: from 1 to the {self.responses} that are asked for"
+            )
         # Creating the settings checks temperature and top_p.
-        _ = self.manner
+        _ = self.generation_settings
 
     @property
-    def least_listed(self) -> int:
+    def required_responses(self) -> int:
         """The minimum number of responses in a list."""
-        return self.responses if self.least is None else self.least
+        return self.responses if self.min_responses is None else self.min_responses
 
     @property
-    def manner(self) -> GenerationSettings:
+    def generation_settings(self) -> GenerationSettings:
         """The sampling settings of the language model."""
         longest = TOKENS_OF_RESPONSE * self.responses
         return GenerationSettings(Sampling(self.temperature, top_p=self.top_p), longest)
@@ -183,11 +185,11 @@ class PnegGenerator(WritingGenerator):
         Returns:
             One gap (a context and its candidates) per context, in order.
         """
-        asked = [_Asked(context, amount=per_context) for context in contexts]
-        for draw in range(self._options.draws):
+        asked = [_Asked(context, wanted=per_context) for context in contexts]
+        for draw in range(self._options.max_draws):
             self._ask([each for each in asked if each.lacks(per_context)], per_context, draw, seed)
         for each in asked:
-            each.texts.sort(key=lambda text: -text[1][CLASH])
+            each.texts.sort(key=lambda text: -text[1][CONTEXT_OVERLAP])
             turns = [turn.text for turn in each.context.turns]
             for text, scores in each.texts:
                 each.candidates.append(Candidate(spaced_as(text, turns), (UNRELATED,), scores))
@@ -215,14 +217,16 @@ class PnegGenerator(WritingGenerator):
                 wanted.append((each, shown))
         # Without stop sequences, a completion model would continue with further items or another list.
         stop = ["\n\n", f"\n{amount + 1}."] if self._begins else []
-        answers = self.writer.complete(prompts, seed=seed, stop=stop, settings=self._options.manner)
+        answers = self.writer.complete(
+            prompts, seed=seed, stop=stop, settings=self._options.generation_settings
+        )
         whole: list[tuple[_Asked, str]] = []
         for (each, shown), [answer] in zip(wanted, answers, strict=True):
             whole += [(each, text) for text in self._usable(each, shown, answer)]
         for (each, text), scores in zip(whole, self._read(whole), strict=True):
             if scores is not None:
-                said = clash((turn.text for turn in each.context.turns), text)
-                each.texts.append((text, {**scores, CLASH: said}))
+                said = context_overlap((turn.text for turn in each.context.turns), text)
+                each.texts.append((text, {**scores, CONTEXT_OVERLAP: said}))
 
     def _read(self, texts: Sequence[tuple[_Asked, str]]) -> Iterator[dict[str, float] | None]:
         """Yield the judge's scores of each response, or None for a response that the judge rejects."""
@@ -238,7 +242,7 @@ class PnegGenerator(WritingGenerator):
                 continue
             # A response that the context makes much more likely may be a correct answer, so it is rejected.
             expected = 1 - losses.after / losses.alone
-            passes = self.passes(each, "fits" if expected > self._options.fits else None)
+            passes = self.passes(each, "fits" if expected > self._options.max_context_gain else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
 
     def _usable(
@@ -252,7 +256,7 @@ class PnegGenerator(WritingGenerator):
         listed = listed[: self._options.responses]
         reason = None
         # As in the paper, a list that is too short is discarded completely.
-        if len(listed) < self._options.least_listed:
+        if len(listed) < self._options.required_responses:
             reason = answer.problem or ("short-list" if listed else "no-list")
         # A model may also format its refusal as a list.
         elif answer.problem == "refused-answer":
@@ -269,7 +273,7 @@ class PnegGenerator(WritingGenerator):
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
             # The model was asked to use words of the context. A text without any of them is an easy negative.
-            if reason is None and not clash(turns, text):
+            if reason is None and not context_overlap(turns, text):
                 reason = "no-clash"
             if self.passes(each, reason):
                 before.append(words)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphneg.english.tokens import closed_up, one_line
+from graphneg.english.tokens import detokenize, one_line
 from graphneg.generators.base import Turn
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
@@ -182,7 +182,7 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
         Words: garage
         B:
     """
-    shown = [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
+    shown = [" ".join(detokenize(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
     asked = [f"Words: {', '.join(words)}"] if words else []
     return "\n".join([*_lines(shown), *asked, "B:" if shown else "A:"])
 
@@ -273,7 +273,7 @@ def blanks_request(history: Sequence[Turn], marked: str) -> str:
         B: He is in the [word].
         Blanks:
     """
-    shown = [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
+    shown = [" ".join(detokenize(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
     return "\n".join([*_lines(shown), f"{'B' if shown else 'A'}: {marked}", _BLANKS])
 
 
@@ -429,5 +429,5 @@ def enumerated(texts: Iterable[str]) -> list[str]:
 
 def _dialogue(texts: Sequence[str]) -> str:
     """Return the prompt lines for a context, and the heading after which its irrelevant responses follow."""
-    said = [f"{'AB'[at % 2]}: {one_line(closed_up(text))}" for at, text in enumerate(texts)]
+    said = [f"{'AB'[at % 2]}: {one_line(detokenize(text))}" for at, text in enumerate(texts)]
     return "\n".join(["Dialogue context:", *said, "Irrelevant responses:"])

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import WORD, match_key, one_line, with_clitics
-from graphneg.errors import GeneratorError, listed
+from graphneg.errors import GeneratorError, checked_list
 from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, Generator, read_contexts
 from graphneg.hashing import HashSample, number
 from graphneg.model import Negative
@@ -152,8 +152,8 @@ class NewTexts:
             context: The context.
         """
         self._dialogue = context.dialogue
-        self._right = NearTexts(context.right)
-        self._known = {match_key(text) for text in context.right}
+        self._right = NearTexts(context.correct_responses)
+        self._known = {match_key(text) for text in context.correct_responses}
         self._known.update(match_key(turn.text) for turn in context.turns)
 
     def take_entry(self, entry: BankEntry) -> bool:
@@ -211,7 +211,7 @@ class BankGenerator(Generator):
         check_amount("most", most)
         self._store = store
         self._most = most
-        self._corpora = tuple(listed("corpora", corpora))
+        self._corpora = tuple(checked_list("corpora", corpora))
         self._candidates: Candidates | None = None
 
     @abstractmethod

@@ -35,7 +35,7 @@ from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_negatives
-from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.records.shards import numbered
 from graphneg.shards import Shard, shard_of
 from graphneg.store.connection import Store
@@ -362,7 +362,7 @@ class Selected(NegativeStream):
         self._batch = batch
         self._progress = progress or NoProgress()
 
-    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
         """Select records from one batch of contexts after another.
 
         Args:
@@ -382,7 +382,7 @@ class Selected(NegativeStream):
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
-            yield Finished(done, kept, places=[places[record.dialogue, record.turn] for record in kept])
+            yield NegativeBatch(done, kept, places=[places[record.dialogue, record.turn] for record in kept])
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
@@ -406,7 +406,7 @@ class Selected(NegativeStream):
         return self._shard
 
     @property
-    def asked(self) -> str:
+    def description(self) -> str:
         """A description of the run, for messages."""
         return f"{self._selection.keep} of {self._path}"
 
@@ -477,7 +477,7 @@ def train_scorer(
     store: Store,
     out: str | Path,
     *,
-    tells: Predicted = "reply",
+    direction: Predicted = "reply",
     selection: Selection | None = None,
     seed: int = 0,
     **arguments: Any,
@@ -491,8 +491,8 @@ def train_scorer(
         model: Model to train.
         store: Store that contains the dialogues.
         out: Folder to save the trained model in.
-        tells: What the model learns to predict: ``reply`` for a forward model, ``post`` (the turn before the
-            reply) for a backward model.
+        direction: What the model learns to predict: ``reply`` for a forward model, ``post`` (the turn before
+            the reply) for a backward model.
         selection: Dialogues to learn from; None for all.
         seed: Seed of the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
@@ -502,14 +502,14 @@ def train_scorer(
         A report of the training.
 
     Raises:
-        InputError: ``tells`` has another value, or the store has no replies.
+        InputError: ``direction`` has another value, or the store has no replies.
     """
-    if tells not in get_args(Predicted):
-        raise InputError(f"tells {tells!r}: choose one of {', '.join(get_args(Predicted))}")
+    if direction not in get_args(Predicted):
+        raise InputError(f"direction {direction!r}: choose one of {', '.join(get_args(Predicted))}")
     examples = [
         Example(context_prompt(turns), answer(response))
         # A forward model reads the turns and predicts the reply. A backward model predicts the last turn.
-        if tells == "reply"
+        if direction == "reply"
         else Example(response_prompt(response), answer(turns[-1]))
         for context in read_contexts(store, ContextSelection(selection or Selection(), "every"))
         for turns in [[turn.text for turn in context.turns]]

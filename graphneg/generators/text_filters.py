@@ -1,7 +1,7 @@
 """Reject texts that cannot be used as a response, by rules and by the loss of a language model.
 
-Small language models make a few typical mistakes that rules can detect. `broken` and `refusal` return the
-code of the first rule that a text violates::
+Small language models make a few typical mistakes that rules can detect. `malformed_reason` and `refusal`
+return the code of the first rule that a text violates::
 
     "You can use the calendar for."                     unfinished
     "The summer was hot and the hot summer came."       repeats
@@ -23,7 +23,7 @@ from math import exp, inf, log
 from typing import NamedTuple
 
 from graphneg.english.mentions import mentions
-from graphneg.english.tokens import closed_up, words_of
+from graphneg.english.tokens import detokenize, words_of
 from graphneg.english.words import is_foreign, lemmas, word_class
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
@@ -59,7 +59,7 @@ _STATEMENT = re.compile(r"[^.!?]+(?=[.!](?:\s|$))")
 """Matches a sentence that ends with a period or an exclamation mark."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
-"""Minimum length of a word, in letters, that `goes_round` treats as a content word."""
+"""Minimum length of a word, in letters, that `is_repetitive` treats as a content word."""
 _COPIED_RUN = 5
 """Number of consecutive words in common at which a text counts as copied."""
 _MANY_COMMAS = 4
@@ -98,21 +98,21 @@ def refusal(
         The code of the reason, or None if the text is usable.
     """
     words = words_of(text)
-    reason = broken(text, keywords, lengths)
+    reason = malformed_reason(text, keywords, lengths)
     if reason is not None:
         return reason
     # Models often copy texts from their prompt.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
     # A text with nearly the same words as a correct response is a paraphrase of it and also correct.
-    if any(alike(words, words_of(positive)) for positive in context.right):
+    if any(alike(words, words_of(positive)) for positive in context.correct_responses):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
         return "copies-context"
     return None
 
 
-def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
+def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
     """Return why a text is not a well-formed utterance in any context.
 
     Args:
@@ -139,7 +139,7 @@ def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str 
     if is_foreign(text):
         return "not-english"
     # Small models often end with lists such as "I like tea, coffee, milk, water, juice."
-    if goes_round(words) or text.count(",") >= _MANY_COMMAS:
+    if is_repetitive(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None
 
@@ -165,7 +165,7 @@ def breaks_off(text: str) -> bool:
     return False
 
 
-def goes_round(words: Sequence[str]) -> bool:
+def is_repetitive(words: Sequence[str]) -> bool:
     """Return whether a text repeats a content word or a run of three words.
 
     Args:
@@ -232,12 +232,12 @@ class TextLosses(NamedTuple):
     Attributes:
         alone: Mean loss without a history before the text.
         after: Mean loss after the history; equal to ``alone`` if there is none.
-        worst: Loss of the least likely token after the history.
+        max_token_loss: Loss of the least likely token after the history.
     """
 
     alone: float
     after: float
-    worst: float
+    max_token_loss: float
 
     @property
     def mean(self) -> float:
@@ -267,23 +267,24 @@ class Bounds:
     """The highest losses with which a text is still accepted.
 
     Attributes:
-        surprise: Highest perplexity after the history, above 1.
-        alone: Highest perplexity without a history, above 1.
-        worst: Highest loss of a single token in nats, above 0.
+        max_perplexity: Highest perplexity after the history, above 1.
+        max_perplexity_alone: Highest perplexity without a history, above 1.
+        max_token_loss: Highest loss of a single token in nats, above 0.
 
     Raises:
         InputError: A value is out of range.
     """
 
-    surprise: float = 14.0
-    alone: float = 40.0
-    worst: float = 11.0
+    max_perplexity: float = 14.0
+    max_perplexity_alone: float = 40.0
+    max_token_loss: float = 11.0
 
     def __post_init__(self) -> None:
         """Check that the values are in range."""
-        if self.surprise <= 1 or self.alone <= 1 or self.worst <= 0:
+        if self.max_perplexity <= 1 or self.max_perplexity_alone <= 1 or self.max_token_loss <= 0:
             raise InputError(
-                f"surprise {self.surprise}, alone {self.alone}, worst {self.worst}: "
+                f"max_perplexity {self.max_perplexity}, max_perplexity_alone "
+                f"{self.max_perplexity_alone}, max_token_loss {self.max_token_loss}: "
                 "perplexities are above 1, losses above 0"
             )
 
@@ -297,9 +298,9 @@ class Bounds:
             True if all losses are within the bounds.
         """
         return (
-            losses.after <= log(self.surprise)
-            and losses.alone <= log(self.alone)
-            and losses.worst <= self.worst
+            losses.after <= log(self.max_perplexity)
+            and losses.alone <= log(self.max_perplexity_alone)
+            and losses.max_token_loss <= self.max_token_loss
         )
 
 
@@ -327,11 +328,13 @@ class PerplexityFilter:
         Returns:
             The losses of each text, or None for a text that is not within the bounds.
         """
-        said = [f" {closed_up(text)}" for text in texts]
+        said = [f" {detokenize(text)}" for text in texts]
         # If there is no history, the text is scored after a line break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
         # A text that is rejected without its history need not be scored again after the history.
-        passing = [at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.alone)]
+        passing = [
+            at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.max_perplexity_alone)
+        ]
         shown = [(at, history) for at in passing if (history := histories[at]) is not None]
         after = self.model.score_tokens(
             [said[at] for at, _ in shown], [reply_request(history) for _, history in shown]
@@ -352,7 +355,7 @@ class PerplexityFilter:
 
         A text is accepted if its perplexity is not above ``alone`` of the bounds, and its mean loss is at
         most ``margin`` higher than the mean loss of its original. A single token may be less likely than
-        ``worst`` allows if the original contains a token that is at least as unlikely.
+        ``max_token_loss`` allows if the original contains a token that is at least as unlikely.
 
         Args:
             texts: Generated texts.
@@ -362,15 +365,15 @@ class PerplexityFilter:
         Returns:
             The losses of each text without a history, or None for a text that is rejected.
         """
-        said = [f" {closed_up(text)}" for text in (*texts, *originals)]
+        said = [f" {detokenize(text)}" for text in (*texts, *originals)]
         losses = self.model.score_tokens(said, ["\n"] * len(said))
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
             # A rare name from the original is just as unlikely in the edited text, so it is allowed.
-            worst = max([self.bounds.worst, *before])
-            most = min(log(self.bounds.alone), _mean(before) + margin)
-            found.append(one if one.alone <= most and one.worst <= worst else None)
+            worst = max([self.bounds.max_token_loss, *before])
+            most = min(log(self.bounds.max_perplexity_alone), _mean(before) + margin)
+            found.append(one if one.alone <= most and one.max_token_loss <= worst else None)
         return found
 
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[LaterLosses]:
@@ -383,7 +386,7 @@ class PerplexityFilter:
         Returns:
             Losses in the order of ``texts``.
         """
-        said = [f" {closed_up(text)}" for text in texts]
+        said = [f" {detokenize(text)}" for text in texts]
         losses = self.model.score_tokens(said, [reply_request(history) for history in histories])
         return [LaterLosses(_mean(one), _mean(sorted(one)[-_STRANGEST:])) for one in losses]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import speaker_of, text_of, unsaid_of
+from graphneg.ingest.values import message_text, speaker_name, unsaid_of
 
 _INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
@@ -27,7 +27,7 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     """
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
-    text = text_of(content)
+    text = message_text(content)
     # If the message has text, the values of these keys are kept as attributes.
     # Otherwise the message is left out as empty, and what it had instead of text is counted.
     if isinstance(text, str) and not text.strip():
@@ -36,13 +36,13 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
                 notices.count(kind, "left out", len(found) if isinstance(found, list) else 1)
 
 
-class Speakers:
+class SpeakerNotice:
     """Count the turns of a file that name no speaker, and report the speakers that are assumed.
 
     Args:
         file: The file name, for the notice.
         fields: The key or column of each field, as far as the user named them.
-        notices: Notices to the user. `conclude` adds one.
+        notices: Notices to the user. `report` adds one.
     """
 
     def __init__(self, file: str, fields: Fields, notices: Notices) -> None:
@@ -51,7 +51,7 @@ class Speakers:
         self._named = self._unnamed = 0
         self._left: list[str] = []
 
-    def see(self, cells: Value) -> None:
+    def count(self, cells: Value) -> None:
         """Count a turn, with or without a speaker.
 
         Args:
@@ -60,7 +60,7 @@ class Speakers:
         known = self._fields.of(cells)
         count_unsaid(cells, cells.get(known.get("text", "")), self._notices)
         key = known.get("speaker")
-        if key is not None and speaker_of(cells[key]) is not None:
+        if key is not None and speaker_name(cells[key]) is not None:
             self._named += 1
             return
         self._unnamed += 1
@@ -69,19 +69,19 @@ class Speakers:
             new = (name for name in self._fields.unused(cells) if name not in self._left)
             self._left.extend(new)
 
-    def conclude(self) -> None:
+    def report(self) -> None:
         """Report the speakers that were assumed. Call it after all turns were counted."""
         # If only some turns name a speaker, the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker given to A or B", self._unnamed)
         # No turn names a speaker.
         # With an empty --map speaker= the user confirms this, so no notice is needed.
-        elif self._unnamed and self._fields.said.get("speaker") != "":
+        elif self._unnamed and self._fields.named_by_user.get("speaker") != "":
             left = f"; columns left: {listed(self._left[:12])}; --map speaker=NAME says which it is"
             self._notices.say(f"{self._file}: no speaker column; A and B assumed{left if self._left else ''}")
 
 
-class Ids:
+class IdNotice:
     """Report once per file that whole-number ids, which the file writes as floats, are read as integers.
 
     Args:
@@ -94,7 +94,7 @@ class Ids:
         self._file, self._notices = file, notices
         self._said = False
 
-    def see(self, written: str, id: str) -> None:
+    def count(self, written: str, id: str) -> None:
         """Compare an id with its spelling in the file, and report the first difference.
 
         Args:

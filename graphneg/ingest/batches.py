@@ -43,7 +43,7 @@ class ReadGraph(NamedTuple):
     place: str = ""
 
     @property
-    def weight(self) -> int:
+    def row_count(self) -> int:
         """The number of database rows for the graph."""
         # A node and the edge to its parent are two rows. Each reentrancy is one more edge.
         return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)

@@ -200,7 +200,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         """
         return self.write(work)
 
-    def raise_version(self, transaction: ManagedTransaction) -> None:
+    def change_version(self, transaction: ManagedTransaction) -> None:
         """Do nothing: an imported database gets its first version when its content is first changed.
 
         Args:

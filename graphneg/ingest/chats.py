@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import GAP, LoadOptions
 from graphneg.ingest.reading import Item, corpus_of, each_group, split_of
 from graphneg.ingest.turns import DELETED, MEDIA
@@ -208,12 +208,12 @@ def time_of(text: object) -> datetime:
         The time.
 
     Raises:
-        Refused: The text is not an ISO 8601 time.
+        ItemError: The text is not an ISO 8601 time.
     """
     try:
         return datetime.fromisoformat(str(text))
     except ValueError as error:
-        raise Refused(f"the time {str(text)[:40]!r} is not one of ISO 8601") from error
+        raise ItemError(f"the time {str(text)[:40]!r} is not one of ISO 8601") from error
 
 
 def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item | Rejected]:

@@ -35,14 +35,14 @@ _SIGNS = frozenset("‘’“”„…–—•·´«»¡¿£€¥§©®°º½¼
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-class Refused(Exception):
+class ItemError(Exception):
     """Signal that no record can be made from an item. The message is the reason.
 
     Loaders catch it, yield a `Rejected` record, and continue with the next item.
     """
 
 
-class Damaged(Refused):
+class TruncatedError(ItemError):
     """Signal that the rest of a file cannot be read: it ends early, or its compressed data are damaged."""
 
 
@@ -63,7 +63,7 @@ def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
             start += chunk
             if len(start) >= size:
                 break
-    except Damaged:
+    except TruncatedError:
         with path.open("rb") as stored:
             # If nothing can be decompressed, return the stored bytes: a message can name the format by them.
             start = start or stored.read(4)
@@ -77,7 +77,8 @@ def chunks(path: Path, progress: Progress, encoding: str = "") -> Iterator[bytes
     at these bytes.
 
     The iterator raises `InputError` if the file is missing, cannot be read, or is a pipe or a device. It
-    raises `Damaged` if the compressed data are damaged or end early, or if the text ends inside a character.
+    raises `TruncatedError` if the compressed data are damaged or end early, or if the text ends inside a
+    character.
 
     Args:
         path: The file.
@@ -116,7 +117,7 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
         # For damaged data, `gzip` and pyarrow raise an OSError without a number.
         if isinstance(error, OSError) and (error.errno is not None or not compression):
             raise InputError(f"{path} can't be read: {error.strerror or error}") from error
-        raise Damaged(f"the {compression} stream is damaged from here on ({error})") from error
+        raise TruncatedError(f"the {compression} stream is damaged from here on ({error})") from error
 
 
 def _require_file(path: Path) -> None:
@@ -158,7 +159,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         for piece in chain((first,), pieces, (b"",)):
             yield decoder.decode(piece, final=not piece).encode("utf-8", errors)
     except UnicodeError as error:
-        raise Damaged(f"the text ends inside a character of {encoding.upper()}, or is none") from error
+        raise TruncatedError(f"the text ends inside a character of {encoding.upper()}, or is none") from error
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:
@@ -199,7 +200,7 @@ def encoding_of(path: Path) -> str:
                 wrong += len(_UNDECODED.findall(text))
                 # Only pieces with non-ASCII characters help to guess the codec, and a sample is enough.
                 sample += piece if len(sample) < CHUNK else b""
-    except Damaged:
+    except TruncatedError:
         pass
     # ``beyond`` counts invalid bytes, too. If at least half of the characters are valid, the file is UTF-8.
     if beyond >= 2 * wrong:

@@ -15,13 +15,13 @@ from typing import Any
 
 from neo4j import ManagedTransaction, Record
 
-from graphneg.amr.echoes import SaidTurn, Saying, echoes
+from graphneg.amr.echoes import SaidTurn, Statement, repetitions
 from graphneg.amr.facts import facts_and_sayings
 from graphneg.english.lexicon import Lexicon
 from graphneg.store.dialogues import StoredDialogue, read_dialogues, read_graphs
 from graphneg.store.statements import run, send_text
 
-Said = Mapping[str, Sequence[Saying]]
+Said = Mapping[str, Sequence[Statement]]
 """Maps the id of a graph to the statements that its nodes make."""
 
 
@@ -60,7 +60,7 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
 
 def _read(
     reader: _Reader, dialogues: Sequence[StoredDialogue], said: Said, lexicon: Lexicon
-) -> dict[str, list[Saying]]:
+) -> dict[str, list[Statement]]:
     """Read the graphs of dialogues that are missing in ``said``, and return their statements."""
     # Graphs from earlier loads are in the store.
     missing = [amr for dialogue in dialogues for amr in dialogue.graphs if amr not in said]
@@ -69,8 +69,8 @@ def _read(
 
 
 def _rows(dialogue: StoredDialogue, said: Said) -> list[dict[str, Any]]:
-    turns = [(turn.speaker, turn.amr) for turn in dialogue.turns if turn.amr is not None]
-    found = echoes([SaidTurn(speaker, said.get(amr, ())) for speaker, amr in turns])
+    turns = [(turn.speaker, turn.graph_id) for turn in dialogue.turns if turn.graph_id is not None]
+    found = repetitions([SaidTurn(speaker, said.get(amr, ())) for speaker, amr in turns])
     return [
         # Cypher allows only strings as the keys of maps.
         {"amr": amr, "repeats": {str(k): by for k, by in own.items()}}

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.content import Damaged, Refused, chunks, encoding_of, head
+from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_of, head
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
-from graphneg.ingest.fields import Fields, has_turns, is_row, require_columns
+from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import (
     LARGEST_ITEM,
@@ -191,7 +191,7 @@ def _is_document(first: str, second: str, fields: Fields) -> bool:
     if isinstance(value, list):
         # [["Hi.", "Ho."]] on one line is a document. Two such lines are JSON Lines with two dialogues.
         return not second.startswith("[")
-    return not second and not (has_turns(value, fields) or is_row(value, fields))
+    return not second and not (has_turns(value, fields) or is_utterance(value, fields))
 
 
 def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progress, encoding: str) -> Entries:
@@ -203,7 +203,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
             if len(whole) > LARGEST_ITEM:
                 break
         value = json.loads(whole.decode("utf-8"))
-    except (Damaged, ValueError, RecursionError):
+    except (TruncatedError, ValueError, RecursionError):
         _require_rows(path, whole[:_BEGINNING].decode("utf-8", "replace"))
         return _without_scalars(path, json_items(path, progress, encoding), options)
     if not has_turns(value, fields) and (rows := frame_rows(value, fields)) is None:
@@ -213,7 +213,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
     try:
         # Parse the document strictly: repeated keys raise an error.
         value = parse_json(whole.decode("utf-8"))
-    except Refused as reason:
+    except ItemError as reason:
         return iter([Rejected(f"{path}:1", str(reason))])
     if has_turns(value, fields):
         return iter([Item(f"{path}:1", 0, "", value)])
@@ -427,21 +427,21 @@ def _listing(path: Path, key: str) -> list[Any] | None:
         value = parse_json(path.read_text("utf-8"))
         if isinstance(value, dict) and isinstance(value.get(key), list):
             return value[key]
-    except (OSError, UnicodeDecodeError, Refused):
+    except (OSError, UnicodeDecodeError, ItemError):
         pass
     raise InputError(f"{path}: no file that save_to_disk wrote: the list {key!r} is missing")
 
 
 @contextmanager
 def _arrow_faults() -> Generator[None]:
-    """Convert the errors of pyarrow to `Refused`."""
+    """Convert the errors of pyarrow to `ItemError`."""
     import pyarrow as pa
 
     try:
         yield
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise Refused(f"the file is damaged, or no such file ({reason})") from error
+        raise ItemError(f"the file is damaged, or no such file ({reason})") from error
 
 
 def _parquet(path: Path, options: LoadOptions, progress: Progress) -> Entries:
@@ -521,7 +521,7 @@ def _rows(path: Path, opened: Callable[[], tuple[int | None, Iterator[Any]]], pr
                 progress.advance(batch.num_rows)
         finally:
             progress.finish()
-    except Refused as reason:
+    except ItemError as reason:
         yield Rejected(f"{path}:row {number + 1}", f"{reason}; the rest of it is not read")
 
 
@@ -536,7 +536,7 @@ def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
         row = cells()
         is_object = isinstance(row, Mapping)
         value = {str(key): _as_json(cell) for key, cell in row.items()} if is_object else _as_json(row)
-    except Refused as reason:
+    except ItemError as reason:
         return Rejected(place, str(reason))
     return Item(place, number - 1, "", value)
 
@@ -593,7 +593,7 @@ def _as_json(value: Any) -> Any:
         A string, number, list or object. Missing members of an object are left out.
 
     Raises:
-        Refused: The value has another type.
+        ItemError: The value has another type.
     """
     if value is None or isinstance(value, str | bool | int):
         return value
@@ -613,4 +613,4 @@ def _as_json(value: Any) -> Any:
         return _as_json(value.tolist())
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
-    raise Refused(f"a value of the type {type(value).__name__!r}, which is no text, number, list or object")
+    raise ItemError(f"a value of the type {type(value).__name__!r}, which is no text, number, list or object")

@@ -86,7 +86,7 @@ Case, spaces and punctuation are ignored when names are compared: ``authortype``
 answers, and the time of the message. A ``time`` may be any number that increases.
 """
 
-OWN_ROW = ("dialogue", "turn", "speaker", "text", "split", "amr")
+UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
 
 _NEVER_TURNS = ("turns",)
@@ -109,7 +109,7 @@ class Fields:
         for field in said:
             if field not in NAMES:
                 raise InputError(f"--map {field}={said[field]}: no field {field!r}; it is {listed(NAMES)}")
-        self.said = dict(said)
+        self.named_by_user = dict(said)
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
@@ -132,10 +132,10 @@ class Fields:
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
         plain = plain_names(keys)
         for field, names in NAMES.items():
-            if field in self.said:
+            if field in self.named_by_user:
                 # The user may have named an empty key, which no column has. The field is then missing.
-                if self.said[field] in keys:
-                    yield field, self.said[field]
+                if self.named_by_user[field] in keys:
+                    yield field, self.named_by_user[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
                 yield field, plain[name]
 
@@ -149,8 +149,8 @@ class Fields:
             The key that the user named, else ``turns``, else the first known name whose value is a list, or
             an object of lists of equal length. None if there is no such key.
         """
-        if "turns" in self.said:
-            return self.said["turns"] if self.said["turns"] in value else None
+        if "turns" in self.named_by_user:
+            return self.named_by_user["turns"] if self.named_by_user["turns"] in value else None
         if "turns" in value:
             return "turns"
         plain = plain_names(value)
@@ -158,7 +158,7 @@ class Fields:
         names = (plain[name] for name in NAMES["turns"] if name in plain)
         return next((key for key in names if isinstance(value[key], list) or columns_of(value[key])), None)
 
-    def other_names(self, found: Mapping[str, str]) -> str:
+    def renamed(self, found: Mapping[str, str]) -> str:
         """Describe which keys were read as which fields, for a notice.
 
         Args:
@@ -168,7 +168,9 @@ class Fields:
             A text such as ``text=message, speaker=author``. It lists the fields whose keys differ from
             graphneg's own names and were not named by the user.
         """
-        told = ((field, key) for field, key in found.items() if field not in self.said and key != field)
+        told = (
+            (field, key) for field, key in found.items() if field not in self.named_by_user and key != field
+        )
         return ", ".join(f"{field}={key}" for field, key in told)
 
     def unused(self, keys: Iterable[str]) -> list[str]:
@@ -224,7 +226,7 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 
-def is_row(value: Any, fields: Fields) -> bool:
+def is_utterance(value: Any, fields: Fields) -> bool:
     """Return whether an entry is a single utterance and not a whole dialogue.
 
     Args:
@@ -272,7 +274,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
             twice.
     """
     shown = listed(repr(column[:40]) for column in columns[:12])
-    for field, key in fields.said.items():
+    for field, key in fields.named_by_user.items():
         if key and key not in columns:
             raise InputError(f"{place}: --map {field}={key}: there is no such key or column, only {shown}")
     # Refuse columns that differ only in case, because users cannot tell which one is used.
@@ -281,7 +283,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
         raise InputError(f"{place}: a column stands twice in the header {shown}")
     found = fields.of(columns)
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
-    missing = [field for field in needed if fields.said.get(field) != "" and field not in found]
+    missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
     if missing:
         # If the file is a single dialogue, it needs no dialogue column. The message says how to declare that.
         alone = "; --map dialogue= says that all rows are one dialogue" if missing == ["dialogue"] else ""
@@ -302,7 +304,9 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
         True if there is no dialogue column, and rows have ids and name the rows that they answer.
     """
     return (
-        "dialogue" not in found and fields.said.get("dialogue") != "" and {"id", "reply_to"} <= found.keys()
+        "dialogue" not in found
+        and fields.named_by_user.get("dialogue") != ""
+        and {"id", "reply_to"} <= found.keys()
     )
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.reading import accepted, each_line, parse_json
 from graphneg.ingest.validation import mapping, strings
 from graphneg.json_input import json_line
@@ -33,7 +33,7 @@ from graphneg.progress import NoProgress
 
 ANNOTATORS = 3
 """Number of annotators who judged each response."""
-AGREED = 2
+MIN_VOTES = 2
 """Minimum number of votes for the label "contradictory". For the label "not contradictory", there must be
 none."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
@@ -43,7 +43,7 @@ _UNPUBLISHED = "[[TBA]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class JudgedResponse:
     """A response, with the number of annotators who called it contradictory.
 
     Attributes:
@@ -84,10 +84,10 @@ class Labelled:
         >>> [Labelled("", ("a", "b", "c"), ("A", "B", "A"), 0, "", n).label for n in range(4)]
         [0, None, 1, 1]
         """
-        return 1 if self.votes >= AGREED else None if self.votes else 0
+        return 1 if self.votes >= MIN_VOTES else None if self.votes else 0
 
 
-def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
+def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
     """Read the responses that have a label.
 
     If one of three annotators called a response contradictory, it has no label and is left out. Raises
@@ -102,7 +102,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
     Raises:
         InputError: The files contain no labelled response.
     """
-    labelled: list[Labelled] = []
+    labelled: list[JudgedResponse] = []
     for path in paths:
         lines = each_line(Path(path), NoProgress(), lambda at: [labelled_of(parse_json(at.text), at.place)])
         # One vote of three is no clear judgement, so the response has no label.
@@ -112,7 +112,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
     return labelled
 
 
-def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
+def labelled_lines(labelled: Iterable[JudgedResponse]) -> Iterator[str]:
     """Return labelled responses as JSON lines, in the format that `read_labelled` reads.
 
     Args:
@@ -127,7 +127,7 @@ def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
         yield json_line(dict(zip(KEYS, values, strict=True)))
 
 
-def labelled_of(value: Any, id: str) -> Labelled:
+def labelled_of(value: Any, id: str) -> JudgedResponse:
     """Convert a decoded JSON line to a response with its votes.
 
     Args:
@@ -138,11 +138,11 @@ def labelled_of(value: Any, id: str) -> Labelled:
         The response.
 
     Raises:
-        Refused: The value does not have the format.
+        ItemError: The value does not have the format.
     """
     fields = mapping(value, "the line")
     if missing := [key for key in KEYS if key not in fields]:
-        raise Refused(f'"{missing[0]}" is not there')
+        raise ItemError(f'"{missing[0]}" is not there')
     utterances = tuple(text.strip() for text in strings(fields["utterances"], '"utterances"'))
     speakers = tuple(strings(fields["speakers"], '"speakers"'))
     pair, generator, votes = (fields[key] for key in KEYS[2:])
@@ -168,5 +168,5 @@ def labelled_of(value: Any, id: str) -> Labelled:
     # Report only the first fault, because later ones may be consequences of it.
     for is_fault, reason in faults:
         if is_fault:
-            raise Refused(reason)
-    return Labelled(id, utterances, speakers, indices[0], generator, votes)
+            raise ItemError(reason)
+    return JudgedResponse(id, utterances, speakers, indices[0], generator, votes)

@@ -18,16 +18,16 @@ from typing import Any, Protocol, TypeVar
 from neo4j import ManagedTransaction, Record
 
 from graphneg.amr.facts import NAMES, facts
-from graphneg.english.lexicon import Lexicon, english, judge
+from graphneg.english.lexicon import Lexicon, english, usable_antonyms
 from graphneg.english.words import is_foreign
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Reads, Selection, dialogue_ids, read_graphs
+from graphneg.store.dialogues import QueryRunner, Selection, dialogue_ids, read_graphs
 from graphneg.store.opening import apply_schema, finish_upgrade, unfinished_upgrade
-from graphneg.store.statements import Sent, cypher_text, in_transactions, run, send
+from graphneg.store.statements import RunningStatement, cypher_text, in_transactions, run, send
 
 T = TypeVar("T")
 ROWS = 5_000
@@ -38,14 +38,14 @@ DIALOGUES = 50
 """Number of dialogues in a transaction."""
 TERMS = 2_000
 """Number of terms in a transaction."""
-OF_TEXTS = frozenset({"past-form", "future-form"})
+TEXT_CLASSES = frozenset({"past-form", "future-form"})
 """Word classes whose words are looked up in the texts of utterances, because graphs do not contain them.
 
 AMR has no tense: only the text shows that "We went home" is about the past.
 """
 
 
-class Target(Reads, Protocol):
+class Target(QueryRunner, Protocol):
     """The destination of a load: a store, or the folder of a bulk load."""
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
@@ -70,7 +70,7 @@ class Target(Reads, Protocol):
         """
         ...
 
-    def raise_version(self, transaction: ManagedTransaction) -> None:
+    def change_version(self, transaction: ManagedTransaction) -> None:
         """Raise the version of the content, in the transaction that changes the content.
 
         Args:
@@ -125,7 +125,7 @@ class DerivedRecords:
         """
         return self.write(work)
 
-    def raise_version(self, transaction: ManagedTransaction) -> None:
+    def change_version(self, transaction: ManagedTransaction) -> None:
         """Do nothing: derived records do not change the content.
 
         Args:
@@ -133,7 +133,7 @@ class DerivedRecords:
         """
 
 
-def stored_lexicon(source: Reads | ManagedTransaction) -> Lexicon:
+def stored_lexicon(source: QueryRunner | ManagedTransaction) -> Lexicon:
     """Return the lexicon of a store.
 
     Args:
@@ -171,7 +171,7 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     return [rows[id] for id in sorted(rows)]
 
 
-def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[Sent]:
+def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[RunningStatement]:
     """Send the statements that create terms, and those that connect them to other values on their scales.
 
     Args:
@@ -190,7 +190,7 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
     return [*sent, send(tx, "load/moves", moves=moves)] if moves else sent
 
 
-def finish(sent: Iterable[Sent]) -> None:
+def finish(sent: Iterable[RunningStatement]) -> None:
     """Wait until the server has run statements that were sent.
 
     Args:
@@ -223,7 +223,11 @@ def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexico
         frames.setdefault(row["lemma"], []).append((row["id"], row["roles"]))
     for known in frames.values():
         known.sort()
-    judged = [antonym for word in sorted(weights) for antonym in judge(word, weights[word], frames, lexicon)]
+    judged = [
+        antonym
+        for word in sorted(weights)
+        for antonym in usable_antonyms(word, weights[word], frames, lexicon)
+    ]
     for part in in_transactions(sorted(weights), ROWS):
         run(tx, "lexicon/forget_antonyms", words=part)
     for is_frame, name in ((False, "lexicon/antonyms"), (True, "lexicon/antonym_frames")):
@@ -291,7 +295,7 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     store.write(lambda tx: _write_words(tx, sorted(words), lexicon))
     # Recompute all graphs if the affected ones cannot be looked up by their terms.
     # Nodes of structural concepts have no term, and words in the texts of utterances are not indexed.
-    if None in terms or any(entry.cells[0].lstrip("-") in OF_TEXTS for entry in entries):
+    if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
         batches = _pages(store, "upgrade/graphs", GRAPHS)
     else:
         rows = store.read(cypher_text("upgrade/graphs_of_words"), words=sorted(words))
@@ -308,7 +312,7 @@ def _dialogues(store: Store) -> Iterator[list[str]]:
         yield page
 
 
-def _pages(store: Reads, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
+def _pages(store: QueryRunner, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
     while page := [row["id"] for row in store.read(cypher_text(name), after=after, limit=limit)]:
         yield page
         # Continue after the last id instead of at an offset, because rows may change in the meantime.
@@ -345,5 +349,5 @@ def _write_words(tx: ManagedTransaction, words: Sequence[str], lexicon: Lexicon)
     finish(write_terms(tx, words, lexicon))
     run(tx, "upgrade/words", terms=[term_row(word, lexicon) for word in words])
     frames = [row["id"] for row in run(tx, "lexicon/frames_of", words=list(words))]
-    run(tx, "upgrade/frames", frames=[{"id": id, "classes": sorted(lexicon.of(id))} for id in frames])
+    run(tx, "upgrade/frames", frames=[{"id": id, "classes": sorted(lexicon.classes_of(id))} for id in frames])
     judge_antonyms(tx, words, lexicon)

@@ -1,6 +1,6 @@
 """Define the interface of loaders, find loaders by name, check the format of files, and report on a load.
 
-A loader reads files of one format and yields records. `get_loader` returns a loader by name. `checked`
+A loader reads files of one format and yields records. `get_loader` returns a loader by name. `check_format`
 compares the beginning of a file with the known formats, so that a file of another format causes one clear
 error instead of a rejection for each line. `LoadReport` counts the records that were written, those that were
 already present, and those that were rejected.
@@ -42,11 +42,12 @@ class Notices:
     """The messages of a loader to the user, besides rejections: lines of text, and counts.
 
     Attributes:
-        said: The lines without duplicates, in order of addition. They are the keys; the values are unused.
+        messages: The lines without duplicates, in order of addition. They are the keys; the values are
+            unused.
         counts: Numbers by thing and what happened to it, such as ``("empty turn", "left out")``.
     """
 
-    said: dict[str, None] = field(default_factory=dict[str, None])
+    messages: dict[str, None] = field(default_factory=dict[str, None])
     counts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def say(self, line: str) -> None:
@@ -55,7 +56,7 @@ class Notices:
         Args:
             line: The line.
         """
-        self.said[line] = None
+        self.messages[line] = None
 
     def count(self, what: str, became: str, amount: int = 1) -> None:
         """Count something that the loader changed or left out.
@@ -74,7 +75,7 @@ class Notices:
             for (what, became), amount in self.counts.items()
             if amount
         )
-        return [*self.said, *counted]
+        return [*self.messages, *counted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +318,7 @@ _BINARY = (
 """The first bytes of formats that loaders do not read, with a description for messages."""
 
 
-def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
+def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
     """Yield the records of a file if it has the format of the loader.
 
     The iterator raises `InputError` if the beginning of the file shows another format. If it shows no known
@@ -331,10 +332,10 @@ def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Reco
     Yields:
         The records.
     """
-    yield from records if _looks_right(path, loader) else hopeful(str(path), loader, records)
+    yield from records if _looks_right(path, loader) else check_by_records(str(path), loader, records)
 
 
-def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Record]:
+def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iterator[Record]:
     """Yield records from a source whose format can only be judged by its records.
 
     Args:
@@ -364,7 +365,7 @@ def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Reco
     )
 
 
-def recognised(path: Path, loader: str) -> bool:
+def has_format(path: Path, loader: str) -> bool:
     """Return whether the beginning of a file has the format of a loader.
 
     Args:

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.content import Damaged, Refused, chunks, head
-from graphneg.ingest.spill import KnownIds
-from graphneg.json_input import DECODER, DuplicateKeyError, certain_members, decode_json, json_fault
+from graphneg.ingest.content import ItemError, TruncatedError, chunks, head
+from graphneg.ingest.spill import IdSet
+from graphneg.json_input import DECODER, DuplicateKeyError, decode_json, json_fault, unambiguous_members
 from graphneg.model import Rejected
 from graphneg.progress import Progress
 
@@ -251,7 +251,7 @@ def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[t
                     yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
                 # Drop the rest of an overlong line while it is read, so that it does not fill the memory.
                 rest, skipping = b"", True
-    except Damaged as reason:
+    except TruncatedError as reason:
         yield Rejected(f"{path}:{number}", str(reason))
         return
     if rest and not skipping:
@@ -277,7 +277,7 @@ def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[L
         place = f"{path}:{line[0]}"
         try:
             yield Line(place, line[0], decoded(line[1]))
-        except Refused as reason:
+        except ItemError as reason:
             yield UnreadLine(place, str(reason), line[1].decode("utf-8", "replace"))
 
 
@@ -291,15 +291,15 @@ def decoded(data: bytes) -> str:
         The text of the line, without a carriage return at its end.
 
     Raises:
-        Refused: The line is not UTF-8, or contains a NUL character.
+        ItemError: The line is not UTF-8, or contains a NUL character.
     """
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start
-        raise Refused(f"not UTF-8: byte 0x{data[at]:02x} at byte {at + 1} of the line") from error
+        raise ItemError(f"not UTF-8: byte 0x{data[at]:02x} at byte {at + 1} of the line") from error
     if "\0" in text:
-        raise Refused(f"a NUL character at column {text.index(chr(0)) + 1}")
+        raise ItemError(f"a NUL character at column {text.index(chr(0)) + 1}")
     # On Windows, lines end with CR LF.
     return text.removesuffix("\r")
 
@@ -312,7 +312,7 @@ def each_line(
     Args:
         path: The file.
         progress: Progress display; advanced by the number of bytes read.
-        make: Function that returns the records of a line. It may raise `Refused` to reject the line.
+        make: Function that returns the records of a line. It may raise `ItemError` to reject the line.
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
@@ -324,7 +324,7 @@ def each_line(
         elif line.text.strip():
             try:
                 yield from make(line)
-            except Refused as reason:
+            except ItemError as reason:
                 yield Rejected(line.place, str(reason))
 
 
@@ -364,14 +364,14 @@ def each_group(
         begins: Function of the first part of the current group and the next part. It returns whether the next
             part begins a new group.
         make: Function that returns an item, given the number of the group (from 0) and its parts. It may
-            raise `Refused`.
+            raise `ItemError`.
         title: Function that returns the name of a group in messages, given its number and its first part.
 
     Yields:
         The items, and a `Rejected` for each part or group that is rejected.
 
     Raises:
-        Refused: Never leaves this function: it is caught, and the group is rejected.
+        ItemError: Never leaves this function: it is caught, and the group is rejected.
     """
     number, group, unread = 0, list[Item](), ""
     # The additional None marks the end, and completes the last group.
@@ -384,9 +384,9 @@ def each_group(
         if group and (part is None or begins(group[0], part)):
             try:
                 if unread:
-                    raise Refused(unread)
+                    raise ItemError(unread)
                 yield make(number, group)
-            except Refused as reason:
+            except ItemError as reason:
                 yield Rejected(group[0].place, f"{title(number, group[0])}: {reason}")
             number, group, unread = number + 1, [], ""
         # Limit the size of a group, so that a file without group boundaries does not fill the memory.
@@ -409,14 +409,14 @@ def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
     """
     for line in text_lines(path, progress, encoding):
         if isinstance(line, UnreadLine):
-            yield UnreadRow(line.place, line.reason, certain_members(line.text))
+            yield UnreadRow(line.place, line.reason, unambiguous_members(line.text))
         elif isinstance(line, Rejected):
             yield line
         elif line.text.strip():
             try:
                 yield Item(line.place, line.number - 1, "", parse_json(line.text))
-            except Refused as reason:
-                yield UnreadRow(line.place, str(reason), certain_members(line.text))
+            except ItemError as reason:
+                yield UnreadRow(line.place, str(reason), unambiguous_members(line.text))
 
 
 def parse_json(text: str) -> Any:
@@ -429,12 +429,12 @@ def parse_json(text: str) -> Any:
         The value in Python's types.
 
     Raises:
-        Refused: The text is not JSON, has a key twice in one object, or is nested too deeply.
+        ItemError: The text is not JSON, has a key twice in one object, or is nested too deeply.
     """
     try:
         return decode_json(text)
     except InputError as error:
-        raise Refused(str(error)) from error
+        raise ItemError(str(error)) from error
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -460,27 +460,27 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
         The items. ``key`` is the name of the member, and ``number`` the index in the array or object.
 
     Raises:
-        Refused: Never leaves this function: it is caught, and the rest of the file is rejected.
+        ItemError: Never leaves this function: it is caught, and the rest of the file is rejected.
     """
-    window = _Window(chunks(path, progress, encoding))
+    window = JsonCursor(chunks(path, progress, encoding))
     try:
         if window.peek() not in ("[", "{"):
-            raise Refused("neither a JSON array nor a JSON object")
+            raise ItemError("neither a JSON array nor a JSON object")
         yield from _items(window, path, "")
         if window.peek():
-            raise Refused("text follows the end of the JSON document")
-    except Refused as reason:
+            raise ItemError("text follows the end of the JSON document")
+    except ItemError as reason:
         yield Rejected(f"{path}:{window.line()}", f"{reason}; the rest of the file is not read")
 
 
-def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
+def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected]:
     """Yield the elements or members of the array or object that begins at the current position."""
     is_object = window.peek() == "{"
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)
     index = 0
     # Keep the names on disk, because an object may have as many members as a corpus has dialogues.
-    names = KnownIds() if is_object else None
+    names = IdSet() if is_object else None
     while window.peek() != closing:
         if index:
             window.take(",")
@@ -488,7 +488,7 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
         if names is not None:
             name = window.value()
             if not isinstance(name, str):
-                raise Refused("not JSON: a member's name is not a string")
+                raise ItemError("not JSON: a member's name is not a string")
             key, is_new = name, names.add(name)
             window.take(":")
         if not is_new:
@@ -499,13 +499,13 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
             yield from items if is_new else (item for item in items if isinstance(item, Rejected))
         else:
             if not window.peek():
-                raise Refused("the file ends inside the JSON document")
+                raise ItemError("the file ends inside the JSON document")
             place = f"{path}:{window.line()}"
             try:
                 item = (Member if is_object else Item)(place, index, key, window.value())
-            except Damaged:
+            except TruncatedError:
                 raise
-            except Refused as reason:
+            except ItemError as reason:
                 window.skip_value()
                 item = Rejected(place, f"item {key or index}: {reason}")
             if is_new or isinstance(item, Rejected):
@@ -514,7 +514,7 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
     window.take(closing)
 
 
-class _Window:
+class JsonCursor:
     """A part of a JSON document, from the current position onwards, that is held in memory."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
@@ -550,12 +550,12 @@ class _Window:
             sign: The character.
 
         Raises:
-            Refused: The next character is a different one, or the document ends.
+            ItemError: The next character is a different one, or the document ends.
         """
         following = self.peek()
         if following != sign:
             which = f"not JSON: {following!r}" if following else "the file ends"
-            raise Refused(f"{which} where {sign} should follow")
+            raise ItemError(f"{which} where {sign} should follow")
         self._at += 1
 
     def value(self) -> Any:
@@ -568,7 +568,7 @@ class _Window:
             The value.
 
         Raises:
-            Refused: The value is not valid JSON.
+            ItemError: The value is not valid JSON.
         """
         self.peek()
         while True:
@@ -578,7 +578,7 @@ class _Window:
                 # If the value is cut off, as in `{"a": 1, "a"`, more text may make it valid.
                 # For other errors, such as a repeated key, more text does not help.
                 if not isinstance(error, json.JSONDecodeError) or not self._more():
-                    raise Refused(json_fault(error)) from error
+                    raise ItemError(json_fault(error)) from error
             else:
                 # A number at the end of the text may be incomplete: `12` may be the start of `123`.
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
@@ -589,7 +589,7 @@ class _Window:
         """Move past the value at the current position, whether it is valid or not.
 
         Raises:
-            Refused: Its brackets are not closed within `LARGEST_ITEM` characters.
+            ItemError: Its brackets are not closed within `LARGEST_ITEM` characters.
         """
         while True:
             depth = 0
@@ -602,7 +602,7 @@ class _Window:
                     self._at = match.end() if depth == 0 else match.start()
                     return
             if not self._more():
-                raise Refused("the value does not end")
+                raise ItemError("the value does not end")
 
     def _more(self) -> bool:
         """Double the amount of text after the current position, and return whether there was more."""

@@ -23,20 +23,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from graphneg.ingest.assumptions import Ids, Speakers
-from graphneg.ingest.content import Refused
-from graphneg.ingest.fields import OWN_ROW, Fields, Value, is_threaded, require_columns
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.fields import UTTERANCE_FIELDS, Fields, Value, is_threaded, require_columns
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
-from graphneg.ingest.spill import RowStore, Threads, is_scattered, parent_names
-from graphneg.ingest.times import moment
-from graphneg.ingest.values import id_text, said_of, unwrapped
+from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
+from graphneg.ingest.times import parse_time
+from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
 from graphneg.model import Rejected
 
 Entries = Iterator[Item | Rejected]
 
 
-class Part(NamedTuple):
+class DialogueRow(NamedTuple):
     """A row of a dialogue. If the row cannot be read, the reason takes the place of its cells.
 
     Attributes:
@@ -61,7 +61,7 @@ class Part(NamedTuple):
         return f"{self.split}\0{self.dialogue}"
 
 
-class _CircleError(Refused):
+class _CircleError(ItemError):
     """Signal that a message cannot be assigned to a dialogue, because its replies form a cycle.
 
     Other rows with faults also make the dialogues of the neighbouring rows invalid; such a message does not.
@@ -83,38 +83,38 @@ class RowReader:
         keys = tuple(first.value) if isinstance(first.value, dict) else ("text",)
         self._fields, self._notices, self._file = fields, notices, file
         self._known = fields.of(keys)
-        own = {field: self._known[field] for field in OWN_ROW if field in self._known}
+        own = {field: self._known[field] for field in UTTERANCE_FIELDS if field in self._known}
         if "dialogue" in own or set(keys) - set(own.values()):
             require_columns(first.place, keys, fields)
         self._is_threaded = is_threaded(self._known, fields)
         shown = {**own, **{field: self._known[field] for field in ("id", "reply_to") if self._is_threaded}}
-        if told := fields.other_names(shown):
+        if told := fields.renamed(shown):
             notices.say(f"{file}: read as {told}")
         if self._is_threaded:
             notices.say(f"{file}: no dialogue column; messages that answer each other are one dialogue")
         self._number = 0
-        self._speakers, self._ids = Speakers(file, fields, notices), Ids(file, notices)
+        self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
 
     def dialogues(
-        self, read: Callable[[], Entries], entries: Entries, lost: Rejected | None = None
+        self, read: Callable[[], Entries], entries: Entries, unread_before: Rejected | None = None
     ) -> Entries:
         """Read the rows and combine them into dialogues.
 
         Args:
             read: Function that reads all entries of the source again, without progress display.
             entries: The entries of the source, starting with the first row.
-            lost: The last entry before the first row that was rejected; None if there is none.
+            unread_before: The last entry before the first row that was rejected; None if there is none.
 
         Yields:
             The dialogues in graphneg's own JSON format, not yet validated, and a `Rejected` for each row or
             dialogue that is rejected.
         """
         threads = self._threads(read()) if self._is_threaded else None
-        if threads is None and not is_scattered(self._keys(read())):
-            yield from self._grouped(self._parts(entries, None, lost))
+        if threads is None and not is_interleaved(self._keys(read())):
+            yield from self._grouped(self._parts(entries, None, unread_before))
         else:
-            yield from self._scattered(self._parts(entries, threads, lost))
-        self._speakers.conclude()
+            yield from self._scattered(self._parts(entries, threads, unread_before))
+        self._speakers.report()
 
     def _keys(self, entries: Entries) -> Iterator[str]:
         by, split = self._known.get("dialogue"), self._known.get("split")
@@ -122,7 +122,7 @@ class RowReader:
             if isinstance(entry, Item) and isinstance(entry.value, dict):
                 cells = cast("Value", entry.value)
                 written = cells.get(by) if by else entry.key
-                with suppress(Refused):
+                with suppress(ItemError):
                     yield f"{_split(cells.get(split)) if split else ''}\0{id_text(written)}"
 
     def _threads(self, entries: Entries) -> Threads:
@@ -135,34 +135,38 @@ class RowReader:
         return threads
 
     def _parts(
-        self, entries: Entries, threads: Threads | None, lost: Rejected | None
-    ) -> Iterator[Part | Rejected]:
+        self, entries: Entries, threads: Threads | None, unread_before: Rejected | None
+    ) -> Iterator[DialogueRow | Rejected]:
         """Yield each row with its dialogue. If a row cannot be read, mark its dialogue as invalid."""
-        last: Part | None = None
+        last: DialogueRow | None = None
         for entry in entries:
             try:
                 part = self._part(entry, threads)
             except _CircleError as reason:
                 yield Rejected(entry.place, str(reason))
                 continue
-            except Refused as reason:
+            except ItemError as reason:
                 entry, part = Rejected(entry.place, str(reason)), None
             if isinstance(entry, Rejected):
                 yield Rejected(entry.place, entry.reason)
             if part is None:
                 # The row may belong to the previous or to the next dialogue, so both are marked as invalid.
-                lost = cast("Rejected", entry)
+                unread_before = cast("Rejected", entry)
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
             # The unreadable row may have been the first row of this dialogue, so mark it as invalid.
             # Turn numbers make that unnecessary: if the first row is missing, so is its number.
-            if lost is not None and "turn" not in self._known and (last is None or last.key != part.key):
-                yield part._replace(cells=None, fault=f"the row at {lost.place} can't be read")
-            last, lost = part, None
+            if (
+                unread_before is not None
+                and "turn" not in self._known
+                and (last is None or last.key != part.key)
+            ):
+                yield part._replace(cells=None, fault=f"the row at {unread_before.place} can't be read")
+            last, unread_before = part, None
             yield part
 
-    def _part(self, entry: Item | Rejected, threads: Threads | None) -> Part | None:
+    def _part(self, entry: Item | Rejected, threads: Threads | None) -> DialogueRow | None:
         if isinstance(entry, Rejected):
             by = self._known.get("dialogue", "")
             cells: Value = entry.cells if isinstance(entry, UnreadRow) else {}
@@ -171,25 +175,27 @@ class RowReader:
             if id is None or "\ufffd" in id:
                 return None
             split = _split(cells.get(self._known.get("split", "")))
-            return Part(
+            return DialogueRow(
                 id, str(cells[by]), split, entry.place, None, f"the row at {entry.place} can't be read"
             )
         value: Any = {"text": entry.value} if isinstance(entry.value, str) else entry.value
         if not isinstance(value, dict):
-            raise Refused("neither an object nor a text")
+            raise ItemError("neither an object nor a text")
         cells = cast("Value", value)
         by = self._known.get("dialogue")
         written: Any = cells.get(by) if by else entry.key
         if threads is not None:
             written, answered = _reply(cells, self._fields)
             if written is None:
-                raise Refused("it has no id")
+                raise ItemError("it has no id")
             if (written := threads.first(written)) is None:
                 raise _CircleError(f"it answers {answered!r}, and replies go in a circle")
         split = _split(cells.get(self._known.get("split", "")))
-        return Part(id_text(written) or "", str(unwrapped(written)).strip(), split, entry.place, cells)
+        return DialogueRow(
+            id_text(written) or "", str(unwrap_extended_json(written)).strip(), split, entry.place, cells
+        )
 
-    def _grouped(self, parts: Iterable[Part | Rejected]) -> Entries:
+    def _grouped(self, parts: Iterable[DialogueRow | Rejected]) -> Entries:
         """Yield one dialogue per run of consecutive rows with the same id."""
         group: _Group | None = None
         for part in parts:
@@ -204,7 +210,7 @@ class RowReader:
         if group is not None:
             yield from self._dialogue(group)
 
-    def _scattered(self, parts: Iterable[Part | Rejected]) -> Entries:
+    def _scattered(self, parts: Iterable[DialogueRow | Rejected]) -> Entries:
         """Yield one dialogue per id, from all rows with this id, wherever they are."""
         store = RowStore()
         for part in parts:
@@ -215,7 +221,7 @@ class RowReader:
         for _, rows in store.groups():
             group: _Group | None = None
             for row in rows:
-                part = Part(*row)
+                part = DialogueRow(*row)
                 group = group or _Group(part)
                 group.add(part)
             if group is not None:
@@ -228,59 +234,59 @@ class RowReader:
             return
         try:
             if group.fault:
-                raise Refused(group.fault)
+                raise ItemError(group.fault)
             yield self._made(group.rows)
-        except Refused as reason:
+        except ItemError as reason:
             yield Rejected(first.place, f"dialogue {first.written[:60]!r}: {reason}")
         self._number += 1
 
-    def _made(self, rows: list[Part]) -> Item:
+    def _made(self, rows: list[DialogueRow]) -> Item:
         """Build a dialogue from its rows, as a decoded JSON object."""
         first = rows[0]
         if "dialogue" in self._known and not first.dialogue:
-            raise Refused(f"the column {self._known['dialogue']!r} is empty")
-        self._ids.see(first.written, first.dialogue)
+            raise ItemError(f"the column {self._known['dialogue']!r} is empty")
+        self._ids.count(first.written, first.dialogue)
         for row in rows:
             if row.split != first.split:
-                raise Refused(f"another split at {row.place}")
+                raise ItemError(f"another split at {row.place}")
             if row.written != first.written:
-                raise Refused(f"its id is {first.written!r}, but {row.written!r} at {row.place}")
-        used = {key for row in rows for field, key in self._of(row).items() if field in OWN_ROW}
+                raise ItemError(f"its id is {first.written!r}, but {row.written!r} at {row.place}")
+        used = {key for row in rows for field, key in self._of(row).items() if field in UTTERANCE_FIELDS}
         turns: list[dict[str, Any]] = []
         ordered = self._in_order(rows)
         if any(before is not after for before, after in zip(rows, ordered, strict=True)):
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
-            self._speakers.see(cells)
+            self._speakers.count(cells)
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
-            turns.append(others | said_of(cells, self._of(row)))
+            turns.append(others | utterance_fields(cells, self._of(row)))
         value = {"id": first.dialogue or str(self._number), "turns": turns}
         return Item(
             first.place, self._number, first.dialogue, value | ({"split": first.split} if first.split else {})
         )
 
-    def _of(self, row: Part) -> Mapping[str, str]:
+    def _of(self, row: DialogueRow) -> Mapping[str, str]:
         return self._fields.of(cast("Value", row.cells))
 
-    def _order_column(self, rows: list[Part]) -> str:
+    def _order_column(self, rows: list[DialogueRow]) -> str:
         """Return the names of the columns that decide the order of the turns, for a notice."""
         fields = ["turn"] if "turn" in self._known else ["time", "reply_to"]
         known = {**self._of(rows[0]), **self._known}
         return " and ".join(repr(known[field]) for field in fields if field in known)
 
-    def _in_order(self, rows: list[Part]) -> list[Part]:
+    def _in_order(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Return the rows of a dialogue in the order of its turns."""
         if (key := self._known.get("turn")) is not None:
             return _by_number(rows, key)
         return self._replies_later(self._by_time(rows))
 
-    def _by_time(self, rows: list[Part]) -> list[Part]:
+    def _by_time(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Return the rows sorted by time if all of them have a time, else in their old order."""
         written = [cast("Value", row.cells).get(self._of(row).get("time", "")) for row in rows]
         if all(cell in (None, "") for cell in written):
             return rows
-        times = [moment(cell) for cell in written]
+        times = [parse_time(cell) for cell in written]
         if any(time is None for time in times):
             self._notices.count("dialogue", "kept in the order of its rows, as its times are not understood")
             return rows
@@ -291,7 +297,7 @@ class RowReader:
             rows, seconds = rows[::-1], seconds[::-1]
         return [rows[at] for at in sorted(range(len(rows)), key=seconds.__getitem__)]
 
-    def _replies_later(self, rows: list[Part]) -> list[Part]:
+    def _replies_later(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Move each reply after the row that it answers, and keep the order of the rows otherwise."""
         replies = [_reply(cast("Value", row.cells), self._fields) for row in rows]
         if not any(answered for _, answered in replies):
@@ -299,7 +305,9 @@ class RowReader:
         places: dict[str, int] = {}
         for at, (id, _) in enumerate(replies):
             if id is not None and places.setdefault(id, at) != at:
-                raise Refused(f"two rows have the id {id[:40]!r}: {rows[places[id]].place}, {rows[at].place}")
+                raise ItemError(
+                    f"two rows have the id {id[:40]!r}: {rows[places[id]].place}, {rows[at].place}"
+                )
         above: list[int | None] = []
         for at, (_, answered) in enumerate(replies):
             names = parent_names(answered) if answered else ()
@@ -336,7 +344,7 @@ class RowReader:
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If the replies form a cycle, its rows were never placed.
         if len(order) < len(rows):
-            raise Refused("its replies go in a circle")
+            raise ItemError("its replies go in a circle")
         return [rows[at] for at in order]
 
 
@@ -344,11 +352,11 @@ class RowReader:
 class _Group:
     """The rows of a dialogue; if the dialogue must be rejected, also the reason."""
 
-    first: Part
-    rows: list[Part] = field(default_factory=list[Part])
+    first: DialogueRow
+    rows: list[DialogueRow] = field(default_factory=list[DialogueRow])
     fault: str = ""
 
-    def add(self, part: Part) -> None:
+    def add(self, part: DialogueRow) -> None:
         """Add a row.
 
         Args:
@@ -373,14 +381,14 @@ def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
     for field_ in ("id", "reply_to"):
         try:
             found.append(id_text(cells[known[field_]]) if field_ in known else None)
-        except Refused:
+        except ItemError:
             found.append(None)
     id, answered = found
     # A message that refers to itself answers nothing, so it begins a thread.
     return id, None if answered == id else answered
 
 
-def _by_number(rows: list[Part], key: str) -> list[Part]:
+def _by_number(rows: list[DialogueRow], key: str) -> list[DialogueRow]:
     """Return the rows sorted by turn number.
 
     Args:
@@ -391,18 +399,18 @@ def _by_number(rows: list[Part], key: str) -> list[Part]:
         The sorted rows.
 
     Raises:
-        Refused: The numbers are not 0 to n-1 or 1 to n.
+        ItemError: The numbers are not 0 to n-1 or 1 to n.
     """
     numbered = [(_turn_number(cast("Value", row.cells).get(key), row), row) for row in rows]
     numbered.sort(key=lambda one: one[0])
     for expected, (number, row) in enumerate(numbered, 1 if numbered[0][0] == 1 else 0):
         if number != expected:
             cell = str(cast("Value", row.cells).get(key))[:20]
-            raise Refused(f"turn {cell!r} at {row.place} where {expected} should follow")
+            raise ItemError(f"turn {cell!r} at {row.place} where {expected} should follow")
     return [row for _, row in numbered]
 
 
-def _turn_number(cell: Any, row: Part) -> int:
+def _turn_number(cell: Any, row: DialogueRow) -> int:
     """Convert a cell to a turn number. The cell may be a number or a string of digits.
 
     Args:
@@ -413,11 +421,11 @@ def _turn_number(cell: Any, row: Part) -> int:
         The number.
 
     Raises:
-        Refused: The cell is not a whole number.
+        ItemError: The cell is not a whole number.
     """
     text = str(cell).strip().removesuffix(".0")
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise Refused(
+        raise ItemError(
             f"turn {str(cell)[:20]!r} at {row.place} is no number; "
             "--map turn= goes by time or the rows' order"
         )

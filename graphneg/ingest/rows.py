@@ -24,13 +24,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from graphneg.amr.echoes import SaidTurn, Saying, echoes
+from graphneg.amr.echoes import SaidTurn, Statement, repetitions
 from graphneg.amr.facts import facts_and_sayings
 from graphneg.amr.penman import is_inverted
-from graphneg.english.lexicon import Lexicon, english, form_of
+from graphneg.english.lexicon import Lexicon, english, surface_form
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
-from graphneg.english.takes import sort_of
-from graphneg.english.tokens import WORD, closed_up, one_line, word_count
+from graphneg.english.selectional_preferences import noun_cluster
+from graphneg.english.tokens import WORD, detokenize, one_line, word_count
 from graphneg.english.words import CLOSED, content_lemmas, is_foreign, is_past, word_class
 from graphneg.hashing import number
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
@@ -213,7 +213,7 @@ class GraphRows:
     amrs: list[Row] = field(default_factory=list[Row])
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
-    said: dict[str, list[Saying]] = field(default_factory=dict[str, list[Saying]])
+    said: dict[str, list[Statement]] = field(default_factory=dict[str, list[Statement]])
     """The statements that the nodes of each graph make, by graph id. Repetitions are found by comparing
     them."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
@@ -281,7 +281,7 @@ class GraphRows:
             turns: The speaker and the graph id of each turn that has a graph, in order. The graphs must have
                 been added before.
         """
-        found = echoes([SaidTurn(speaker, self.said[id]) for speaker, id in turns])
+        found = repetitions([SaidTurn(speaker, self.said[id]) for speaker, id in turns])
         for (_, id), own in zip(turns, found, strict=True):
             for k, by in own.items():
                 self.nodes[self._first[id] + k]["repeats"] = by
@@ -314,7 +314,7 @@ def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
     known = {
         "start_kind": kind_of(start),
         "end_kind": kind_of(end),
-        "modified_kinds": lexicon.said_of(start, end),
+        "modified_kinds": lexicon.modified_kinds(start, end),
     }
     return asdict(opposite) | known
 
@@ -330,11 +330,11 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
         A row with the term, its surface form, its word classes and its noun class.
     """
     classes, goods = (
-        sorted(lexicon.of(text.replace(" ", "-"))),
-        "physical-object" in lexicon.of(kind_of(text)),
+        sorted(lexicon.classes_of(text.replace(" ", "-"))),
+        "physical-object" in lexicon.classes_of(kind_of(text)),
     )
-    known = {"text": text, "form": form_of(text), "classes": classes, "physical_object": goods or None}
-    return known | {"noun_class": sort_of(text)}
+    known = {"text": text, "form": surface_form(text), "classes": classes, "physical_object": goods or None}
+    return known | {"noun_class": noun_cluster(text)}
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
@@ -366,7 +366,7 @@ def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
         A row with the id, the term of the lemma, and the properties of the frame's node.
     """
     properties: Row = {"id": frame.id, "lemma": frame.lemma, "roles": list(frame.roles)}
-    properties["classes"] = sorted(lexicon.of(frame.id))
+    properties["classes"] = sorted(lexicon.classes_of(frame.id))
     given = {"descriptions": frame.descriptions, "aliases": frame.aliases}
     properties |= {name: list(texts) for name, texts in given.items() if texts}
     return {"id": frame.id, "term": lexeme(frame.lemma), "properties": properties}
@@ -517,7 +517,7 @@ def sentence(id: str, text: str, source: str, place: str, clause: bool = False) 
     Returns:
         The sentence; a `Rejected` if it is too long or contains a lone surrogate.
     """
-    text = closed_up(text)
+    text = detokenize(text)
     if len(text) > LONGEST_SENTENCE:
         return Rejected(place, f"a sentence is longer than {LONGEST_SENTENCE:,} characters")
     try:

@@ -18,14 +18,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from graphneg.ingest.assumptions import Ids, Speakers
-from graphneg.ingest.content import Refused
-from graphneg.ingest.fields import NAMES, Fields, Value, columns_of, has_turns, is_row, listed, plain_names
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.fields import (
+    NAMES,
+    Fields,
+    Value,
+    columns_of,
+    has_turns,
+    is_utterance,
+    listed,
+    plain_names,
+)
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.reading import Item, Member, UnreadRow, split_of
 from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
-from graphneg.ingest.values import id_text, said_of, unwrapped
+from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 
@@ -70,13 +79,13 @@ def dialogue_values(
         file = entry.place.rpartition(":")[0] or entry.place
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
-        needs_ids = not is_row(entry.value, fields) and not _has_id(entry, fields)
+        needs_ids = not is_utterance(entry.value, fields) and not _has_id(entry, fields)
         # A second pass is needed for rows, to find out how they are ordered.
         # It is also needed for dialogues without ids, to find out whether later ones have ids.
-        if once and (needs_ids or is_row(entry.value, fields)):
+        if once and (needs_ids or is_utterance(entry.value, fields)):
             again = _kept(entries)
             entries = again()
-        if is_row(entry.value, fields):
+        if is_utterance(entry.value, fields):
             yield from RowReader(entry, fields, notices, file).dialogues(again, entries, lost)
         else:
             yield from _dialogues_of_objects(entries, fields, notices, _Names(fields, again), file)
@@ -85,12 +94,12 @@ def dialogue_values(
 
 def _no_entry(value: Any, fields: Fields) -> str:
     """Return why an object is neither a dialogue nor an utterance; an empty string for any other value."""
-    is_other = not isinstance(value, dict) or is_row(value, fields) or has_turns(value, fields)
+    is_other = not isinstance(value, dict) or is_utterance(value, fields) or has_turns(value, fields)
     return "" if is_other else _no_turns(cast("Value", value), fields)
 
 
 def _no_turns(value: Value, fields: Fields) -> str:
-    wanted = fields.said.get("turns") or listed(NAMES["turns"])
+    wanted = fields.named_by_user.get("turns") or listed(NAMES["turns"])
     return f"it has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
 
 
@@ -112,32 +121,34 @@ def _kept(entries: Entries) -> Callable[[], Entries]:
 def _dialogues_of_objects(
     entries: Iterable[Item | Rejected], fields: Fields, notices: Notices, names: _Names, file: str
 ) -> Entries:
-    speakers, ids = Speakers(file, fields, notices), Ids(file, notices)
+    speakers, ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
     for number, entry in enumerate(entries):
         if isinstance(entry, Rejected):
             yield Rejected(entry.place, entry.reason)
             continue
         try:
             value, told = _of_object(entry, fields, names, speakers, ids)
-        except Refused as reason:
+        except ItemError as reason:
             yield Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
             continue
         if not number and told:
             notices.say(f"{file}: read as {told}")
         yield entry._replace(value=value)
-    speakers.conclude()
+    speakers.report()
 
 
 def _id_key(value: Value, fields: Fields) -> str | None:
     """Return the key that contains the id of a dialogue: ``id``, else the first known name with a value."""
-    if "dialogue" in fields.said:
-        return fields.said["dialogue"] or None
+    if "dialogue" in fields.named_by_user:
+        return fields.named_by_user["dialogue"] or None
     plain = plain_names(value)
     own = "id" if "id" in value else plain.get("id")
     if own is not None and value[own] is not None:
         return own
     others = (plain[name] for name in NAMES["dialogue"] if name in plain)
-    return next((key for key in others if isinstance(unwrapped(value[key]), str | int | float)), None)
+    return next(
+        (key for key in others if isinstance(unwrap_extended_json(value[key]), str | int | float)), None
+    )
 
 
 def _has_id(entry: Item | Rejected, fields: Fields) -> bool:
@@ -186,7 +197,9 @@ class _Names:
         return f"unnamed-{entry.number}" if self._ids_are_given else str(entry.number)
 
 
-def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, ids: Ids) -> tuple[Any, str]:
+def _of_object(
+    entry: Item, fields: Fields, names: _Names, speakers: SpeakerNotice, ids: IdNotice
+) -> tuple[Any, str]:
     """Convert an object or a list of turns to a dialogue. Also return how its keys were interpreted."""
     # If the entry is only a list of turns, it has no other keys.
     value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
@@ -195,10 +208,10 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
     given = cast("dict[str, Any]", value)
     turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
     if turns is None:
-        raise Refused(_no_turns(given, fields))
+        raise ItemError(_no_turns(given, fields))
     # The key is missing only if the user named it: all other keys were found in the entry.
     if name is not None and name not in given:
-        raise Refused(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
+        raise ItemError(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
     others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
     # Skip None values. In Parquet files, a column that an entry lacks is null.
     result: dict[str, Any] = {key: one for key, one in others if one is not None}
@@ -211,17 +224,17 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
     if name is not None:
         names.given()
         if (id := id_text(given[name])) is None:
-            raise Refused(f"{name} is empty")
-        ids.see(str(unwrapped(given[name])).strip(), id)
+            raise ItemError(f"{name} is empty")
+        ids.count(str(unwrap_extended_json(given[name])).strip(), id)
         result["id"] = id
     else:
         result["id"] = names.of(entry, is_split=is_split)
     result["turns"], found = _turns(given[turns], turns, fields, speakers)
     told = {"turns": turns, **({"dialogue": name} if name and name != "id" else {}), **found}
-    return result, fields.other_names(told)
+    return result, fields.renamed(told)
 
 
-def _turns(value: Any, name: str, fields: Fields, speakers: Speakers) -> tuple[Any, Mapping[str, str]]:
+def _turns(value: Any, name: str, fields: Fields, speakers: SpeakerNotice) -> tuple[Any, Mapping[str, str]]:
     """Convert turns to graphneg's own keys, sorted by turn number if they have numbers."""
     # Turns may be stored by column: {"text": [...], "speaker": [...]}.
     if columns := columns_of(value):
@@ -239,12 +252,14 @@ def _turns(value: Any, name: str, fields: Fields, speakers: Speakers) -> tuple[A
         known = fields.of(cells)
         if "text" not in known and (others := sorted(cells.keys() - set(known.values()))):
             keys = listed(map(repr, others[:12]))
-            raise Refused(f"{name}[{at}] lacks 'text'; it has {keys}: --map text=NAME says which")
+            raise ItemError(f"{name}[{at}] lacks 'text'; it has {keys}: --map text=NAME says which")
         found = found or {field: known[field] for field in ("speaker", "text") if field in known}
         numbers.append(cells.get(known.get("turn", "")))
         used = {known[field] for field in ("text", "speaker", "amr") if field in known}
-        turns.append({key: cell for key, cell in cells.items() if key not in used} | said_of(cells, known))
-        speakers.see(cells)
+        turns.append(
+            {key: cell for key, cell in cells.items() if key not in used} | utterance_fields(cells, known)
+        )
+        speakers.count(cells)
     return _ordered(turns, numbers), found
 
 

@@ -1,6 +1,6 @@
 """Keep the state of a load on disk, so that memory use does not grow with the input files.
 
-`KnownIds` is a set of names. `RowStore` takes the rows of a table in any order, and returns them grouped by
+`IdSet` is a set of names. `RowStore` takes the rows of a table in any order, and returns them grouped by
 dialogue. `Threads` finds the first message of each thread. They use temporary SQLite databases without a file
 name, which SQLite deletes when the object is deleted.
 
@@ -30,7 +30,7 @@ _REMEMBERED = 50_000
 """Maximum number of keys that are cached in memory."""
 
 
-class KnownIds:
+class IdSet:
     """A set of names that may be larger than memory.
 
     >>> known = KnownIds()
@@ -199,7 +199,7 @@ def parent_names(id: str) -> tuple[str, ...]:
     return (id, id[3:]) if _KIND.match(id) else (id,)
 
 
-def is_scattered(keys: Iterable[Hashable]) -> bool:
+def is_interleaved(keys: Iterable[Hashable]) -> bool:
     """Return whether equal keys are separated by other keys, as in ``a b a``.
 
     >>> is_scattered("aabbb"), is_scattered("aba")

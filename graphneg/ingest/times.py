@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from graphneg.ingest.values import unwrapped
+from graphneg.ingest.values import unwrap_extended_json
 from graphneg.json_input import finite_number
 
 # Up to 19 digits before the point, which is enough for a Unix time in nanoseconds.
@@ -33,7 +33,7 @@ _DOTTED = re.compile(
 )
 
 
-def moment(value: Any) -> float | None:
+def parse_time(value: Any) -> float | None:
     """Return a timestamp as a number.
 
     ``03/04/2024`` means 3 April in some countries and 4 March in others, so such dates are not converted.
@@ -45,7 +45,7 @@ def moment(value: Any) -> float | None:
     Returns:
         Seconds since 1970; a number is returned as it is. None if the value has none of these formats.
     """
-    value = unwrapped(value)
+    value = unwrap_extended_json(value)
     if not isinstance(value, str):
         return finite_number(value)
     text = value.strip()

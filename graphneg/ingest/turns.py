@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from graphneg.english.tokens import closed_up, is_cut_up
+from graphneg.english.tokens import detokenize, is_cut_up
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.model import Dialogue, Response, Utterance
 
@@ -48,7 +48,7 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 _SPOILT = "with HTML entities or the blanks of a tokeniser"
 
 
-def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
+def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     """Return the dialogue without empty turns, system prompts and tool messages.
 
     The remaining turns are renumbered. If the turn that a response answers was removed, the response is
@@ -157,4 +157,4 @@ def _mended(text: str, options: LoadOptions) -> str:
     # Unescape twice, because some texts were escaped twice: "&amp;#39;" -> "&#39;" -> "'".
     for _ in range(2 if coded else 0):
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
-    return closed_up(text) if is_cut_up(text) else text.strip()
+    return detokenize(text) if is_cut_up(text) else text.strip()

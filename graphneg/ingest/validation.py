@@ -4,7 +4,7 @@ A database server aborts a whole transaction if one of its values is too long or
 loader therefore passes its dialogues through `valid_dialogues`. This function yields each dialogue that can
 be stored; for any other dialogue, it yields a `Rejected` with the position and the reason. `FileLoader` and
 `DialogueLoader` are base classes for loaders: a loader of dialogues only has to convert one decoded entry to
-a dialogue. `placed` assigns the graphs of a PENMAN file to utterances in the store.
+a dialogue. `assign_graphs` assigns the graphs of a PENMAN file to utterances in the store.
 
 >>> [turn.speaker for turn in alternating(["Hi.", "Hello.", "How are you?"])]
 ['A', 'B', 'A']
@@ -22,15 +22,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from graphneg.ingest.content import Refused
-from graphneg.ingest.loader import LoadOptions, checked
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.loader import LoadOptions, check_format
 from graphneg.ingest.reading import Item, files_within, input_files, json_lines, split_of
 from graphneg.ingest.rows import digest, text_key, utterance_id
-from graphneg.ingest.spill import KnownIds
-from graphneg.ingest.turns import of_turns
+from graphneg.ingest.spill import IdSet
+from graphneg.ingest.turns import drop_unspoken_turns
 from graphneg.model import AmrGraph, Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.progress import Progress
-from graphneg.store.dialogues import Reads
+from graphneg.store.dialogues import QueryRunner
 from graphneg.store.statements import cypher_text
 
 _LARGEST_INTEGER = 2**63
@@ -77,7 +77,7 @@ class FileLoader(ABC):
             Records and rejected items.
         """
         for path in self.files(paths):
-            yield from checked(path, self.name, self.records(path, options))
+            yield from check_format(path, self.name, self.records(path, options))
 
     def files(self, paths: Sequence[Path]) -> list[Path]:
         """Return the files to read, including the files in directories.
@@ -152,7 +152,7 @@ class DialogueLoader(FileLoader):
     def dialogue(self, item: Item) -> Dialogue:
         """Convert an entry to a dialogue.
 
-        An implementation raises `Refused` if the entry does not have the loader's format.
+        An implementation raises `ItemError` if the entry does not have the loader's format.
 
         Args:
             item: The entry.
@@ -186,14 +186,14 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
         split: The split for a dialogue that has none.
 
     Returns:
-        The dialogue with the id ``corpus/split/name``, after `of_turns` has removed turns.
+        The dialogue with the id ``corpus/split/name``, after `drop_unspoken_turns` has removed turns.
     """
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
     # If graphneg wrote the file, its ids are complete. Remove the parts that are added again below.
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
-    return of_turns(whole, options)
+    return drop_unspoken_turns(whole, options)
 
 
 def dialogues_of(
@@ -212,22 +212,22 @@ def dialogues_of(
         loader: The name of the loader.
         options: The options of the load.
         items: Function that returns the entries of a file.
-        make: Function that converts an entry to a dialogue. It may raise `Refused`.
+        make: Function that converts an entry to a dialogue. It may raise `ItemError`.
 
     Yields:
         Dialogues and rejected items.
     """
-    known = KnownIds()
+    known = IdSet()
 
     def of_file(path: Path) -> Iterator[Record]:
         return valid_dialogues(items(path, options.progress), lambda item: make(item, path, options), known)
 
     for path in files:
-        yield from checked(path, loader, of_file(path))
+        yield from check_format(path, loader, of_file(path))
 
 
 def valid_dialogues(
-    items: Iterable[Item | Rejected], make: Callable[[Item], Dialogue], known: KnownIds
+    items: Iterable[Item | Rejected], make: Callable[[Item], Dialogue], known: IdSet
 ) -> Iterator[Dialogue | Rejected]:
     """Convert entries to dialogues, and reject those that cannot be stored.
 
@@ -235,7 +235,7 @@ def valid_dialogues(
 
     Args:
         items: The entries.
-        make: Function that converts an entry to a dialogue. It may raise `Refused`.
+        make: Function that converts an entry to a dialogue. It may raise `ItemError`.
         known: The ids of dialogues that were read earlier in this load. A dialogue with one of these ids is
             rejected.
 
@@ -249,7 +249,7 @@ def valid_dialogues(
         try:
             dialogue = make(item)
             require_storable(dialogue)
-        except Refused as reason:
+        except ItemError as reason:
             yield Rejected(item.place, f"item {item.key or item.number}: {reason}")
             continue
         # Ids must be unique in the whole load, because the store has a uniqueness constraint on them.
@@ -286,13 +286,13 @@ def strings(value: Any, what: str) -> list[str]:
         The list.
 
     Raises:
-        Refused: The value is anything else.
+        ItemError: The value is anything else.
     """
     if not isinstance(value, list):
-        raise Refused(f"{what} is not a list of strings")
+        raise ItemError(f"{what} is not a list of strings")
     elements = cast("list[Any]", value)
     if not all(isinstance(element, str) for element in elements):
-        raise Refused(f"{what} has something in it that is not a string")
+        raise ItemError(f"{what} has something in it that is not a string")
     return elements
 
 
@@ -307,10 +307,10 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
         The object.
 
     Raises:
-        Refused: The value is anything else.
+        ItemError: The value is anything else.
     """
     if not isinstance(value, dict):
-        raise Refused(f"{what} is not a JSON object")
+        raise ItemError(f"{what} is not a JSON object")
     return cast("dict[str, Any]", value)
 
 
@@ -321,21 +321,21 @@ def require_storable(dialogue: Dialogue) -> None:
         dialogue: The dialogue with its complete id.
 
     Raises:
-        Refused: The dialogue has no turns, an empty turn or response, a name that is too long, an id with
+        ItemError: The dialogue has no turns, an empty turn or response, a name that is too long, an id with
             control characters, a character that UTF-8 cannot represent, or a number of more than 64 bits.
     """
     if not dialogue.utterances:
-        raise Refused("the dialogue has no turns")
+        raise ItemError("the dialogue has no turns")
     names = {"corpus": dialogue.corpus, "split": dialogue.split, "id": dialogue.id}
     names |= {f"speaker of turn {one.turn}": one.speaker for one in dialogue.utterances}
     # The speakers and the sources of responses have the same maximum length as ids.
     names |= {f"source of response {number}": one.source for number, one in enumerate(dialogue.responses)}
     for what, name in names.items():
-        if reason := too_long(f"the {what}", name):
-            raise Refused(reason)
+        if reason := length_fault(f"the {what}", name):
+            raise ItemError(reason)
     # Ids are shown in messages and tables, so they must be printable.
     if not dialogue.id.isprintable():
-        raise Refused(f"the id {dialogue.id!a} has characters that are not printable")
+        raise ItemError(f"the id {dialogue.id!a} has characters that are not printable")
     for one in dialogue.utterances:
         _require_said(f"turn {one.turn}", one.text, one.speaker, one.amr, one.attributes)
     for number, one in enumerate(dialogue.responses):
@@ -343,7 +343,7 @@ def require_storable(dialogue: Dialogue) -> None:
     _require_values("the dialogue", dialogue.attributes)
 
 
-def too_long(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
+def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
     """Return why a text is too long to be stored; None if it is not too long.
 
     >>> too_long("the corpus", "a" * 501)
@@ -363,7 +363,7 @@ def too_long(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
     return f"{what} {text[:40]!r}... has {size:,} bytes, and at most {most:,} are stored"
 
 
-def oversized(graph: AmrGraph) -> str | None:
+def graph_fault(graph: AmrGraph) -> str | None:
     """Return why a graph cannot be stored; None if it can.
 
     Args:
@@ -374,17 +374,17 @@ def oversized(graph: AmrGraph) -> str | None:
     """
     for node in graph.nodes:
         named = (("concept", node.concept), ("variable", node.var), ("role", node.role))
-        found = (too_long(f"the {what}", name) for what, name in named if name is not None)
+        found = (length_fault(f"the {what}", name) for what, name in named if name is not None)
         # Constants are not indexed, so they may be longer.
-        constant = node.value and too_long("the constant", node.value, LONGEST_CONSTANT)
+        constant = node.value and length_fault("the constant", node.value, LONGEST_CONSTANT)
         if reason := next(filter(None, found), None) or constant:
             return reason
-    return next(filter(None, (too_long("the role", one.role) for one in graph.mentions)), None)
+    return next(filter(None, (length_fault("the role", one.role) for one in graph.mentions)), None)
 
 
 def _require_said(what: str, text: str, *others: Any) -> None:
     if not text.strip():
-        raise Refused(f"{what} is empty")
+        raise ItemError(f"{what} is empty")
     _require_values(what, text, *others)
 
 
@@ -395,14 +395,14 @@ def _require_values(what: str, *values: Any) -> None:
         part = pending.pop()
         if isinstance(part, str):
             if "\0" in part:
-                raise Refused(f"{what} has a NUL character")
+                raise ItemError(f"{what} has a NUL character")
             # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
                 # The codec decodes bytes that are not UTF-8 to these code points (PEP 383).
                 if 0xDC80 <= code <= 0xDCFF:
-                    raise Refused(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
-                raise Refused(f"{what} has half of a surrogate pair, U+{code:04X}")
+                    raise ItemError(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
+                raise ItemError(f"{what} has half of a surrogate pair, U+{code:04X}")
         elif isinstance(part, Mapping):
             # Keys become property names, so check them, too.
             fields = cast("Mapping[str, Any]", part)
@@ -411,11 +411,11 @@ def _require_values(what: str, *values: Any) -> None:
             pending.extend(cast("Sequence[Any]", part))
         # Both database servers store integers in 64 bits.
         elif isinstance(part, int) and not -_LARGEST_INTEGER <= part < _LARGEST_INTEGER:
-            raise Refused(f"{what} has a number of more than 64 bits")
+            raise ItemError(f"{what} has a number of more than 64 bits")
 
 
 @dataclass(slots=True)
-class Grouping:
+class GraphDialogues:
     """A builder of dialogues from graphs that belong to no utterance in the store.
 
     Attributes:
@@ -464,8 +464,8 @@ class Grouping:
         return f"{self.corpus}/{self.split}/{self.made}"
 
 
-def placed(
-    texts: Sequence[GraphText], store: Reads, grouping: Grouping
+def assign_graphs(
+    texts: Sequence[GraphText], store: QueryRunner, grouping: GraphDialogues
 ) -> Iterator[Dialogue | tuple[str, GraphText]]:
     """Assign graphs to utterances in the store.
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 
 _PERSON = ("name", "nickname", "username", "displayname", "display_name", "role", "type", "id")
 """Keys of an object that describes a person. The most readable key comes first."""
@@ -49,9 +49,9 @@ def id_text(value: Any) -> str | None:
         The id, or None if the value is missing or blank.
 
     Raises:
-        Refused: The value is neither a string nor a number, or it is a float too large to be exact.
+        ItemError: The value is neither a string nor a number, or it is a float too large to be exact.
     """
-    value = unwrapped(value)
+    value = unwrap_extended_json(value)
     if value is None:
         return None
     if isinstance(value, str):
@@ -59,15 +59,15 @@ def id_text(value: Any) -> str | None:
         return (whole[1] if (whole := _WHOLE.fullmatch(text)) else text) or None
     # Exclude True and False, which are instances of int in Python.
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Refused(f"the id {str(value)[:40]!r} is neither a text nor a number")
+        raise ItemError(f"the id {str(value)[:40]!r} is neither a text nor a number")
     if isinstance(value, float):
         if abs(value) >= _EXACT:
-            raise Refused(f"the id {value!r} is a float whose last digits are lost: give ids as text")
+            raise ItemError(f"the id {value!r} is a float whose last digits are lost: give ids as text")
         return str(int(value)) if value.is_integer() else repr(value)
     return str(value)
 
 
-def unwrapped(value: Any) -> Any:
+def unwrap_extended_json(value: Any) -> Any:
     """Return the value inside an object of MongoDB's extended JSON: ``{"$oid": "5f"}`` contains ``5f``.
 
     Args:
@@ -82,7 +82,7 @@ def unwrapped(value: Any) -> Any:
     return cast("Any", value)
 
 
-def text_of(value: Any) -> Any:
+def message_text(value: Any) -> Any:
     """Return the text of an utterance.
 
     >>> text_of([{"type": "text", "text": "Look."}, {"type": "image"}, "A swan."])
@@ -105,7 +105,7 @@ def text_of(value: Any) -> Any:
 
 
 def unsaid_of(value: Any) -> list[str]:
-    """Return the kinds of the content parts of an utterance that `text_of` leaves out.
+    """Return the kinds of the content parts of an utterance that `message_text` leaves out.
 
     >>> unsaid_of([{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}])
     ['image', 'content part of type x']
@@ -128,7 +128,7 @@ def _part_kind(part: Mapping[str, Any]) -> str:
     return str(part.get("type") or next(iter(part), "none"))
 
 
-def speaker_of(value: Any) -> Any:
+def speaker_name(value: Any) -> Any:
     """Return the speaker of an utterance.
 
     >>> speaker_of(3.0), speaker_of({"id": 7, "name": "Ann"}), speaker_of(" ")
@@ -143,13 +143,13 @@ def speaker_of(value: Any) -> Any:
     """
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
-        return next((name for key in _PERSON if (name := speaker_of(person.get(key))) is not None), None)
+        return next((name for key in _PERSON if (name := speaker_name(person.get(key))) is not None), None)
     if isinstance(value, int | float):
         return str(value) if isinstance(value, bool) else id_text(value)
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def said_of(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
     """Return the text, speaker and graph of an utterance under graphneg's own keys.
 
     Args:
@@ -161,9 +161,9 @@ def said_of(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:
-        said["text"] = text_of(cells[known["text"]])
+        said["text"] = message_text(cells[known["text"]])
     for field, value in (
-        ("speaker", speaker_of(cells.get(known.get("speaker", "")))),
+        ("speaker", speaker_name(cells.get(known.get("speaker", "")))),
         ("amr", cells.get(known.get("amr", ""))),
     ):
         if value is not None and (not isinstance(value, str) or value.strip()):

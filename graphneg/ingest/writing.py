@@ -51,7 +51,7 @@ from graphneg.ingest.rows import (
     sentence_row,
     utterance_id,
 )
-from graphneg.ingest.validation import LONGEST_GRAPH, Grouping, oversized, placed, too_long
+from graphneg.ingest.validation import LONGEST_GRAPH, GraphDialogues, assign_graphs, graph_fault, length_fault
 from graphneg.model import (
     Dialogue,
     GraphText,
@@ -63,7 +63,7 @@ from graphneg.model import (
 )
 from graphneg.shards import Shard
 from graphneg.store.connection import WriteConflict, is_of_content
-from graphneg.store.statements import Sent, run, run_counted, send
+from graphneg.store.statements import RunningStatement, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
 MAX_DIALOGUE_BYTES = 12_000_000
@@ -217,7 +217,7 @@ def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -
     return {row["id"]: row[content] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 
-def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome) -> list[Sent]:
+def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome) -> list[RunningStatement]:
     sent = [send(tx, "load/dialogues", dialogues=rows.dialogues, utterances=rows.utterances, next=rows.next)]
     if rows.responses:
         sent.append(send(tx, "load/responses", responses=rows.responses))
@@ -227,7 +227,7 @@ def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome
     return sent
 
 
-def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[Sent]:
+def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[RunningStatement]:
     """Send the statements that write graphs. The result of the last one is the number of utterances found."""
     outcome.written["graphs"] += len(rows.amrs)
     outcome.written["nodes"] += len(rows.nodes)
@@ -252,7 +252,7 @@ def _write_sentences(
 
 
 def write_records(
-    store: Target, records: Iterable[Record], report: LoadReport, grouping: Grouping
+    store: Target, records: Iterable[Record], report: LoadReport, grouping: GraphDialogues
 ) -> LoadReport:
     """Write records to a store and count them.
 
@@ -319,7 +319,7 @@ def load_files(
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
     # By default, the graphs of a file book.amr become dialogues of the corpus "book".
     stem = given[0].stem if given and isinstance(given[0], Path) else corpus
-    grouping = Grouping(options.corpus or stem, options.split or "all", turns)
+    grouping = GraphDialogues(options.corpus or stem, options.split or "all", turns)
     records = loader.read(given, options)
     return write_records(target, records if shard is None else _held(records, shard), report, grouping)
 
@@ -342,7 +342,7 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
 class _Writer:
     """Collects records in batches, and writes the batches in another thread."""
 
-    def __init__(self, store: Target, report: LoadReport, grouping: Grouping) -> None:
+    def __init__(self, store: Target, report: LoadReport, grouping: GraphDialogues) -> None:
         """Initialize the writer with an empty batch and the store's lexicon."""
         self._store = store
         self._grouping = grouping
@@ -366,7 +366,7 @@ class _Writer:
             self._has_unwritten = True
             self._add_dialogue(record)
         elif isinstance(record, GraphText):
-            if record.id is not None and (reason := too_long("the ::id", record.id)):
+            if record.id is not None and (reason := length_fault("the ::id", record.id)):
                 self._report.reject(record.place, reason)
                 return
             self._texts.append(record)
@@ -414,14 +414,14 @@ class _Writer:
             self._flush()
             self._settle()
             self._has_unwritten = False
-        for item in placed(texts, self._store, self._grouping) if texts else ():
+        for item in assign_graphs(texts, self._store, self._grouping) if texts else ():
             if isinstance(item, Dialogue):
                 self._add_dialogue(item)
                 continue
             utterance, text = item
             read = self._read(text.penman, utterance, text.place, _line_of(text.place), text.text or "")
             if read is not None:
-                self._room(read.weight, _NODE_BYTES * read.weight + len(text.penman))
+                self._room(read.row_count, _NODE_BYTES * read.row_count + len(text.penman))
                 self._batch.add((), [read])
 
     def _flush(self) -> None:
@@ -458,7 +458,7 @@ class _Writer:
                 place = own or dialogue.place or at
                 read = self._read(utterance.amr, at, place, _line_of(own), utterance.text)
                 graphs += [read] if read is not None else []
-        weight = sum(read.weight for read in graphs)
+        weight = sum(read.row_count for read in graphs)
         # Most characters take at most 3 bytes in UTF-8.
         size = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size += _NODE_BYTES * weight
@@ -477,7 +477,7 @@ class _Writer:
         else:
             try:
                 graph = parse_graph(penman, amr_id(utterance, GOLD), line)
-                reason = oversized(graph)
+                reason = graph_fault(graph)
             except PenmanError as error:
                 reason = str(error)
         if graph is not None and reason is None:
@@ -490,7 +490,7 @@ class _Writer:
 
     def _fits(self, place: str, *keys: str) -> bool:
         """Return whether all keys are short enough for the indexes. If not, reject the item."""
-        reason = next(filter(None, (too_long("the id or term", key) for key in keys)), None)
+        reason = next(filter(None, (length_fault("the id or term", key) for key in keys)), None)
         if reason is not None:
             self._report.reject(place[:80], reason)
         return reason is None
@@ -520,7 +520,7 @@ class _Writer:
             # If a file is loaded again, some properties are set to the values that they already have.
             # The server counts that as a change. Nothing is new, however, so the version is not raised.
             if outcome.written.total():
-                self._store.raise_version(tx)
+                self._store.change_version(tx)
             return outcome
 
         try:

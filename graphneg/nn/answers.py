@@ -1,8 +1,8 @@
 """Cache the answers of served language models on disk, so that no answer is paid for twice.
 
-`Answers` maps a key to an `Answer`. The key is a digest of everything that the answer depends on: server,
-model, prompt, parameters and seed. An answer is in the file as soon as `Answers.put` returns, so a process
-that is killed loses none of them. Several processes may share the file.
+`AnswerCache` maps a key to an `Answer`. The key is a digest of everything that the answer depends on: server,
+model, prompt, parameters and seed. An answer is in the file as soon as `AnswerCache.put` returns, so a
+process that is killed loses none of them. Several processes may share the file.
 
 An unusable answer, for example one that was cut off at the token limit, is kept only until the file is
 closed, so that the next run requests it again. There is one exception: if the server rejected the prompt, the
@@ -74,7 +74,7 @@ class Answer(NamedTuple):
     problem: Problem = ""
 
 
-class Answers:
+class AnswerCache:
     """A cache of answers in an SQLite file. Several threads may share one instance.
 
     Args:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from graphneg.errors import DecoderError, InputError, ModelError, first_line
 from graphneg.nn.generation import Sampling, processors
-from graphneg.nn.language_models import CausalLM, Request, Seq2SeqLM, Tokens
+from graphneg.nn.language_models import CausalLM, Seq2SeqLM, TokenPair, Tokens
 from graphneg.nn.models import CAUSAL, SEQ2SEQ, ModelFolder, ModelSource, load_weights, on_device
 from graphneg.private_files import cache_folder
 from graphneg.records.runs import atomic_folder
@@ -59,7 +59,7 @@ class Backend(ABC):
             The texts of each graph, the best one first.
         """
 
-    def draws(
+    def sample(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
         """Sample one text for each graph, with a separate seed for each graph.
@@ -142,10 +142,10 @@ class TorchBackend(Backend):
         outputs = self._generate(batch, longest, (), num_beams=width, num_return_sequences=width)
         return [outputs[start : start + width] for start in range(0, len(outputs), width)]
 
-    def draws(
+    def sample(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        """Sample one text for each graph. See `Backend.draws`.
+        """Sample one text for each graph. See `Backend.sample`.
 
         Args:
             batch: The tokens of each graph, including the end token.
@@ -162,7 +162,9 @@ class TorchBackend(Backend):
 
     def losses(self, batch: Sequence[tuple[Tokens, str]]) -> list[float]:
         """Return the loss of each text. See `Backend.losses`."""
-        items = [Request(at, source, self._lm.target_tokens(text)) for at, (source, text) in enumerate(batch)]
+        items = [
+            TokenPair(at, source, self._lm.target_tokens(text)) for at, (source, text) in enumerate(batch)
+        ]
         return self._lm.losses(items)
 
     def _generate(

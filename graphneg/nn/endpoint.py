@@ -65,7 +65,7 @@ class RequestError(Exception):
         self.retry_after = retry_after
 
     @property
-    def may_be_paid(self) -> bool:
+    def may_be_charged(self) -> bool:
         """Whether the server may charge for the request although no answer arrived."""
         return self.kind != "status"
 

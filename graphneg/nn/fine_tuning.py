@@ -21,8 +21,8 @@ from typing import Any
 from graphneg.errors import InputError
 from graphneg.nn.batching import in_batches
 from graphneg.nn.encoders import freeze
-from graphneg.nn.language_models import CausalLM, Direction, LanguageModel, Request, collated
-from graphneg.nn.training import Trained, fit, open_run
+from graphneg.nn.language_models import CausalLM, Direction, LanguageModel, TokenPair, collated
+from graphneg.nn.training import TrainingResult, fit, open_run
 from graphneg.progress import Progress
 
 
@@ -40,7 +40,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingReport(Trained):
+class TrainingReport(TrainingResult):
     """The result of `fine_tune`. The inherited ``loss`` is the mean over the run.
 
     Attributes:
@@ -67,7 +67,7 @@ def fine_tune(
     direction: Direction | None = None,
     longest: int = 512,
     frozen: Collection[str] = (),
-    beside: Mapping[str, str] | None = None,
+    extra_files: Mapping[str, str] | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
     **arguments: Any,
@@ -86,7 +86,7 @@ def fine_tune(
             the direction of the model. The direction is saved with the model.
         longest: Maximum number of tokens of source and target together.
         frozen: Prefixes of the names of parameters that are not trained; see `graphneg.nn.encoders.freeze`.
-        beside: Further text files to save in ``out``: a mapping from file names to contents.
+        extra_files: Further text files to save in ``out``: a mapping from file names to contents.
         overwrite: Whether to replace a model in ``out``, or the checkpoints of a different run.
         progress: Progress display; None for no display.
         **arguments: Arguments of transformers' ``TrainingArguments``, such as ``num_train_epochs``,
@@ -115,8 +115,8 @@ def fine_tune(
     run = open_run(out, facts, overwrite)
     freeze(model.model, frozen)
     trained = fit(
-        run, _Saved(model, beside or {}), items, partial(collated, model), seed=seed, arguments=arguments,
-        progress=progress,
+        run, _Saved(model, extra_files or {}), items, partial(collated, model),
+        seed=seed, arguments=arguments, progress=progress,
     )  # fmt: skip
     held_out, _ = _items(model, validation, limit)
     # The mean leaves out validation examples whose loss is None, because they do not fit into memory.
@@ -133,7 +133,7 @@ class _Saved:
     """The model to train, and the files to save together with it."""
 
     learner: LanguageModel
-    beside: Mapping[str, str]
+    extra_files: Mapping[str, str]
 
     @property
     def model(self) -> Any:
@@ -142,18 +142,18 @@ class _Saved:
 
     def save(self, folder: Path) -> None:
         """Save the model and the files."""
-        for name, text in self.beside.items():
+        for name, text in self.extra_files.items():
             (folder / name).write_text(text, encoding="utf-8")
         self.learner.save(folder)
 
 
-def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Request], int]:
+def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[TokenPair], int]:
     """Tokenize examples.
 
     Returns:
         The examples that can be used, and the number of sources whose beginning was removed.
     """
-    kept: list[Request] = []
+    kept: list[TokenPair] = []
     shortened = 0
     for number, example in enumerate(examples):
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
@@ -164,5 +164,5 @@ def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tup
             shortened += len(source) > room
             # Remove the beginning of a source that is too long. Its end matters more, because the target
             # follows directly.
-            kept.append(Request(number, source[-room:], target))
+            kept.append(TokenPair(number, source[-room:], target))
     return kept, shortened

@@ -66,8 +66,8 @@ class Sampling:
         top_k: Number of most likely tokens to sample from; 0 for all tokens.
         top_p: Total probability of the most likely tokens to sample from (nucleus sampling), above 0; 1 for
             all tokens.
-        draws: Maximum number of samples for one text. Callers that reject unsuitable texts, such as decoders,
-            sample again until this number is reached.
+        max_samples: Maximum number of samples for one text. Callers that reject unsuitable texts, such as
+            decoders, sample again until this number is reached.
 
     Raises:
         InputError: A value is out of range.
@@ -76,7 +76,7 @@ class Sampling:
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0
-    draws: int = 4
+    max_samples: int = 4
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -84,8 +84,8 @@ class Sampling:
             raise InputError(f"sampling temperature {self.temperature}: must be above 0")
         if self.top_k < 0 or not 0 < self.top_p <= 1:
             raise InputError(f"sampling top_k {self.top_k}, top_p {self.top_p}: must be >= 0 and in (0, 1]")
-        if self.draws < 1:
-            raise InputError(f"sampling draws {self.draws}: must be at least 1")
+        if self.max_samples < 1:
+            raise InputError(f"sampling draws {self.max_samples}: must be at least 1")
 
 
 Search = Beams | Sampling

@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TokenPair:
     """A tokenized pair of a source and a target.
 
     Attributes:
@@ -121,7 +121,7 @@ class LanguageModel(ABC):
         """
 
     @abstractmethod
-    def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
+    def token_losses(self, batch: Sequence[TokenPair]) -> list[list[float]]:
         """Return the negative log-likelihood of each token of each target, given its source.
 
         Args:
@@ -131,7 +131,7 @@ class LanguageModel(ABC):
             For each target, a list with the loss of each token in nats.
         """
 
-    def losses(self, batch: Sequence[Request]) -> list[float]:
+    def losses(self, batch: Sequence[TokenPair]) -> list[float]:
         """Return the mean negative log-likelihood of each target, given its source.
 
         Args:
@@ -257,14 +257,14 @@ class LanguageModel(ABC):
         self,
         texts: Sequence[str],
         given: Sequence[str] | None,
-        run: Callable[[Sequence[Request]], Sequence[Result]],
+        run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
         """Run a function on batches of texts and their sources. For an empty text, return ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
-        items: list[Request] = []
+        items: list[TokenPair] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
             # Skip texts that are empty or consist of white space only.
@@ -274,7 +274,7 @@ class LanguageModel(ABC):
         scores = dict(zip((item.number for item in items), results, strict=True))
         return [scores.get(number, nothing) for number in range(len(texts))]
 
-    def _fitted(self, number: int, source: Tokens, target: Tokens) -> Request:
+    def _fitted(self, number: int, source: Tokens, target: Tokens) -> TokenPair:
         """Truncate a source and a target to the input length of the model."""
         limit = self.longest
         if limit is not None and len(source) + len(target) > limit:
@@ -283,7 +283,7 @@ class LanguageModel(ABC):
                 _log.warning("text %d has %d tokens; the first %d count", number, len(target), limit - 1)
                 target = target[: limit - 1]
             source = source[-(limit - len(target)) :]
-        return Request(number, source, target)
+        return TokenPair(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
         """Return the tokens of a text that are scored. By default this includes the end token."""
@@ -312,7 +312,7 @@ class LanguageModel(ABC):
         return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
 
 
-def _length(item: Request) -> int:
+def _length(item: TokenPair) -> int:
     return len(item.source) + len(item.target)
 
 
@@ -348,7 +348,7 @@ class CausalLM(LanguageModel):
         """
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
-    def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
+    def token_losses(self, batch: Sequence[TokenPair]) -> list[list[float]]:
         """Return the loss of each token of each target. See `LanguageModel.token_losses`."""
         import torch
         from torch.nn.functional import cross_entropy
@@ -496,7 +496,7 @@ class Seq2SeqLM(LanguageModel):
         # Do not append the end token twice: some tokenizers have already added it.
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
-    def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
+    def token_losses(self, batch: Sequence[TokenPair]) -> list[list[float]]:
         """Return the loss of each token of each target. See `LanguageModel.token_losses`."""
         import torch
         from torch.nn.functional import cross_entropy
@@ -540,7 +540,7 @@ class Seq2SeqLM(LanguageModel):
         return [sequence[self.text_start(batch) :] for sequence in sequences]
 
 
-def collated(model: LanguageModel, items: Sequence[Request]) -> Mapping[str, Any]:
+def collated(model: LanguageModel, items: Sequence[TokenPair]) -> Mapping[str, Any]:
     """Return a training batch.
 
     Args:

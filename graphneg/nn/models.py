@@ -394,7 +394,8 @@ class ModelFolder:
         converted: Whether the model is in CTranslate2's format.
         from_hub: Whether the folder was downloaded from the Hugging Face hub.
         causal: Whether it is a causal model; False for a sequence-to-sequence model.
-        decodes: Whether the configuration has an entry about training on AMR graphs, as for amrlib's models.
+        is_amr_decoder: Whether the configuration has an entry about training on AMR graphs, as for amrlib's
+            models.
     """
 
     path: Path
@@ -404,7 +405,7 @@ class ModelFolder:
     converted: bool
     from_hub: bool
     causal: bool
-    decodes: bool
+    is_amr_decoder: bool
 
 
 def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
@@ -446,7 +447,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         converted=(path / "model.bin").is_file() and "architectures" not in config,
         from_hub=not Path(model).expanduser().is_dir(),
         causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),
-        decodes=bool(task),
+        is_amr_decoder=bool(task),
     )
 
 

@@ -36,19 +36,19 @@ from typing import Any, get_args
 
 from graphneg.errors import InputError, ModelError, StoppedError
 from graphneg.hashing import number
-from graphneg.nn.answers import PROBLEMS, Answer, Answers, Problem
+from graphneg.nn.answers import PROBLEMS, Answer, AnswerCache, Problem
 from graphneg.nn.endpoint import KEY, Endpoint, RequestError
 from graphneg.nn.generation import item_seed
 from graphneg.nn.server_requests import (
     NAMES_OF_LIMIT,
-    Request,
+    ServerRequest,
     completion,
     limit_of,
     longer,
     parameters_of,
     read_answer,
 )
-from graphneg.nn.serving import BASE_URL, Estimate, Pause, Serving, Spending, tokens_of
+from graphneg.nn.serving import BASE_URL, Estimate, Pause, ServerSettings, SpendingLimit, tokens_of
 from graphneg.nn.writers import (
     PLAIN,
     Completion,
@@ -84,21 +84,21 @@ class ServedWriter:
         InputError: The route is unknown, or the cache of answers cannot be used.
     """
 
-    def __init__(self, model: str, serving: Serving | None = None, route: Route = "chat") -> None:
+    def __init__(self, model: str, serving: ServerSettings | None = None, route: Route = "chat") -> None:
         """Initialize without sending a request."""
         if route not in _PATHS:
             raise InputError(f"route {route!r}: choose one of {', '.join(get_args(Route))}")
         self.name = model
         self.route: Route = route
-        self.serving = serving or Serving()
+        self.serving = serving or ServerSettings()
         self._endpoint = Endpoint(self.serving.url, self.serving.timeout)
         self._limit_name = NAMES_OF_LIMIT[0]
         self._met = False
         self._lock = Lock()
         self._pause = Pause()
-        self._spending = Spending(self.serving)
+        self._spending = SpendingLimit(self.serving)
         self._pool = ThreadPoolExecutor(self.serving.concurrency, "graphneg-served")
-        self._answers = Answers(self.serving.answers)
+        self._answers = AnswerCache(self.serving.answers)
         self._problems: Counter[Problem] = Counter()
         self._solved: Counter[Problem] = Counter()
         self._miscounted = 0
@@ -160,7 +160,7 @@ class ServedWriter:
                 )
         return lines
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ServerRequest) -> Answer:
         """Send a request, repeatedly if necessary, and cache the answer.
 
         If the answer is unusable, the request is repeated once with a higher token limit. Raises `ModelError`
@@ -210,7 +210,7 @@ class ServedWriter:
         stop: Sequence[str],
         constraints: Sequence[Constraints] | None,
         settings: GenerationSettings,
-    ) -> list[Request]:
+    ) -> list[ServerRequest]:
         """Build the requests for prompts, each with its own seed.
 
         Raises `InputError` if a beam search is requested, or if the numbers of constraints and prompts
@@ -228,7 +228,7 @@ class ServedWriter:
             ``n`` requests for each prompt, in the order of the prompts.
         """
         asked = parameters_of(settings, stop)
-        requests: list[Request] = []
+        requests: list[ServerRequest] = []
         for prompt, held in zip(prompts, per_prompt(constraints, prompts), strict=True):
             text = settings.shown + prompt.text
             chat = {"messages": [{"role": "user", "content": text}]}
@@ -242,10 +242,10 @@ class ServedWriter:
                 depends_on = json.dumps([self.serving.url, self.route, body], sort_keys=True)
                 key = hashlib.sha256(depends_on.encode()).digest()
                 tokens = tokens_of(text), limit_of(body) or settings.max_new_tokens
-                requests.append(Request(body, key, *tokens, held, stop))
+                requests.append(ServerRequest(body, key, *tokens, held, stop))
         return requests
 
-    def known(self, requests: Sequence[Request]) -> dict[bytes, Answer]:
+    def known(self, requests: Sequence[ServerRequest]) -> dict[bytes, Answer]:
         """Look up the answers that are already in the cache.
 
         Args:
@@ -256,7 +256,7 @@ class ServedWriter:
         """
         return self._answers.get([request.key for request in requests])
 
-    def _found(self, requests: Sequence[Request]) -> dict[bytes, Answer]:
+    def _found(self, requests: Sequence[ServerRequest]) -> dict[bytes, Answer]:
         """Return the answers to requests by key, from the cache or from the server."""
         found = self.known(requests)
         missing = {request.key: request for request in requests if request.key not in found}
@@ -277,7 +277,7 @@ class ServedWriter:
                 future.cancel()
         return found
 
-    def _answer_to(self, request: Request) -> Answer:
+    def _answer_to(self, request: ServerRequest) -> Answer:
         """Send a request, repeatedly if it fails, and return its answer. See `ask` for the errors."""
         attempt = 0
         while True:
@@ -288,7 +288,7 @@ class ServedWriter:
             except RequestError as error:
                 # The server may charge for an answer that was lost on the network, so count the highest
                 # possible cost.
-                self._spending.settle(reserved, reserved.most if error.may_be_paid else 0.0)
+                self._spending.settle(reserved, reserved.most if error.may_be_charged else 0.0)
                 attempt += 1
                 if self._is_prompt_refused(error, attempt):
                     _log.warning("a prompt was not accepted by %s: %s", self.serving.url, error)
@@ -302,7 +302,7 @@ class ServedWriter:
                 self._met = True
                 return answer
 
-    def _send(self, request: Request) -> Any:
+    def _send(self, request: ServerRequest) -> Any:
         """Send a request once. The token limit is sent under the name that the server expects."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
@@ -310,7 +310,7 @@ class ServedWriter:
             body[self._limit_name] = limit
         return self._endpoint.post(_PATHS[self.route], body)
 
-    def _read(self, content: Any, request: Request) -> Answer:
+    def _read(self, content: Any, request: ServerRequest) -> Answer:
         """Extract the answer from the JSON that a server sent, and record impossible token counts."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
@@ -373,7 +373,7 @@ class ServedWriter:
             ) from None
         return False
 
-    def _wait(self, error: RequestError, attempt: int, request: Request) -> None:
+    def _wait(self, error: RequestError, attempt: int, request: ServerRequest) -> None:
         """Wait before the next attempt. If the server limits the rate, delay all requests."""
         seconds = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1))
         # A rate limit concerns all requests. Wait for the time that the server gives, but at most a minute.
@@ -404,7 +404,7 @@ class CountingWriter:
     def __init__(self, writer: ServedWriter) -> None:
         """Initialize with empty counts."""
         self.name, self.route, self.serving = writer.name, writer.route, writer.serving
-        self.first: Request | None = None
+        self.first: ServerRequest | None = None
         self._writer = writer
         self._seen: set[bytes] = set()
         self._all = [0, 0, 0]
@@ -496,7 +496,7 @@ def _counted(answers: int) -> str:
 
 
 def _completions(
-    requests: Sequence[Request], found: Mapping[bytes, Answer], n: int
+    requests: Sequence[ServerRequest], found: Mapping[bytes, Answer], n: int
 ) -> list[list[Completion]]:
     """Group answers into ``n`` texts for each prompt. Without an answer, a text is empty and not finished."""
     texts = [completion(found.get(request.key, Answer("", False)), request) for request in requests]

@@ -1,7 +1,7 @@
 """Build the requests to a server, and interpret its answers.
 
-A `Request` contains the HTTP body that asks for one text. `read_answer` converts the JSON that a server sent
-into an `Answer`. If the answer is unusable (cut off, empty, refused, or nothing but thinking), its
+A `ServerRequest` contains the HTTP body that asks for one text. `read_answer` converts the JSON that a server
+sent into an `Answer`. If the answer is unusable (cut off, empty, refused, or nothing but thinking), its
 ``problem`` says why.
 
 Example:
@@ -44,7 +44,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ServerRequest:
     """A request for one text.
 
     Attributes:
@@ -90,7 +90,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
     return {"max_tokens": settings.max_new_tokens, **drawn, **wanted}
 
 
-def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, bool]:
+def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Answer, bool]:
     """Return the answer in the JSON that a server sent, and whether the JSON has impossible token counts."""
     try:
         choices = content["choices"]
@@ -179,7 +179,7 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
     return text, False, False
 
 
-def longer(request: Request, answer: Answer) -> Request:
+def longer(request: ServerRequest, answer: Answer) -> ServerRequest:
     """Return a copy of a request with a higher token limit.
 
     The copy has the same key, so that its answer is cached as the answer to the original request.
@@ -197,7 +197,7 @@ def longer(request: Request, answer: Answer) -> Request:
     # thinking before the answer begins. `completion` still cuts the text at the stop strings.
     body = {name: value for name, value in request.body.items() if not (thinking and name == "stop")}
     body |= {name: most for name in NAMES_OF_LIMIT if name in body}
-    return Request(body, request.key, request.tokens_in, most, request.constraints, request.stop)
+    return ServerRequest(body, request.key, request.tokens_in, most, request.constraints, request.stop)
 
 
 def limit_of(body: Mapping[str, Any]) -> int | None:
@@ -213,7 +213,7 @@ def limit_of(body: Mapping[str, Any]) -> int | None:
     return max((limit for limit in given if isinstance(limit, int)), default=None)
 
 
-def completion(answer: Answer, request: Request) -> Completion:
+def completion(answer: Answer, request: ServerRequest) -> Completion:
     """Convert an answer to a completion, and cut its text at the stop strings and by the constraints.
 
     Servers do not know the constraints, and some do not stop at the stop strings.

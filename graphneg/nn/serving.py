@@ -1,7 +1,7 @@
 """Configure the access to a model server, limit its cost, and pause requests.
 
-`Serving` contains the user's settings and checks them. `Spending` lets a request pass only if its answer
-cannot exceed the cost limit. `Pause` delays all requests while the server limits their rate.
+`ServerSettings` contains the user's settings and checks them. `SpendingLimit` lets a request pass only if its
+answer cannot exceed the cost limit. `Pause` delays all requests while the server limits their rate.
 
 Example:
     Set a price of 3 per million tokens, and a maximum cost of 5::
@@ -41,7 +41,7 @@ _TOKENS_AROUND = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class ServerSettings:
     """The settings for a model server.
 
     Attributes:
@@ -127,24 +127,25 @@ class Serving:
         return ((self.price_in or 0.0) * tokens_in + (self.price_out or 0.0) * tokens_out) / MILLION
 
 
-def serving_of(options: Serving | Mapping[str, Any]) -> Serving:
-    """Convert a mapping of settings to a `Serving`.
+def serving_of(options: ServerSettings | Mapping[str, Any]) -> ServerSettings:
+    """Convert a mapping of settings to a `ServerSettings`.
 
     Args:
-        options: The settings by name, as the attributes of `Serving` are called, or a `Serving`.
+        options: The settings by name, as the attributes of `ServerSettings` are called, or a
+            `ServerSettings`.
 
     Returns:
-        The settings; ``options`` itself if it is a `Serving`.
+        The settings; ``options`` itself if it is a `ServerSettings`.
 
     Raises:
         InputError: A name is unknown.
     """
-    if isinstance(options, Serving):
+    if isinstance(options, ServerSettings):
         return options
-    known = list(Serving.__dataclass_fields__)
+    known = list(ServerSettings.__dataclass_fields__)
     if strange := [name for name in options if name not in known]:
         raise InputError(f"a served model takes no option {strange[0]!r}; it takes {', '.join(known)}")
-    return Serving(**options)
+    return ServerSettings(**options)
 
 
 class Estimate(NamedTuple):
@@ -212,7 +213,7 @@ class Reserved(NamedTuple):
     most: float
 
 
-class Spending:
+class SpendingLimit:
     """Adds up the cost of answers, and enforces the cost limit.
 
     A request in flight counts with its highest possible cost until its answer has arrived.
@@ -224,7 +225,7 @@ class Spending:
         spent: The total cost of all answers so far.
     """
 
-    def __init__(self, serving: Serving) -> None:
+    def __init__(self, serving: ServerSettings) -> None:
         """Initialize with a total cost of 0."""
         self._serving = serving
         self._settled = Condition()

@@ -252,7 +252,7 @@ def _remove_empty(folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingResult:
     """The result of a training run.
 
     Attributes:
@@ -280,7 +280,7 @@ def fit(
     progress: Progress | None = None,
     callbacks: Sequence[TrainerCallback] = (),
     **trainer: Any,
-) -> Trained:
+) -> TrainingResult:
     """Train a model in place, and save it in the folder of the run.
 
     The function prints only its progress. If a run is stopped, the same call resumes it at the last
@@ -328,7 +328,7 @@ def fit(
     shutil.rmtree(run.checkpoints)
     # The trainer reports the completed epochs as a fraction, such as 1.5, if the run ended early.
     share = float(done.metrics.get("epoch", 0)) / (float(settings.num_train_epochs) or 1)
-    return Trained(run.folder, int(done.global_step), float(done.training_loss), share)
+    return TrainingResult(run.folder, int(done.global_step), float(done.training_loss), share)
 
 
 def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
 
-from graphneg.english.mentions import ends_sentence, says
+from graphneg.english.mentions import contains_keyword, ends_sentence
 from graphneg.english.tokens import words_of
 from graphneg.errors import InputError, ModelError, first_line
 from graphneg.nn.answers import Problem
@@ -34,7 +34,7 @@ from graphneg.nn.generation import (
     item_seed,
     processors,
 )
-from graphneg.nn.language_models import LanguageModel, Request
+from graphneg.nn.language_models import LanguageModel, TokenPair
 
 Route = Literal["chat", "completion"]
 """How a prompt is given to a model: ``chat`` sends it as a user's message in a chat; ``completion`` lets the
@@ -84,15 +84,15 @@ class Constraints:
 
     Attributes:
         words: Words that the text should contain.
-        pull: Bias that is added to the logits of missing words. It grows with the length of the text.
-        sentence_words: Minimum number of words; 0 for no condition. The text ends at the first end of a
+        keyword_bias: Bias that is added to the logits of missing words. It grows with the length of the text.
+        min_words: Minimum number of words; 0 for no condition. The text ends at the first end of a
             sentence where it has at least this number of words and contains all of ``words``.
         weights: Factors for the probabilities of words; 0 forbids a word.
     """
 
     words: tuple[str, ...] = ()
-    pull: float = 0.0
-    sentence_words: int = 0
+    keyword_bias: float = 0.0
+    min_words: int = 0
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def complete(self, text: str) -> bool:
@@ -106,10 +106,10 @@ class Constraints:
             Always False if ``sentence_words`` is 0.
         """
         return (
-            self.sentence_words > 0
+            self.min_words > 0
             and ends_sentence(text)
-            and len(words_of(text)) >= self.sentence_words
-            and all(says(text, word) for word in self.words)
+            and len(words_of(text)) >= self.min_words
+            and all(contains_keyword(text, word) for word in self.words)
         )
 
     def cut(self, text: str) -> tuple[str, bool]:
@@ -125,7 +125,7 @@ class Constraints:
         ('Hello there. I like tea.', True)
         """
         # Check each candidate with `complete`, because a period may belong to an abbreviation.
-        ends = (found.end() for found in _MARKS.finditer(text)) if self.sentence_words else ()
+        ends = (found.end() for found in _MARKS.finditer(text)) if self.min_words else ()
         found = next((text[:end] for end in ends if self.complete(text[:end])), None)
         return (text, False) if found is None else (found, True)
 
@@ -432,7 +432,7 @@ class LocalWriter:
             eos_token_id=sorted(asked.ends),
         )
         texts: list[Completion] = []
-        items: list[Request] = []
+        items: list[TokenPair] = []
         for number, tokens in enumerate(sequences):
             end = over.lengths[number] if watched else None
             # Include the end token, because its log-probability belongs to the text.
@@ -440,7 +440,7 @@ class LocalWriter:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
             texts.append(Completion(text.strip(), stopped or end is not None))
-            items.append(Request(number, [*asked.shown, *sources[number // each]], tokens[:end]))
+            items.append(TokenPair(number, [*asked.shown, *sources[number // each]], tokens[:end]))
         if asked.settings.logprobs:
             texts = [
                 text._replace(logprobs=tuple(-loss for loss in losses))
@@ -451,10 +451,14 @@ class LocalWriter:
     def _held(self, held: Sequence[Constraints], start: int, ends: frozenset[int]) -> list[Any]:
         """Return the logits processors that implement constraints."""
         chain: list[Any] = []
-        if pull := max(one.pull for one in held):
+        if pull := max(one.keyword_bias for one in held):
             # Without a pull, the words only decide where the text may end.
-            words = [one.words if one.pull else () for one in held]
-            chain.append(KeywordBias(self.model, words, says, strength=pull, ends=sorted(ends), start=start))
+            words = [one.words if one.keyword_bias else () for one in held]
+            chain.append(
+                KeywordBias(
+                    self.model, words, contains_keyword, strength=pull, ends=sorted(ends), start=start
+                )
+            )
         if any(one.weights for one in held):
             chain.append(TokenWeights([self._weighted(one.weights) for one in held], start))
         return chain
@@ -475,6 +479,6 @@ class LocalWriter:
 def _is_over(constraints: Constraints, stop: Sequence[str]) -> Callable[[str], bool] | None:
     """Return a function that checks whether a text has ended; None if the end tokens suffice for this."""
     longer = [string for string in stop if len(string) > 1]
-    if not longer and not constraints.sentence_words:
+    if not longer and not constraints.min_words:
         return None
     return lambda text: any(string in text for string in longer) or constraints.complete(text)

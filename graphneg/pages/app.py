@@ -30,7 +30,7 @@ from starlette.types import ASGIApp
 
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.pages.gate import LOGIN, Access, Gate
-from graphneg.pages.turns import BusyError
+from graphneg.pages.query_slots import BusyError
 
 FOLDER = Path(__file__).parent
 _UNEXPECTED = "something went wrong here; the terminal of graphneg serve says what"

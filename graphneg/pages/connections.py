@@ -17,7 +17,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from graphneg.pages.guesses import address_key
+from graphneg.pages.password_limiter import address_key
 
 MOST, MOST_OF_ONE = 400, 100
 """Maximum number of open connections: in total, and from one address.

@@ -113,12 +113,12 @@ def draw_edited(before: AmrGraph, after: AmrGraph) -> tuple[Drawing, Drawing]:
     Returns:
         The layout of each graph. Nodes and edges that the other graph does not have are marked.
     """
-    pairs = paired_nodes(before, after)
+    pairs = align_nodes(before, after)
     back = {new: old for old, new in pairs.items()}
     return _drawn(before, after, pairs, "gone"), _drawn(after, before, back, "new")
 
 
-def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
+def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
     """Align the nodes of a graph with the nodes of its edited version, starting at the roots.
 
     The children of aligned nodes are aligned in three passes: first children with the same variable, concept

@@ -35,7 +35,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphneg.errors import InputError
-from graphneg.pages.guesses import Guesses
+from graphneg.pages.password_limiter import PasswordLimiter
 
 TOKEN = "token"
 """The name of the token in a URL."""
@@ -148,7 +148,7 @@ class Access:
         # Without a password, the server listens on the loopback address, which has no further names.
         return bool(self.password) and (_is_address(name) or name in own_names())
 
-    def opens(self, request: Request) -> bool:
+    def has_cookie(self, request: Request) -> bool:
         """Return whether a request has the cookie with the token.
 
         Args:
@@ -204,7 +204,7 @@ class Gate:
         """Initialize the gate in front of an application."""
         self._application = application
         self._access = access
-        self._guesses = Guesses()
+        self._guesses = PasswordLimiter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request, and add security headers to the response."""
@@ -239,7 +239,7 @@ class Gate:
         given = request.query_params.get(TOKEN) if request.method in _READING else None
         if self._on_loopback and given:
             return self._let_in(request) if _same(given, self._access.token) else _LOST
-        if path.startswith(STATIC) or self._access.opens(request):
+        if path.startswith(STATIC) or self._access.has_cookie(request):
             return None
         if self._on_loopback:
             return _LOST

@@ -29,8 +29,8 @@ from starlette.routing import Route
 
 from graphneg.errors import GraphnegError, InputError, QueryStopped, StoreError, first_line
 from graphneg.pages.app import Pages
-from graphneg.pages.asked import whole
-from graphneg.pages.turns import PATIENT, QUICK, BusyError, Turns
+from graphneg.pages.query_slots import PATIENT, QUICK, BusyError, QuerySlots
+from graphneg.pages.url_values import integer_value
 from graphneg.shift.graphs import Edge, read_edges
 from graphneg.shift.page import Neighbourhood, neighbourhood
 from graphneg.store.connection import Store
@@ -82,7 +82,7 @@ class GraphView:
         """Initialize the view without reading the store."""
         self._stores = stores
         self._seconds = seconds
-        self._turns = Turns(seconds)
+        self._turns = QuerySlots(seconds)
         # Use separate threads, so that other views are not blocked by slow queries or while the store is
         # opened.
         self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
@@ -137,7 +137,7 @@ class GraphView:
         topic = request.query_params.get("topic", "").strip()
         if not topic:
             return self._pages.render(request, "graph/start.html", **self._start())
-        limit = whole(request.query_params, "limit", SHIFTS)
+        limit = integer_value(request.query_params, "limit", SHIFTS)
         around = neighbourhood(self._store, topic, limit, 1)
         drawn = around_drawn(around)
         return self._pages.render(request, "graph/topic.html", around=around, drawn=drawn, limit=limit)
@@ -145,14 +145,14 @@ class GraphView:
     def _behind(self, request: Request) -> Response:
         given = request.query_params
         focus, perspective = given.get("focus", ""), given.get("perspective", "")
-        limit = whole(given, "limit", PAIRS)
+        limit = integer_value(given, "limit", PAIRS)
         pairs = explore(self._store, "behind", {"focus": focus, "perspective": perspective, "limit": limit})
         return self._pages.render(
             request, "graph/behind.html", pairs=pairs, limit=limit, focus=focus, perspective=perspective
         )
 
     def _all(self, request: Request) -> Response:
-        topics = whole(request.query_params, "topics", TOPICS)
+        topics = integer_value(request.query_params, "topics", TOPICS)
         return self._pages.render(request, "graph/all.html", topics=topics, **self._start())
 
     def _start(self) -> dict[str, Any]:
@@ -165,7 +165,9 @@ class GraphView:
         # Let only the first request read the graph. Requests that arrive in the meantime wait for its result.
         with self._reading:
             self._edges = self._edges or read_edges(self._store)
-        return JSONResponse(commonest_drawn(self._edges, whole(request.query_params, "topics", TOPICS)))
+        return JSONResponse(
+            commonest_drawn(self._edges, integer_value(request.query_params, "topics", TOPICS))
+        )
 
     async def _queries(self, request: Request) -> Response:
         """Run a query and show its result. If the visitor leaves before, stop the query on the server."""
@@ -210,7 +212,7 @@ class GraphView:
             try:
                 return _answer(self._asked(given, place.seconds, cancellation))
             finally:  # Give the place back only here, when the query has ended on the server.
-                loop.call_soon_threadsafe(place.leave)
+                loop.call_soon_threadsafe(place.release)
 
         asked = loop.run_in_executor(self._asking, ask)
         left = asyncio.ensure_future(_until_left(request))
@@ -237,7 +239,7 @@ class GraphView:
         # A shorter limit than the configured one shows that the query had a quick place.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again when they have ended"
-        return f"{said}: ask for less, or serve with a longer --patience"
+        return f"{said}: ask for less, or serve with a longer --query-timeout"
 
     def _asked(self, given: Mapping[str, str], seconds: float, cancellation: Cancellation) -> Rows:
         store = self._store

@@ -4,15 +4,16 @@ The index is an SQLite database, which `open_index` creates in the folder of the
 with its labels (such as transform and corpus), scores, edits and the words of its dialogue. `NegativesIndex`
 returns the records that match a `Filter`, page by page, and the distribution of each score. The index is
 written to a temporary file that is renamed at the end, so an incomplete index is never used. It is written
-again if the file of negatives has changed. The scores ``clash`` and ``fit``, which ``graphneg select``
-computes, are added to the records.
+again if the file of negatives has changed. The scores ``context_overlap`` and ``selectional_fit``, which
+``graphneg select`` computes, are added to the records.
 
 Example::
 
     index = open_index("negatives.jsonl")
-    asked = Filter(labels={"transform": "polarity_flip"}, ranges={"clash": (0.5, None)})
-    index.count(asked)                                   # number of records by negate with clash >= 0.5
-    index.page(asked, 0, 50, "clash", descending=True)   # the first 50, the highest clash first
+    asked = Filter(labels={"transform": "polarity_flip"}, ranges={"context_overlap": (0.5, None)})
+    index.count(asked)                                   # number of records by negate with context_overlap >=
+    0.5 index.page(asked, 0, 50, "context_overlap", descending=True)   # the first 50, the highest overlap
+    first
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from graphneg.records.scores import measured
 LAYOUT = "1"
 """Version of the database schema. An index with another version is written again."""
 STEPS = 100
-"""Number of intervals between the thresholds of a `Spread`."""
+"""Number of intervals between the thresholds of a `ScoreDistribution`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")
 """The kinds of labels by which records can be filtered."""
 OFFERED = 200
@@ -93,7 +94,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ScoreDistribution:
     """The distribution of a score over wrong responses.
 
     Attributes:
@@ -127,12 +128,13 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class IndexedNegative:
     """A record with its number.
 
     Attributes:
         n: The position of the record in the file, starting at 1.
-        negative: The record. Its scores include ``clash`` and ``fit`` if they can be computed.
+        negative: The record. Its scores include ``context_overlap`` and ``selectional_fit`` if they can be
+            computed.
     """
 
     n: int
@@ -178,7 +180,7 @@ class NegativesIndex:
             [kind, OFFERED],
         )
 
-    def spreads(self) -> list[Spread]:
+    def spreads(self) -> list[ScoreDistribution]:
         """Return the distribution of each score.
 
         Returns:
@@ -187,7 +189,8 @@ class NegativesIndex:
         rows = self._rows("SELECT score, spread FROM spreads ORDER BY score")
         with self._readable():
             return [
-                msgspec.convert({"score": score, **msgspec.json.decode(text)}, Spread) for score, text in rows
+                msgspec.convert({"score": score, **msgspec.json.decode(text)}, ScoreDistribution)
+                for score, text in rows
             ]
 
     def count(self, asked: Filter) -> int:
@@ -206,7 +209,7 @@ class NegativesIndex:
 
     def page(
         self, asked: Filter, start: int, amount: int, order: str = "", *, descending: bool = False
-    ) -> list[Numbered]:
+    ) -> list[IndexedNegative]:
         """Return some of the records that match a filter.
 
         Args:
@@ -251,7 +254,7 @@ class NegativesIndex:
             raise InputError(f"{self.source}: there is no negative {n}; it has {self.total:,}")
         return found[0].negative
 
-    def same_edit(self, n: int, amount: int) -> tuple[int, list[Numbered]]:
+    def same_edit(self, n: int, amount: int) -> tuple[int, list[IndexedNegative]]:
         """Return other records with the same edit as a given record.
 
         Two edits are the same if they have the same transform and the same concepts before and after the
@@ -268,7 +271,7 @@ class NegativesIndex:
             "SELECT n FROM edits WHERE edit IN (SELECT edit FROM edits WHERE n = ?)", n, amount
         )
 
-    def same_dialogue(self, n: int, amount: int) -> tuple[int, list[Numbered]]:
+    def same_dialogue(self, n: int, amount: int) -> tuple[int, list[IndexedNegative]]:
         """Return other records from the same dialogue as a given record.
 
         Args:
@@ -305,13 +308,13 @@ class NegativesIndex:
         kept = self._rows(f"SELECT count(*) FROM negatives WHERE {where}", values)[0][0]
         return kept, self._rows("SELECT count(*) FROM negatives WHERE is_wrong")[0][0]
 
-    def _others(self, among: str, n: int, amount: int) -> tuple[int, list[Numbered]]:
+    def _others(self, among: str, n: int, amount: int) -> tuple[int, list[IndexedNegative]]:
         where = f"n IN ({among}) AND n != ?"
         count = self._rows(f"SELECT count(*) FROM negatives WHERE {where}", [n, n])[0][0]
         query = f"SELECT n FROM negatives WHERE {where} ORDER BY n LIMIT ?"
         return count, self._numbered(query, [n, n, amount])
 
-    def _numbered(self, query: str, values: Sequence[Any]) -> list[Numbered]:
+    def _numbered(self, query: str, values: Sequence[Any]) -> list[IndexedNegative]:
         """Return the records whose numbers a query selects, in the order of the query."""
         # Select and sort only the numbers first. If SQLite sorted whole records, it would have to move
         # megabytes.
@@ -319,7 +322,9 @@ class NegativesIndex:
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
         with self._readable():
-            return [Numbered(n, negative_from_json(zlib.decompress(records[n]).decode())) for n in numbers]
+            return [
+                IndexedNegative(n, negative_from_json(zlib.decompress(records[n]).decode())) for n in numbers
+            ]
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._open() as index:
@@ -447,7 +452,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
 
 
 def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
-    """Compute the fields of a `Spread` in one pass over the sorted values of a score."""
+    """Compute the fields of a `ScoreDistribution` in one pass over the sorted values of a score."""
     of_wrong = "FROM scores JOIN negatives USING (n) WHERE is_wrong AND name = ?"
     low, high, amount = index.execute(
         f"SELECT min(value), max(value), count(*) {of_wrong}", [name]

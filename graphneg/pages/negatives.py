@@ -7,7 +7,7 @@ it. Each negative has a page with its edits.
 
 Example::
 
-    /negatives?file=0&transform=polarity_flip&least.clash=0.5&sort=clash&way=down
+    /negatives?file=0&transform=polarity_flip&least.context_overlap=0.5&sort=context_overlap&way=down
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from graphneg.errors import GraphnegError
 from graphneg.generators.selection import BACKWARD, FORWARD
 from graphneg.model import Negative
 from graphneg.pages.app import Pages
-from graphneg.pages.asked import number, one_of, path_number, whole
 from graphneg.pages.drawing import Drawing, draw_edited
-from graphneg.pages.index import LABELS, Filter, NegativesIndex, Numbered, Spread
+from graphneg.pages.index import LABELS, Filter, IndexedNegative, NegativesIndex, ScoreDistribution
+from graphneg.pages.url_values import choice_value, integer_value, number, path_number
 from graphneg.records.differences import TurnChange, changed_words, turn_changes
-from graphneg.records.scores import CLASH, FIT
+from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT
 from graphneg.scorers.choosing import ANSWERS, UNFIT, UNRELATED
 
 Side = tuple[str, str, Drawing | None]
@@ -51,7 +51,7 @@ BARS = 50
 """Number of bars in a histogram."""
 LEAST, MOST = "least", "most"
 """Prefixes of URL parameters with the lowest and highest allowed values of scores, such as
-``least.clash=0.5``."""
+``least.context_overlap=0.5``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class Threshold:
 
 
 THRESHOLDS: Mapping[str, Threshold] = {
-    CLASH: Threshold(
+    CONTEXT_OVERLAP: Threshold(
         "the share of the response's content words that the context has said",
-        *(LEAST, f"--least {CLASH}=", "", UNRELATED),
+        *(LEAST, f"--least {CONTEXT_OVERLAP}=", "", UNRELATED),
     ),
-    FIT: Threshold(
+    SELECTIONAL_FIT: Threshold(
         "of the nouns under a predicate of the edited graph, the share that it is seen with",
-        *(LEAST, f"--least {FIT}=", "", UNFIT),
+        *(LEAST, f"--least {SELECTIONAL_FIT}=", "", UNFIT),
     ),
     ANSWERS: Threshold(
         "how well it would do as a reply, by a judge", MOST, "--max-score ", "--judge MODEL", "it answers"
@@ -125,7 +125,7 @@ class Histogram:
         summary: A text with the range and the median.
     """
 
-    spread: Spread
+    spread: ScoreDistribution
     threshold: Threshold
     bars: tuple[Bar, ...]
     summary: str
@@ -197,12 +197,15 @@ class NegativesView:
         if not self._indexes:
             return self._pages.render(request, "negatives/empty.html")
         state = {name: value for name, value in request.query_params.items() if value}
-        file = whole(state, "file", 0, least=0)
+        file = integer_value(state, "file", 0, least=0)
         index = self._index(file)
         scores = [spread.score for spread in index.spreads()]
         asked = _filter(state, scores)
-        start = whole(state, "start", 0, least=0)
-        order, descending = one_of(state, "sort", scores), one_of(state, "way", ["down"]) == "down"
+        start = integer_value(state, "start", 0, least=0)
+        order, descending = (
+            choice_value(state, "sort", scores),
+            choice_value(state, "way", ["down"]) == "down",
+        )
         found = index.count(asked)
         rows = [_row(one) for one in index.page(asked, start, ROWS, order, descending=descending)]
 
@@ -232,7 +235,7 @@ class NegativesView:
 
     def _kept(self, request: Request) -> Response:
         state = dict(request.query_params)
-        index = self._index(whole(state, "file", 0, least=0))
+        index = self._index(integer_value(state, "file", 0, least=0))
         ranges = _filter(state, [spread.score for spread in index.spreads()]).ranges
         least = {score: low for score, (low, _) in ranges.items() if low is not None}
         most = {score: high for score, (_, high) in ranges.items() if high is not None}
@@ -271,17 +274,17 @@ _IN_PATH = (("file", "file"), ("n", "negative"))
 
 
 def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
-    """Return the filter that the parameters of a URL describe, such as ``corpus=…`` and ``least.clash=…``."""
+    """Return the filter that the parameters of a URL describe, such as ``least.context_overlap=…``."""
     ranges: dict[str, tuple[float | None, float | None]] = {}
     for name in state:
         side, _, score = name.partition(".")
         if score and side in (LEAST, MOST):
-            one_of({name: score}, name, scores)
+            choice_value({name: score}, name, scores)
             ranges[score] = number(state, f"{LEAST}.{score}"), number(state, f"{MOST}.{score}")
     return Filter({kind: state[kind] for kind in LABELS if kind in state}, state.get("text", ""), ranges)
 
 
-def _row(one: Numbered) -> Row:
+def _row(one: IndexedNegative) -> Row:
     negative = one.negative
     changes = turn_changes(negative)
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
@@ -320,7 +323,7 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
     ]
 
 
-def _histogram(spread: Spread) -> Histogram:
+def _histogram(spread: ScoreDistribution) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
     # Let the last bar include the highest value, which is not below any threshold.
     edges = [*spread.below[:-1:step], spread.amount]

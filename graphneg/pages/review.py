@@ -37,9 +37,9 @@ from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgements, check
 from graphneg.evaluation.review.questions import COMMANDS
 from graphneg.evaluation.review.results import MAJORITY, RULES, Results, results_of
 from graphneg.pages.app import Pages
-from graphneg.pages.asked import one_of, whole
 from graphneg.pages.gate import body, form
-from graphneg.pages.turns import BusyError
+from graphneg.pages.query_slots import BusyError
+from graphneg.pages.url_values import choice_value, integer_value
 
 FILES_AT_ONCE = 2
 """Maximum number of uploaded files that are processed at the same time. Each of them is kept in memory."""
@@ -208,8 +208,8 @@ class ReviewView:
         results = self._by_rule(request)
         rows = results.disagreements
         # Do not offer rows that the adjudicator has already decided. They can still be opened by their URL.
-        left = [row for row in rows if row not in results.decided]
-        asked = whole(request.query_params, "row", 0, least=0)
+        left = [row for row in rows if row not in results.adjudications]
+        asked = integer_value(request.query_params, "row", 0, least=0)
         row = asked if asked in rows else next(iter(left), None)
         values: dict[str, Any] = {"rows": rows, "left": left, "row": row, "results": results}
         if row is not None:
@@ -223,7 +223,7 @@ class ReviewView:
         return self._to("/disagreements")
 
     def _by_rule(self, request: Request) -> Results:
-        rule = one_of(request.query_params, "rule", RULES, MAJORITY)
+        rule = choice_value(request.query_params, "rule", RULES, MAJORITY)
         return results_of(self.judged.set, self.judged.all(), rule)
 
     def _to(self, path: str) -> Response:
@@ -233,7 +233,7 @@ class ReviewView:
 def _row(fields: Mapping[str, str]) -> int:
     if not fields.get("row"):
         raise InputError("the form has no row")
-    return whole(fields, "row", 0)
+    return integer_value(fields, "row", 0)
 
 
 def _answers(fields: Mapping[str, str]) -> dict[str, str]:

@@ -110,14 +110,14 @@ class AmrlibParser:
         proposals = dict(zip(different, self._propose(different), strict=True))
         return [self._parsed(sentences, proposals) for sentences in split]
 
-    def _parsed(self, sentences: Sequence[SentenceSpan], proposals: Mapping[str, Hypotheses]) -> Parsed:
+    def _parsed(self, sentences: Sequence[SentenceSpan], proposals: Mapping[str, ParseCandidates]) -> Parsed:
         """Choose a graph for each sentence of a text, and join the graphs."""
         if not sentences:
             return WORDLESS
         graphs: list[AmrGraph] = []
         warnings: list[str] = []
         for number, sentence in enumerate(sentences, 1):
-            parsed = chosen(proposals[sentence.text], number, self._max_output)
+            parsed = choose_graph(proposals[sentence.text], number, self._max_output)
             warnings += parsed.warnings
             if parsed.graph is not None:
                 graphs.append(self._aligned(parsed.graph, sentence))
@@ -144,7 +144,7 @@ class Hypothesis(NamedTuple):
     finished: bool = True
 
 
-class Hypotheses(NamedTuple):
+class ParseCandidates(NamedTuple):
     """All graphs that the model proposes for a sentence.
 
     Attributes:
@@ -159,7 +159,7 @@ class Hypotheses(NamedTuple):
     cut: int = 0
 
 
-def chosen(proposal: Hypotheses, number: int, longest: int) -> Parsed:
+def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed:
     """Choose the best well-formed graph among the proposals for a sentence.
 
     A graph that the model finished is preferred to one that reached the output limit. Among equals, the
@@ -201,7 +201,7 @@ def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
     except PenmanError:
         return None, 0
-    whole = mended(graph)
+    whole = repair_graph(graph)
     changed = whole is not None and (whole.nodes != graph.nodes or whole.mentions != graph.mentions)
     return whole, candidate.repairs + changed
 
@@ -265,7 +265,7 @@ Branch = tuple[str, Any]
 """A role with its colon, and the target of the role: a subtree, a variable or a constant."""
 
 
-def mended(graph: AmrGraph) -> AmrGraph | None:
+def repair_graph(graph: AmrGraph) -> AmrGraph | None:
     """Repair the defects of a graph.
 
     Duplicate arcs, arcs from a node to itself, and a second ``:polarity`` or ``:mode`` of a node are removed.
@@ -430,7 +430,7 @@ def read_model(model: str | Path | None) -> ParseModel:
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
 
 
-Engine = Callable[[Sequence[str]], list[Hypotheses]]
+Engine = Callable[[Sequence[str]], list[ParseCandidates]]
 """A function that takes sentences and returns the proposals for each, in the same order. To save padding, it
 runs the longest sentences first and batches sentences of similar length.
 """
@@ -485,11 +485,11 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
         written = tokenizer.decode(output.tokens, skip_special_tokens=True)
         return Hypothesis(*_read_graph(reader, written), output.finished)
 
-    def propose(sentences: Sequence[str]) -> list[Hypotheses]:
+    def propose(sentences: Sequence[str]) -> list[ParseCandidates]:
         rows: list[list[int]] = [tokenizer(sentence, verbose=False)["input_ids"] for sentence in sentences]
         written = if_memory_suffices(rows, len, batch, generate)
         return [
-            Hypotheses(
+            ParseCandidates(
                 None if outputs is None else tuple(map(candidate, outputs)),
                 len(row),
                 max(0, len(row) - model.max_input),
@@ -536,8 +536,8 @@ def _amrlib_engine(model: ParseModel, device: str, batch: int, beams: int) -> En
     def parse(sentences: Sequence[str]) -> list[str | None]:
         return inference.parse_sents(list(sentences), add_metadata=False)
 
-    def propose(sentences: Sequence[str]) -> list[Hypotheses]:
+    def propose(sentences: Sequence[str]) -> list[ParseCandidates]:
         written = if_memory_suffices(sentences, len, batch, parse)
-        return [Hypotheses(None if penman is None else (Hypothesis(penman),)) for penman in written]
+        return [ParseCandidates(None if penman is None else (Hypothesis(penman),)) for penman in written]
 
     return propose

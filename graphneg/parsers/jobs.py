@@ -32,14 +32,14 @@ from typing import Any, NamedTuple, TypeVar
 
 from graphneg.errors import GraphnegError, ParserError, first_line
 from graphneg.ingest.rows import amr_id, digest
-from graphneg.ingest.validation import oversized
+from graphneg.ingest.validation import graph_fault
 from graphneg.model import AmrGraph
 from graphneg.parsers import stored
 from graphneg.parsers.base import PLUGINS, Parsed, Parser, checked, get_parser, readable_text, warning_code
 from graphneg.parsers.stored import NewGraph, ParseScope, PendingText
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
-from graphneg.workers import WorkerError, Workers, ahead
+from graphneg.workers import WorkerError, Workers, prefetch_map
 
 MOST_PROCESSES = 8
 """Default maximum number of processes. A single process writes the graphs, and more than 8 parsers produce
@@ -85,7 +85,7 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         """The string that marks the graphs of the parser: its name and version, ``dependency 1``."""
         return f"{self.name} {self.version}".strip()
 
-    def parse_beside(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
+    def parse_tagged(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
         """Parse batches, each of which carries a value that is returned with the results.
 
         Args:
@@ -144,7 +144,7 @@ def open_pool(
     return ParserPool(name, version, workers.map, workers.close)
 
 
-class LastingParser:
+class RestartingParser:
     """A parser in a process of its own that is restarted when a text crashes it.
 
     If a batch fails, its texts are parsed one by one. A text that crashes the parser gets no graph and is
@@ -169,7 +169,7 @@ class LastingParser:
         self._inner = self._open()
         self.crashes: list[tuple[str, str]] = []
         # Parse the next batch while the caller writes the graphs of the previous one.
-        parsed = partial(ahead, self._parsed, at_once=1)
+        parsed = partial(prefetch_map, self._parsed, at_once=1)
         self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
 
     def close(self) -> None:
@@ -349,7 +349,7 @@ def parse_store(
     uses: Counter[str] = Counter()
     parses: dict[str, Parsed] = {}
     try:
-        for batch, answers in pool.parse_beside(_read(store, pool, scope, uses)):
+        for batch, answers in pool.parse_tagged(_read(store, pool, scope, uses)):
             parses.update(zip(batch.new, answers, strict=True))
             report.parsed += len(batch.new)
             report.reused += len(batch.pending) - len(batch.new)
@@ -393,7 +393,7 @@ def _write(
             graph = replace(parsed.graph, id=amr_id(text.id, pool.name))
             note = stored.parse_row(key, pool.source, parsed) if pool.version else None
             new = NewGraph(graph, text, parsed, note)
-            reason = oversized(graph)
+            reason = graph_fault(graph)
             if reason is None and not new.fits:
                 reason = f"a graph of {new.bytes / 1e6:.0f} MB is not written"
             if reason is None:
@@ -443,7 +443,7 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
     began = time.monotonic()
     rest = iter(lines)
     batches = iter(lambda: list(islice(rest, BATCH)), list[str]())
-    for texts, answers in pool.parse_beside((texts, texts) for texts in batches):
+    for texts, answers in pool.parse_tagged((texts, texts) for texts in batches):
         for text, parsed in zip(texts, answers, strict=True):
             report.parsed += 1
             report.warn(f"line {report.parsed}", parsed.warnings)

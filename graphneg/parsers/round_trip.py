@@ -72,7 +72,7 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
     def _parsed(self, parts: Sequence[Sequence[tuple[AmrGraph, str | None]]]) -> Iterator[list[GraphPair]]:
         """Parse the texts of each batch, and yield the batches as graph pairs for Smatch."""
         texts = ((part, [text or "" for _, text in part]) for part in parts)
-        for part, answers in self._pool.parse_beside(texts):
+        for part, answers in self._pool.parse_tagged(texts):
             # The number of a pair seeds Smatch's random restarts.
             # All pairs get the number 0, so that the result for a pair does not depend on its position.
             yield [

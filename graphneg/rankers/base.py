@@ -164,10 +164,10 @@ class EncoderRanker(ABC):
         Returns:
             The indices of the candidates, best first. Candidates with equal scores keep their order.
         """
-        return by_score(self.score([context] * len(candidates), candidates))
+        return argsort_descending(self.score([context] * len(candidates), candidates))
 
 
-def by_score(scores: Sequence[float]) -> list[int]:
+def argsort_descending(scores: Sequence[float]) -> list[int]:
     """Return the indices that sort scores in descending order.
 
     Args:

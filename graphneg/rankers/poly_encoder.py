@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from graphneg.rankers.poly_attention import PolyNetwork, Pooling
 
-Towers = Literal["shared", "separate"]
+EncoderSharing = Literal["shared", "separate"]
 """Whether contexts and responses share one encoder or have separate encoders."""
 Objective = Literal["pairs", "in-batch"]
 """The training objective.
@@ -117,7 +117,7 @@ class PolyEncoder(EncoderRanker):
         max_tokens: int = 256,
         response_tokens: int = 72,
         pooling: Pooling = "mean",
-        towers: Towers = "shared",
+        towers: EncoderSharing = "shared",
         objective: Objective = "in-batch",
         frozen: Collection[str] = (),
         dropout: float | None = None,

@@ -32,7 +32,7 @@ from graphneg.ingest.content import read_text
 from graphneg.json_input import json_line
 from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
-from graphneg.rankers.base import Ranker, by_score
+from graphneg.rankers.base import Ranker, argsort_descending
 from graphneg.records.runs import RunNote, atomic_file, write_atomically
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
 """The kind of FAISS index: exact search, inverted lists, or a graph of neighbours."""
-Retrieval = Literal["mean", "codes"]
+QueryVectors = Literal["mean", "codes"]
 """The vectors that query the index: the mean of a context's vectors, or each vector in turn."""
-OwnTurns = Literal["left-out", "kept"]
+ContextTurns = Literal["left-out", "kept"]
 """Whether a response that equals a turn of the context is left out of the results or kept."""
 RETRIEVED = 100
 """Default number of responses that the index retrieves, and that the ranker then scores."""
@@ -152,9 +152,9 @@ class ResponseBank:
         contexts: Sequence[Sequence[str]],
         k: int = 10,
         *,
-        by: Retrieval = "mean",
+        by: QueryVectors = "mean",
         retrieved: int = RETRIEVED,
-        own_turns: OwnTurns = "left-out",
+        context_turns: ContextTurns = "left-out",
     ) -> list[list[RankedResponse]]:
         """Find the best responses for contexts.
 
@@ -164,16 +164,19 @@ class ResponseBank:
             by: How the index is queried. ``mean``: once, with the mean of a context's vectors. ``codes``:
                 once with each vector of the context; the results are merged.
             retrieved: Number of responses that the index retrieves per query. The ranker scores these only.
-            own_turns: ``left-out`` removes responses that equal a turn of the context, ignoring case and
+            context_turns: ``left-out`` removes responses that equal a turn of the context, ignoring case and
                 white space. ``kept`` keeps them.
 
         Returns:
             For each context, the responses with the highest scores, best first.
 
         Raises:
-            InputError: ``by`` or ``own_turns`` has an unknown value.
+            InputError: ``by`` or ``context_turns`` has an unknown value.
         """
-        for name, value, known in (("retrieval by", by, Retrieval), ("own turns", own_turns, OwnTurns)):
+        for name, value, known in (
+            ("retrieval by", by, QueryVectors),
+            ("own turns", context_turns, ContextTurns),
+        ):
             if value not in get_args(known):
                 raise InputError(f"{name} {value!r}: choose {' or '.join(get_args(known))}")
         best: list[list[RankedResponse]] = []
@@ -181,7 +184,7 @@ class ResponseBank:
         for turns, context in zip(contexts, vectors, strict=True):
             # The vector of a turn is very similar to that of its context, so the index would return it,
             # although it does not answer the context.
-            never = set(map(match_key, turns)) if own_turns == "left-out" else set[str]()
+            never = set(map(match_key, turns)) if context_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
             # Turns of the context are removed from the result below, so retrieve that many more. FAISS
             # fills up with the index -1 if it finds fewer responses.
@@ -190,7 +193,9 @@ class ResponseBank:
             # Sort by index, so that responses with equal scores are returned in the order of the bank.
             near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
             scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near)) if near else []
-            best.append([RankedResponse(self.texts[near[at]], scores[at]) for at in by_score(scores)[:k]])
+            best.append(
+                [RankedResponse(self.texts[near[at]], scores[at]) for at in argsort_descending(scores)[:k]]
+            )
         return best
 
 
@@ -301,7 +306,7 @@ def rank_candidates(
     ranked: list[list[RankedResponse]] = []
     for turns in contexts:
         scores = ranker.score([turns] * len(candidates), candidates)
-        ranked.append([RankedResponse(candidates[at], scores[at]) for at in by_score(scores)[:k]])
+        ranked.append([RankedResponse(candidates[at], scores[at]) for at in argsort_descending(scores)[:k]])
     return ranked
 
 

@@ -77,15 +77,15 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
     except OSError as error:
         # ELOOP and EMLINK mean a link, ENXIO a pipe or a socket, and EISDIR a folder.
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EMLINK):
-            raise foreign(path) from error
+            raise foreign_file_error(path) from error
         raise
     if not stat.S_ISREG(os.fstat(opened).st_mode):
         os.close(opened)
-        raise foreign(path)
+        raise foreign_file_error(path)
     return os.fdopen(opened, "r+b" if writable else "rb")
 
 
-def foreign(path: Path) -> InputError:
+def foreign_file_error(path: Path) -> InputError:
     """Return the error for a name that graphneg needs and that another program's file has.
 
     Args:
@@ -102,7 +102,7 @@ def foreign(path: Path) -> InputError:
     return error
 
 
-def busy(path: Path) -> InputError:
+def output_in_use_error(path: Path) -> InputError:
     """Return the error for an output that another run is writing.
 
     Args:
@@ -168,7 +168,7 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
 
 
 def _acquired(path: Path, file: Path) -> BinaryIO:
-    """Open or create the lock file, and lock it. Raise the error of `busy` or `foreign` if this fails."""
+    """Open or create the lock file, and lock it. Raise `output_in_use_error` or `foreign_file_error`."""
     for _ in range(_ATTEMPTS):
         try:
             lock = open_regular(file, writable=True)
@@ -183,7 +183,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
         # Read the size first, because that run may write its mark between the two checks.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
-            raise foreign(file)
+            raise foreign_file_error(file)
         # Meanwhile, another run may remove the file, and a third run may create a new file of this name.
         # The lock counts only if the locked file still has its name.
         taken = lock_exclusively(lock)
@@ -193,7 +193,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
             lock.close()
             break
         lock.close()
-    raise busy(path)
+    raise output_in_use_error(path)
 
 
 def _is_marked(lock: BinaryIO) -> bool:

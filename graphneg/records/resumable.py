@@ -161,7 +161,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self,
         out: str | Path,
         fingerprint: str,
-        made_of: str = "",
+        content_digest: str = "",
         *,
         overwrite: bool = False,
         shard: Shard | None = None,
@@ -173,9 +173,9 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
-        self._fingerprint, self._made_of = fingerprint, made_of
+        self._fingerprint, self._made_of = fingerprint, content_digest
         # The note of a finished file identifies its run by the settings and the content.
-        self._run = f"{fingerprint} {made_of}"
+        self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
         with ExitStack() as stack:
@@ -406,7 +406,7 @@ Written = Callable[[], Iterable[Negative]]
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class NegativeBatch:
     """A batch of finished dialogues with their negatives.
 
     Attributes:
@@ -442,13 +442,13 @@ class NegativeStream(ABC):
         return ()
 
     @property
-    def asked(self) -> str:
+    def description(self) -> str:
         """A description of the request: how many negatives, of which kind, from which dialogues."""
         return "negatives to be made"
 
     def __repr__(self) -> str:
         """Return the class and the description of the request, in angle brackets."""
-        return f"<{type(self).__name__}: {self.asked}>"
+        return f"<{type(self).__name__}: {self.description}>"
 
     def __len__(self) -> int:
         """Return the number of negatives, as counted when the stream was last iterated or written completely.
@@ -468,7 +468,7 @@ class NegativeStream(ABC):
         return True
 
     @abstractmethod
-    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
         """Compute batches of negatives.
 
         Args:
@@ -483,13 +483,13 @@ class NegativeStream(ABC):
     def settings(self) -> Mapping[str, Any]:
         """Return the settings that determine the output, as JSON values. The batch size is not among them."""
 
-    def made_of(self) -> str:
+    def content_digest(self) -> str:
         """Return a digest of the content that the output is made from; empty if `settings` identifies it."""
         return ""
 
     def shared_content(self) -> str:
         """Return a digest of the content of all shards together."""
-        return self.made_of()
+        return self.content_digest()
 
     @property
     def shard(self) -> Shard | None:
@@ -549,7 +549,7 @@ class NegativeStream(ABC):
         if self.shard is None or check_destination(out) is None:
             raise InputError(f"{out}: name a shard (3/16), and a file that ends .jsonl or .parquet")
         header = self.shard_header()
-        with open_shard(out, header, self.made_of(), overwrite=overwrite) as writer:
+        with open_shard(out, header, self.content_digest(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             # Continue with the counts of the last checkpoint.
             self.summary = Summary.from_state(self.resumed.notes.get("summary", {}))
@@ -614,7 +614,7 @@ class NegativeStream(ABC):
         # The shard is part of the fingerprint, so that one shard cannot resume another.
         settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
         settings = fingerprint(settings)
-        with ResumableWriter(out, settings, self.made_of(), overwrite=overwrite) as writer:
+        with ResumableWriter(out, settings, self.content_digest(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)
             done = self.resumed.is_complete

@@ -26,7 +26,7 @@ from typing import Any, Literal, cast
 
 from graphneg.errors import InputError, first_line
 from graphneg.json_input import json_line, parse_json, read_input
-from graphneg.records.locks import Held, foreign, locked, open_regular, scratch_file
+from graphneg.records.locks import Held, foreign_file_error, locked, open_regular, scratch_file
 
 _LONGEST_NOTE = 64 * 2**20
 """Maximum size of a note in bytes. A note can be large, because it may contain the counts of a run."""
@@ -342,10 +342,10 @@ def read_own_note(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (InputError, OSError) as error:
-        raise foreign(path) from error
+        raise foreign_file_error(path) from error
     # The file is valid JSON, but not a note of graphneg.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
-        raise foreign(path)
+        raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
     # A note that somebody edited cannot be trusted.

@@ -1,8 +1,10 @@
 """Compute model-free scores of a negative.
 
-- ``clash``: the share of the response's content words that occur in the context. The score is low for a
+- ``context_overlap``: the share of the response's content words that occur in the context. The score is low
+for a
   response that has nothing to do with its context and so does not contradict it.
-- ``fit``: the plausibility of the word combinations. It is the share of nouns in the edited graph that
+- ``selectional_fit``: the plausibility of the word combinations. It is the share of nouns in the edited graph
+that
   satisfy the selectional preferences of their predicates: "eat bread" does, "eat a decision" does not.
 
 >>> clash(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
@@ -16,11 +18,11 @@ from functools import lru_cache
 
 from graphneg.amr.penman import parse_graph
 from graphneg.english.noun_kinds import lexeme
-from graphneg.english.takes import sort_of, takes
+from graphneg.english.selectional_preferences import noun_cluster, preferred_nouns
 from graphneg.english.words import content_lemmas
 from graphneg.model import AmrGraph, Negative
 
-CLASH, FIT = "clash", "fit"
+CONTEXT_OVERLAP, SELECTIONAL_FIT = "context_overlap", "selectional_fit"
 """Names of the scores."""
 
 
@@ -33,18 +35,21 @@ def measured(negative: Negative) -> dict[str, float]:
         negative: The negative.
 
     Returns:
-        The scores that the negative has already, and ``clash``. If the graph of its response was edited, also
-        ``fit``.
+        The scores that the negative has already, and ``context_overlap``. If the graph of its response was
+        edited, also ``selectional_fit``.
     """
-    scores = {**negative.scores, CLASH: clash((turn["text"] for turn in negative.context), negative.response)}
+    scores = {
+        **negative.scores,
+        CONTEXT_OVERLAP: context_overlap((turn["text"] for turn in negative.context), negative.response),
+    }
     edited = negative.amr.get(str(negative.turn))
-    # `fit` needs the edited graph of the response.
+    # `selectional_fit` needs the edited graph of the response.
     if edited is not None and edited["after"]:
-        scores[FIT] = fit(parse_graph(edited["after"], negative.id))
+        scores[SELECTIONAL_FIT] = selectional_fit(parse_graph(edited["after"], negative.id))
     return scores
 
 
-def clash(context: Iterable[str], response: str) -> float:
+def context_overlap(context: Iterable[str], response: str) -> float:
     """Return the share of a response's content words that occur in its context.
 
     Args:
@@ -63,7 +68,7 @@ def clash(context: Iterable[str], response: str) -> float:
     return sum(word in said for word in own) / max(1, len(own))
 
 
-def fit(graph: AmrGraph) -> float:
+def selectional_fit(graph: AmrGraph) -> float:
     """Return the share of nouns in a graph that satisfy the selectional preferences of their predicates.
 
     A noun satisfies them if the predicate was seen with this noun, or with a noun of the same class, in the
@@ -95,7 +100,7 @@ def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
 @lru_cache(maxsize=1 << 16)
 def _is_taken(predicate: str, role: str, noun: str) -> bool | None:
     """Return whether a predicate accepts a noun in a role; None if that is unknown, or it is not a noun."""
-    sort, seen = sort_of(noun), takes(predicate, role)
+    sort, seen = noun_cluster(noun), preferred_nouns(predicate, role)
     # "eat pizza" is accepted if "eat" was seen with "bread", because both nouns are in the class of food.
     return None if sort is None or not seen else sort in seen or lexeme(noun) in seen
 

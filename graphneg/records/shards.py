@@ -98,20 +98,22 @@ class ShardBatch(NamedTuple):
     notes: Mapping[str, Any] = {}
 
 
-def open_shard(out: str | Path, header: Header, made_of: str, *, overwrite: bool = False) -> ResumableWriter:
+def open_shard(
+    out: str | Path, header: Header, content_digest: str, *, overwrite: bool = False
+) -> ResumableWriter:
     """Open the file of a shard: a new file, or that of a stopped run, which is resumed.
 
     Args:
         out: The merged file. The name of the shard's file is derived from it.
         header: The header of the shard.
-        made_of: A digest of the dialogues and graphs from which the items are made.
+        content_digest: A digest of the dialogues and graphs from which the items are made.
         overwrite: Whether to replace an existing file.
 
     Returns:
         A writer. The header is already in the file.
     """
     run = fingerprint(asdict(header))
-    writer = ResumableWriter(out, run, made_of, overwrite=overwrite, shard=header.part)
+    writer = ResumableWriter(out, run, content_digest, overwrite=overwrite, shard=header.part)
     # If the run is resumed, the file already has a header.
     if not (writer.resumed.is_complete or writer.resumed.dialogues):
         writer.write_line(_json(asdict(header)))

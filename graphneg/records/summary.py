@@ -63,8 +63,8 @@ class Summary:
         self.transforms: Counter[tuple[str, str]] = Counter()
         self.skipped: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = {}
-        self.wished: Counter[str] = Counter()
-        self.met: Counter[str] = Counter()
+        self.target_features: Counter[str] = Counter()
+        self.features_met: Counter[str] = Counter()
         self.graphs = 0
         self.well_formed = 0
         self._texts = 0
@@ -106,15 +106,15 @@ class Summary:
         if len(examples) < EXAMPLES_PER_REASON:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
 
-    def wish(self, name: str, is_met: bool) -> None:
+    def count_feature(self, name: str, is_met: bool) -> None:
         """Count a target feature that a negative should have.
 
         Args:
             name: The name of the feature.
             is_met: Whether the negative has it.
         """
-        self.wished[name] += 1
-        self.met[name] += is_met
+        self.target_features[name] += 1
+        self.features_met[name] += is_met
 
     def check(self, defects: Sequence[object]) -> None:
         """Count an edited graph.
@@ -159,10 +159,10 @@ class Summary:
         for code, count in sorted(self.skipped.items(), key=lambda item: (-item[1], item[0])):
             add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
-        if self.wished:
-            add("wished for, and found", self.met.total(), self.wished.total())
-            for name, count in sorted(self.wished.items()):
-                add(f"  {name}", self.met[name], count, f"of {count:,}")
+        if self.target_features:
+            add("wished for, and found", self.features_met.total(), self.target_features.total())
+            for name, count in sorted(self.target_features.items()):
+                add(f"  {name}", self.features_met[name], count, f"of {count:,}")
             table.add_section()
         if self.graphs:
             add("well-formed graphs", self.well_formed, self.graphs)
@@ -179,7 +179,9 @@ class Summary:
             "transforms": [[*key, count] for key, count in sorted(self.transforms.items())],
             "skipped": dict(self.skipped),
             "examples": self.examples,
-            "wished": {name: [count, self.met[name]] for name, count in sorted(self.wished.items())},
+            "wished": {
+                name: [count, self.features_met[name]] for name, count in sorted(self.target_features.items())
+            },
             "graphs": [self.graphs, self.well_formed],
             "texts": [self._texts, self._words_before, self._words_after, self._overlap],
         }
@@ -202,7 +204,7 @@ class Summary:
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
             # The notes of older versions do not have this key.
             for name, (count, met) in state.get("wished", {}).items():
-                summary.wished[name], summary.met[name] = count, met
+                summary.target_features[name], summary.features_met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]
             summary._texts, summary._words_before, summary._words_after, summary._overlap = state["texts"]
         return summary

@@ -2,13 +2,14 @@
 
 Each record of a wrong response gets up to three scores:
 
-- ``clash``: the share of its content words that occur in the context, see `graphneg.records.scores`.
-- ``fit``: how usual its combinations of nouns and predicates are, see that module, too.
+- ``context_overlap``: the share of its content words that occur in the context, see
+`graphneg.records.scores`.
+- ``selectional_fit``: how usual its combinations of nouns and predicates are, see that module, too.
 - ``answers``: how well the response answers the context, according to a judge. The judge is optional. It can
   be any `graphneg.rankers.base.Ranker`, such as a cross-encoder from sentence-transformers.
 
-`Choice` sets limits for the scores, and quotas for transforms and error categories. The margins have the same
-names and meaning as in ``mine_hard_negatives`` of sentence-transformers.
+`SelectionCriteria` sets limits for the scores, and quotas for transforms and error categories. The margins
+have the same names and meaning as in ``mine_hard_negatives`` of sentence-transformers.
 
 Example:
     The judge gives the correct response to a context 0.9, and two negatives 0.85 and 0.3. With
@@ -32,8 +33,8 @@ from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 from graphneg.records.files import read_negatives
-from graphneg.records.resumable import Finished, NegativeStream, Written
-from graphneg.records.scores import CLASH, FIT, measured
+from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
+from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT, measured
 from graphneg.records.shards import numbered
 from graphneg.shards import Shard, shard_of
 
@@ -54,12 +55,13 @@ RANKED_OUT = "ranked-out: others of the same context score better"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SelectionCriteria:
     """The criteria for choosing negatives.
 
     Attributes:
         per_context: Maximum number of negatives per context, or None for no maximum.
-        least: Minimum scores, keyed by the name of the score (``clash`` or ``fit``).
+        min_scores: Minimum scores, keyed by the name of the score (``context_overlap`` or
+            ``selectional_fit``).
         quotas: Maximum shares of all chosen negatives, from 0 to 1, keyed by transform or error category.
         max_score: Maximum score that the judge may give to a negative, or None for no maximum.
         absolute_margin: Minimum difference between the judge's scores of the correct response and of a
@@ -69,7 +71,7 @@ class Choice:
     """
 
     per_context: int | None = None
-    least: Mapping[str, float] = field(default_factory=dict[str, float])
+    min_scores: Mapping[str, float] = field(default_factory=dict[str, float])
     quotas: Mapping[str, float] = field(default_factory=dict[str, float])
     max_score: float | None = None
     absolute_margin: float | None = None
@@ -83,9 +85,9 @@ class Choice:
         """
         if self.per_context is not None and self.per_context < 1:
             raise InputError(f"per_context {self.per_context}: at least one of each context, please")
-        if unknown := sorted(set(self.least) - {CLASH, FIT}):
-            raise InputError(f"least {unknown[0]!r}: choose one of {CLASH}, {FIT}")
-        for name, share in {**self.least, **self.quotas}.items():
+        if unknown := sorted(set(self.min_scores) - {CONTEXT_OVERLAP, SELECTIONAL_FIT}):
+            raise InputError(f"least {unknown[0]!r}: choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}")
+        for name, share in {**self.min_scores, **self.quotas}.items():
             if not 0 <= share <= 1:
                 raise InputError(f"{name} {share}: a share from 0 to 1")
         if self.relative_margin is not None and not 0 <= self.relative_margin <= 1:
@@ -113,8 +115,8 @@ class Choice:
         Returns:
             The reason, or None if the scores are within all limits.
         """
-        for name, reason in ((CLASH, UNRELATED), (FIT, UNFIT)):
-            if scores.get(name, 1.0) < self.least.get(name, 0.0):
+        for name, reason in ((CONTEXT_OVERLAP, UNRELATED), (SELECTIONAL_FIT, UNFIT)):
+            if scores.get(name, 1.0) < self.min_scores.get(name, 0.0):
                 return reason
         answers = scores.get(ANSWERS)
         if answers is None:
@@ -133,19 +135,19 @@ class Choice:
         return NEAR_RIGHT if answers > min(limits) else None
 
 
-class Chosen(NegativeStream):
+class SelectedNegatives(NegativeStream):
     """A stream of the negatives that are chosen from a file.
 
     The records of a dialogue must be consecutive in the file. The candidates for a context are ranked by the
-    judge's score (lowest first), then by ``fit`` and by ``clash`` (highest first); ties are broken at random.
-    The attribute ``summary`` counts the chosen records, and the other records by the reason for which they
-    were not chosen.
+    judge's score (lowest first), then by ``selectional_fit`` and by ``context_overlap`` (highest first); ties
+    are broken at random. The attribute ``summary`` counts the chosen records, and the other records by the
+    reason for which they were not chosen.
     """
 
     def __init__(
         self,
         records: str | Path,
-        choice: Choice,
+        choice: SelectionCriteria,
         judge: Ranker | None = None,
         *,
         judge_name: str = "",
@@ -183,7 +185,7 @@ class Chosen(NegativeStream):
         self._path, self._choice, self._judge, self._judge_name = Path(records), choice, judge, judge_name
         self._seed, self._batch, self._progress = seed, batch, progress or NoProgress()
 
-    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
         """Choose records, batch by batch.
 
         Args:
@@ -204,7 +206,7 @@ class Chosen(NegativeStream):
             places = {records[0].dialogue: place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
-            yield Finished(done, chosen, places=[places[record.dialogue] for record in chosen])
+            yield NegativeBatch(done, chosen, places=[places[record.dialogue] for record in chosen])
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
@@ -216,7 +218,7 @@ class Chosen(NegativeStream):
             "version": __version__,
             "records": digest,
             "judge": self._judge_name,
-            "least": dict(choice.least),
+            "least": dict(choice.min_scores),
             "quotas": dict(choice.quotas),
             "limits": [choice.per_context, choice.max_score, choice.absolute_margin, choice.relative_margin],
             "seed": self._seed,
@@ -228,7 +230,7 @@ class Chosen(NegativeStream):
         return self._shard
 
     @property
-    def asked(self) -> str:
+    def description(self) -> str:
         """A phrase for messages that says where the negatives come from: ``of FILE``."""
         return f"of {self._path}"
 
@@ -276,7 +278,7 @@ class Chosen(NegativeStream):
         """Return the sort key of a record among those with the same context."""
         scores = record.scores
         drawn = number(self._seed, "choice", record.id)
-        return scores.get(ANSWERS, 0.0), -scores.get(FIT, 1.0), -scores[CLASH], drawn
+        return scores.get(ANSWERS, 0.0), -scores.get(SELECTIONAL_FIT, 1.0), -scores[CONTEXT_OVERLAP], drawn
 
     def _is_over(self, record: Negative, kept: Counter[str]) -> bool:
         """Return whether choosing a record would exceed the quota of one of its transforms or categories."""

@@ -35,7 +35,7 @@ from graphneg.nn.models import check_packages, choose_device, locate, read_confi
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.cross_encoder import CrossEncoder
 from graphneg.records.files import read_negatives
-from graphneg.store.dialogues import answering
+from graphneg.store.dialogues import next_speaker
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,7 +54,7 @@ Turns = tuple[Turn, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cutter:
+class WindowSplitter:
     """A splitter of dialogues into windows: ranges of turns that together have a limited number of tokens.
 
     Turns are never split. A window can repeat the last turns of the previous window. Fewer turns are repeated
@@ -314,9 +314,9 @@ class CoherenceScorer:
         self.tokenizer.save_pretrained(str(folder))
 
     @property
-    def cutter(self) -> Cutter:
+    def cutter(self) -> WindowSplitter:
         """The splitter for dialogues that `encode_turns` tokenized. It leaves room for the special tokens."""
-        return Cutter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
+        return WindowSplitter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
 
     def lengths(self, turns: Sequence[Sequence[int]]) -> list[int]:
         """Return the number of tokens that each turn adds to a window.
@@ -340,7 +340,7 @@ class CoherenceScorer:
             window is truncated at its end, and counted in ``cut_turns``.
         """
         room = self.cutter.room - len(self._separator)
-        texts = [f"{mark}: {text}" for mark, (_, text) in zip(marks(talk), talk, strict=True)]
+        texts = [f"{mark}: {text}" for mark, (_, text) in zip(speaker_letters(talk), talk, strict=True)]
         rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
         self.cut_turns += sum(len(row) > room for row in rows)
         return [row[:room] for row in rows]
@@ -391,7 +391,7 @@ class CoherenceScorer:
         return tuple(whole[:at]), tuple(whole[at + len(bare) :])
 
 
-def marks(talk: Talk) -> list[str]:
+def speaker_letters(talk: Talk) -> list[str]:
     """Return a letter for the speaker of each turn.
 
     Args:
@@ -439,7 +439,7 @@ class EditedDialogue:
 
 
 @dataclass(slots=True)
-class Versions:
+class DialogueVersions:
     """A dialogue and its edited versions.
 
     Attributes:
@@ -465,7 +465,7 @@ class EditedDialogues:
             original.
     """
 
-    dialogues: list[Versions]
+    dialogues: list[DialogueVersions]
     responses: int
     unchanged: int = 0
 
@@ -497,7 +497,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     Raises:
         InputError: A label is neither 0 nor 1, or no record is an edited dialogue.
     """
-    versions: dict[str, Versions] = {}
+    versions: dict[str, DialogueVersions] = {}
     responses = unchanged = 0
     for record in records:
         if record.label not in (0, 1):
@@ -506,7 +506,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
             responses += 1
             continue
         id = f"{record.dialogue}#{record.turn}"
-        dialogue = versions.setdefault(id, Versions(id, original_turns(record)))
+        dialogue = versions.setdefault(id, DialogueVersions(id, original_turns(record)))
         if record.label == 0:
             turns = _whole(record.context, record.response, record.speaker)
             if _said(turns) == _said(dialogue.original):
@@ -549,4 +549,4 @@ def _whole(context: Iterable[Mapping[str, str]], response: str, speaker: str) ->
     """Join the context and the response into one list of turns."""
     said = [Turn(turn["speaker"], turn["text"]) for turn in context]
     # If the speaker of the response is unknown, infer it from the turns of the context.
-    return (*said, Turn(speaker or (answering(said) if said else ""), response))
+    return (*said, Turn(speaker or (next_speaker(said) if said else ""), response))

@@ -4,7 +4,7 @@ Models contradict themselves most when they are asked about something that they 
 `collect_contexts` finds contexts that end in such a question, scores them, and keeps those with the highest
 scores. `collect_responses` collects responses to these contexts from generators, from language models and
 from files. Both functions write JSON Lines files, and continue an interrupted run. In the next step, people
-label the responses with `graphneg.evaluation.review.contradictory`.
+label the responses with `graphneg.evaluation.review.contradiction_labels`.
 
 Each line of a file of contexts has the fields of `graphneg.generators.base.Context`, ``referent`` (the index
 of the turn that is asked about) and ``log_fqness`` (the score of the question). Each line of a file of
@@ -29,7 +29,7 @@ import msgspec
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Candidate, Context, Generator, Turn
 from graphneg.hashing import fingerprint
-from graphneg.ingest.labelled import Labelled, labelled_lines
+from graphneg.ingest.labelled import JudgedResponse, labelled_lines
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.reading import accepted, json_lines
 from graphneg.json_input import json_line
@@ -58,12 +58,13 @@ class ContextChoice:
     Attributes:
         top: Number of contexts to choose.
         per_dialogue: Maximum number of contexts per dialogue.
-        furthest: Number of turns that a question may refer to: the last ones of the speaker who is asked.
+        max_turns_back: Number of turns that a question may refer to: the last ones of the speaker who is
+            asked.
     """
 
     top: int = 1000
     per_dialogue: int = 1
-    furthest: int = 3
+    max_turns_back: int = 3
 
     def __post_init__(self) -> None:
         """Check that all numbers are positive.
@@ -71,7 +72,7 @@ class ContextChoice:
         Raises:
             InputError: A number is less than 1.
         """
-        if min(self.top, self.per_dialogue, self.furthest) < 1:
+        if min(self.top, self.per_dialogue, self.max_turns_back) < 1:
             raise InputError("top, per_dialogue and furthest must each be at least 1")
 
 
@@ -110,10 +111,10 @@ def collect_contexts(
     choice = choice or ContextChoice()
     path = _destination(out, overwrite)
     scores = path.with_name(f"{path.stem}.scores.jsonl")
-    settings = {"facts": dict(facts or {}), "furthest": choice.furthest}
+    settings = {"facts": dict(facts or {}), "max_turns_back": choice.max_turns_back}
     bar = progress or NoProgress()
     bar.start("follow-ups", None, "questions")
-    asked = followups(contexts, choice.furthest)
+    asked = followups(contexts, choice.max_turns_back)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
         """Score questions, and return one JSON line for each."""
@@ -226,7 +227,7 @@ def _collect(
     return done, written
 
 
-def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite: bool = False) -> None:
+def write_responses(labelled: Iterable[JudgedResponse], out: str | Path, *, overwrite: bool = False) -> None:
     """Write labelled responses to a JSON Lines file, which `graphneg.ingest.labelled.read_labelled` can read.
 
     Raises `InputError` if the file exists or cannot be written.
@@ -241,7 +242,7 @@ def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite:
 
 def _responses(
     some: Sequence[FollowUp], generators: Sequence[Generator], per_context: int, seed: int
-) -> Iterable[Responded]:
+) -> Iterable[CollectedResponse]:
     """Yield the responses of all generators to some contexts."""
     contexts = [item.context for item in some]
     given: list[list[tuple[str, str]]] = [[] for _ in some]
@@ -261,7 +262,7 @@ def _responses(
                 texts.add(text)
                 # Annotators see the id. It must not reveal the generator, so it is made from the response.
                 digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-                yield Responded(f"{item.context.id}~{digest}", item, name, text)
+                yield CollectedResponse(f"{item.context.id}~{digest}", item, name, text)
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
@@ -295,7 +296,7 @@ class FileResponses(Generator):
         self.name = name
         self._path = Path(path)
         self._by_context: dict[str, list[str]] = {}
-        for line in read_lines_as(GivenLine, self._path):
+        for line in read_lines_as(FileResponseLine, self._path):
             self._by_context.setdefault(line.id, []).append(line.response)
 
     def generate(
@@ -321,7 +322,7 @@ class FileResponses(Generator):
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 
-class Replies(Generator):
+class LanguageModelReplies(Generator):
     """A generator that continues the dialogue with a causal language model.
 
     Attributes:
@@ -440,7 +441,7 @@ class ResponseLine(msgspec.Struct):
     context: ContextLine
 
 
-class GivenLine(msgspec.Struct):
+class FileResponseLine(msgspec.Struct):
     """A line of a file that `FileResponses` reads.
 
     Attributes:
@@ -453,7 +454,7 @@ class GivenLine(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Responded:
+class CollectedResponse:
     """A response of a generator to a context.
 
     Attributes:
@@ -502,7 +503,7 @@ def read_contexts_file(path: str | Path) -> list[FollowUp]:
     return [line.followup for line in read_lines_as(ContextLine, path)]
 
 
-def read_responses_file(path: str | Path) -> list[Responded]:
+def read_responses_file(path: str | Path) -> list[CollectedResponse]:
     """Read responses that `collect_responses` wrote.
 
     Raises `InputError` if the file cannot be read or a line is invalid.
@@ -516,11 +517,11 @@ def read_responses_file(path: str | Path) -> list[Responded]:
     Raises:
         InputError: Two responses have the same id.
     """
-    responses: dict[str, Responded] = {}
+    responses: dict[str, CollectedResponse] = {}
     for number, line in enumerate(read_lines_as(ResponseLine, path), 1):
         if line.id in responses:
             raise InputError(f"{path}: the id {line.id!r} comes a second time (entry {number})")
-        responses[line.id] = Responded(line.id, line.context.followup, line.generator, line.response)
+        responses[line.id] = CollectedResponse(line.id, line.context.followup, line.generator, line.response)
     return list(responses.values())
 
 

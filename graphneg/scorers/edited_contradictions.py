@@ -47,11 +47,11 @@ from graphneg.english.words import content_lemmas
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.hashing import number, shuffled
-from graphneg.ingest.labelled import ANNOTATORS, Labelled
+from graphneg.ingest.labelled import ANNOTATORS, JudgedResponse
 from graphneg.model import Negative
 from graphneg.nn.embedders import Embedder
 from graphneg.records.files import read_negatives
-from graphneg.scorers.paraphrases import Contradiction, Sides, denies, paraphrases, sides
+from graphneg.scorers.paraphrases import Contradiction, DenialWordings, denies, paraphrases, reword_denial
 
 SOURCE = "graph"
 """The generator that labelled responses name if they were made by editing a graph."""
@@ -93,7 +93,7 @@ def read_made(
     kinds: Sequence[Kind] = MIX,
     seed: int = 0,
     embedder: Embedder | None = None,
-) -> list[Labelled]:
+) -> list[JudgedResponse]:
     """Make labelled responses from files of negatives.
 
     Raises `InputError` if a file cannot be read.
@@ -126,7 +126,7 @@ def graph_made(
     kinds: Sequence[Kind] = MIX,
     seed: int = 0,
     embedder: Embedder | None = None,
-) -> list[Labelled]:
+) -> list[JudgedResponse]:
     """Make labelled responses from the contradictions in negatives.
 
     Each contradiction is used once: one of ``kinds`` is chosen at random, and gives a contradictory and a
@@ -150,7 +150,7 @@ def graph_made(
     denials = shuffled(denials, seed, "contradictions")
     others = paraphrases(denials, sentences.statements, embedder) if embedder else [None] * len(denials)
     claims = [_claim(item, said, seed) for item, said in zip(denials, others, strict=True)]
-    labelled: list[Labelled] = []
+    labelled: list[JudgedResponse] = []
     for claim in claims:
         id = claim.source.id
         kind = kinds[number(seed, "kind", id) % len(kinds)]
@@ -158,7 +158,7 @@ def graph_made(
         responses = _responses(claim, other, kind, seed)
         for label, (earlier, response), votes in zip((1, 0), responses, (ANNOTATORS, 0), strict=True):
             labelled.append(
-                Labelled(f"{id}~{kind}/{label}", (earlier, response), ("A", "A"), 0, SOURCE, votes)
+                JudgedResponse(f"{id}~{kind}/{label}", (earlier, response), ("A", "A"), 0, SOURCE, votes)
             )
     return labelled
 
@@ -182,7 +182,7 @@ class Sentences:
         contradictions: dict[tuple[str, str], Contradiction] = {}
         for negative in negatives:
             for turn in negative.original.get("context") or negative.context:
-                for sentence in typed_sentences(spelled(turn["text"])):
+                for sentence in typed_sentences(respell(turn["text"])):
                     if _speaks_of_oneself(sentence.text):
                         self.statements.setdefault(sentence.text, negative.dialogue)
             for item in _contradictions(negative) if negative.label == 0 else ():
@@ -190,7 +190,7 @@ class Sentences:
         self.contradictions = list(contradictions.values())
 
 
-def spelled(text: str) -> str:
+def respell(text: str) -> str:
     """Remove the blanks that tokenization puts before punctuation marks and into contractions.
 
     Args:
@@ -222,11 +222,11 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
 def _turns(negative: Negative, context: Sequence[Mapping[str, str]], response: str | None) -> dict[int, Turn]:
     """Return the turns of context and response, keyed by their positions in the dialogue."""
     first = negative.turn - len(context)
-    turns = {first + at: Turn(turn["speaker"], spelled(turn["text"])) for at, turn in enumerate(context)}
+    turns = {first + at: Turn(turn["speaker"], respell(turn["text"])) for at, turn in enumerate(context)}
     # If the speaker of the response is unknown, assume that speakers alternate: it is the speaker of the turn
     # before the last turn of the context.
     speaker = negative.speaker or (context[-2]["speaker"] if len(context) > 1 else "")
-    turns[negative.turn] = Turn(speaker, spelled(negative.response if response is None else response))
+    turns[negative.turn] = Turn(speaker, respell(negative.response if response is None else response))
     return turns
 
 
@@ -285,12 +285,12 @@ class _Claim:
     agreed: tuple[str, ...]
 
 
-def _claim(item: Contradiction, others: Sides | None, seed: int) -> _Claim:
+def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
     """Collect the wordings of a statement and its contradiction; exchange the two in a tenth of the cases."""
     # The templates reword denials. Use the side that is a denial: the contradiction or the statement.
-    if wordings := sides(item.contradiction):
+    if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
-    elif wordings := sides(item.sentence):
+    elif wordings := reword_denial(item.sentence):
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()

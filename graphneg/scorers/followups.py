@@ -81,13 +81,14 @@ def asks(text: str) -> bool:
     return any(word.endswith(_QUESTION) for word in text.split())
 
 
-def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[FollowUp]:
+def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[FollowUp]:
     """Find the questions at the ends of contexts, and the turns that they may refer to.
 
     Args:
         contexts: The contexts. A context is skipped if it does not end in a question, or if the next turn
             belongs to the speaker who asks.
-        furthest: Number of turns that a question may refer to: the last ones of the speaker who is asked.
+        max_turns_back: Number of turns that a question may refer to: the last ones of the speaker who is
+            asked.
 
     Yields:
         For each question, one `FollowUp` for each of these turns, the nearest turn first.
@@ -98,7 +99,7 @@ def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[Follow
             continue
         if asks(context.turns[-1].text):
             own = [at for at, turn in enumerate(context.turns) if turn.speaker == context.speaker]
-            yield from (FollowUp(context, at) for at in reversed(own[-furthest:]))
+            yield from (FollowUp(context, at) for at in reversed(own[-max_turns_back:]))
 
 
 def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:

@@ -1,11 +1,11 @@
 """Reword denials and affirmations, by templates and by similar sentences of other speakers.
 
-`sides` rewords a denial by templates. It returns denials with the same meaning, and affirmations of what is
-denied. The templates are in ``templates.tsv``, grouped by the auxiliary of the denial. The column ``needs``
-says when a template can be used: always (``nothing``), only if the sentence names no time (``perfect``), or
-only if one can wish for what is denied (``wish``). The ``+`` in a template is replaced by the words after the
-verb; without a ``+``, they are put at the end. ``denial_words.tsv`` has classes of words that exclude some
-templates.
+`reword_denial` rewords a denial by templates. It returns denials with the same meaning, and affirmations of
+what is denied. The templates are in ``templates.tsv``, grouped by the auxiliary of the denial. The column
+``needs`` says when a template can be used: always (``nothing``), only if the sentence names no time
+(``perfect``), or only if one can wish for what is denied (``wish``). The ``+`` in a template is replaced by
+the words after the verb; without a ``+``, they are put at the end. ``denial_words.tsv`` has classes of words
+that exclude some templates.
 
 `paraphrases` finds sentences of other speakers that can replace a statement and its contradiction. This is
 needed because an edited sentence shares nearly all words with the sentence that it contradicts. A detector
@@ -64,7 +64,7 @@ _CANDIDATES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class DenialWordings:
     """Wordings of a denial, and of the affirmation that it denies.
 
     Attributes:
@@ -77,7 +77,7 @@ class Sides:
     affirmed: tuple[str, ...]
 
 
-def sides(sentence: str) -> Sides | None:
+def reword_denial(sentence: str) -> DenialWordings | None:
     """Reword a sentence in which the speaker denies an act, a state or an ability.
 
     Args:
@@ -125,7 +125,7 @@ def sides(sentence: str) -> Sides | None:
 
     # "any" and similar words occur in denials only: "I do not have any bees" cannot become "I have any bees".
     affirmed = () if _class("only denied").search(rest) else written("affirmed")
-    return Sides(tuple(written("denied")), tuple(affirmed))
+    return DenialWordings(tuple(written("denied")), tuple(affirmed))
 
 
 def denies(sentence: str) -> bool:
@@ -214,7 +214,7 @@ class Contradiction:
 
 def paraphrases(
     contradictions: Sequence[Contradiction], statements: Mapping[str, str], embedder: Embedder
-) -> list[Sides | None]:
+) -> list[DenialWordings | None]:
     """Find sentences of other speakers that can replace contradictions and statements.
 
     For each contradiction, the result has denials that are similar to it, and affirmations that are similar
@@ -240,7 +240,7 @@ def paraphrases(
     like_said = _like(said, affirmations, embedder)
     counts = Counter(lemma for text in statements for lemma in set(content_lemmas(text)))
     common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
-    by_id: dict[str, Sides] = {}
+    by_id: dict[str, DenialWordings] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
         # Only rare words show that two sentences are about the same matter: "I have no time to read" and "I
         # have no time for bees" share a common word only.
@@ -253,7 +253,7 @@ def paraphrases(
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]
         if others and same:
-            by_id[item.id] = Sides(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
+            by_id[item.id] = DenialWordings(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
     return [by_id.get(item.id) for item in contradictions]
 
 

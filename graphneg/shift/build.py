@@ -37,7 +37,7 @@ from graphneg.shift.keywords import Keyword, KeywordExtractor
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, in_transactions, run
-from graphneg.workers import ahead
+from graphneg.workers import prefetch_map
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -216,7 +216,7 @@ def build_shifts(
     ids = dialogue_ids(store, selection, statement="shift/pending", page=PAGE)
     batches = iter(lambda: list(islice(ids, BATCH)), [])
     try:
-        for batch in ahead(lambda some: _batch(store, some, extractor, embedder), batches, 1):
+        for batch in prefetch_map(lambda some: _batch(store, some, extractor, embedder), batches, 1):
             for dialogues in in_transactions(batch, MAX_ROWS, lambda of: sum(map(len, of.rows.values()))):
                 written = store.write(lambda tx, some=dialogues: _write(tx, method, some))
                 for dialogue in written:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.errors import listed
+from graphneg.errors import checked_list
 from graphneg.nn.embedders import BUNDLED, Embedder, get_embedder
 from graphneg.progress import NoProgress, Progress
 from graphneg.shift.build import Existing, ShiftReport, build_shifts
-from graphneg.shift.candidates import Reach
+from graphneg.shift.candidates import CandidateOptions
 from graphneg.shift.graphs import export_shifts, shift_graph
 from graphneg.shift.keywords import KeywordExtractor, get_extractor
 from graphneg.shift.prediction import Predictor, get_predictor
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import networkx
 
 
-class ShiftCalls:
+class ShiftGraphMethods:
     """Methods of `graphneg.DialogueGraph` that work with the shift graph of its store."""
 
     store: Store
@@ -77,7 +77,7 @@ class ShiftCalls:
         Returns:
             A graph whose nodes are keywords and whose edges have the attribute ``count``.
         """
-        return shift_graph(self.store, listed("corpora", corpora))
+        return shift_graph(self.store, checked_list("corpora", corpora))
 
     def export_shifts(self, out: str | Path, *, corpora: Sequence[str] = (), overwrite: bool = False) -> int:
         """Write the shift graph to a file.
@@ -90,7 +90,7 @@ class ShiftCalls:
         Returns:
             The number of edges in the file.
         """
-        return export_shifts(self.store, Path(out), listed("corpora", corpora), overwrite=overwrite)
+        return export_shifts(self.store, Path(out), checked_list("corpora", corpora), overwrite=overwrite)
 
     def substitutes(
         self,
@@ -99,8 +99,8 @@ class ShiftCalls:
         predictor_options: Mapping[str, Any] | None = None,
         turns: int = 3,
         hops: int = 2,
-        most: int = 1000,
-        size: int = 5,
+        max_candidates: int = 1000,
+        subset_size: int = 5,
         seed: int = 0,
         top: int | None = None,
         keywords: KeywordExtractor | None = None,
@@ -118,8 +118,9 @@ class ShiftCalls:
             predictor_options: Options of the predictor, if it is given by name.
             turns: Number of turns before the reply whose keywords are used as foci.
             hops: Maximum number of edges from a focus to a candidate, 1 or 2.
-            most: Maximum number of candidates for each focus; the most likely ones are kept.
-            size: Number of candidates in a subset. The predictor chooses one candidate from each subset.
+            max_candidates: Maximum number of candidates for each focus; the most likely ones are kept.
+            subset_size: Number of candidates in a subset. The predictor chooses one candidate from each
+                subset.
             seed: Seed of the random split into subsets.
             top: Maximum number of substitutes for each reply; None for all.
             keywords: Extractor for the keywords of texts that are not in the store; by default the extractor
@@ -135,7 +136,7 @@ class ShiftCalls:
         # The options are stored with an output file, which is only continued by a call with equal options.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
-        how = Prediction(made, Reach(turns, hops, most, size, seed), top, options)
+        how = Prediction(made, CandidateOptions(turns, hops, max_candidates, subset_size, seed), top, options)
         selection = Selection(corpora, splits, limit)
         bars = progress or NoProgress()
         return SubstituteFinder(self.store, how, extractor=keywords, selection=selection, progress=bars)

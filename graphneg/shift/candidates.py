@@ -7,8 +7,9 @@ split into subsets, and a predictor (`graphneg.shift.prediction`) chooses one su
     post "I had a coffee.", reply about "cake"
     focus "coffee", shifts to cake, sugar, price, morning   ->   candidates sugar, price, morning
 
-This module departs from the paper in two ways, which `Reach.paper` turns off. Keywords of earlier turns are
-foci as well, with a lower weight. Perspectives that are two edges away from the focus are also candidates.
+This module departs from the paper in two ways, which `CandidateOptions.paper` turns off. Keywords of earlier
+turns are foci as well, with a lower weight. Perspectives that are two edges away from the focus are also
+candidates.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from itertools import islice, pairwise
 from graphneg.errors import InputError
 from graphneg.hashing import shuffled
 from graphneg.shards import natural_order
-from graphneg.shift.graphs import Likelihoods, Shifts
+from graphneg.shift.graphs import Likelihoods, ShiftGraph
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.statements import cypher_text
@@ -32,38 +33,40 @@ DIALOGUES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class CandidateOptions:
     """Settings that determine where candidates are searched, and how they are split into subsets.
 
     Attributes:
         turns: Number of turns before the reply whose keywords are used as foci; 1 for the post only.
         hops: Maximum number of edges from a focus to a candidate: 1, or 2 to include the perspectives of
             perspectives.
-        most: Maximum number of candidates for each focus; the most likely ones are kept.
-        size: Minimum size of a subset, unless there are fewer candidates. A subset has less than twice as
-            many candidates. CAPT uses subsets of 5 to 100.
+        max_candidates: Maximum number of candidates for each focus; the most likely ones are kept.
+        subset_size: Minimum size of a subset, unless there are fewer candidates. A subset has less than twice
+            as many candidates. CAPT uses subsets of 5 to 100.
         seed: Seed of the random split into subsets.
     """
 
     turns: int = 3
     hops: int = 2
-    most: int = 1000
-    size: int = 5
+    max_candidates: int = 1000
+    subset_size: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Check that the numbers are in range."""
-        if self.turns < 1 or self.most < 1:
-            raise InputError("at least one turn and one candidate: 'turns' and 'most' must be 1 or more")
+        if self.turns < 1 or self.max_candidates < 1:
+            raise InputError(
+                "at least one turn and one candidate: 'turns' and 'max_candidates' must be 1 or more"
+            )
         if self.hops not in (1, 2):
             raise InputError(f"hops {self.hops}: candidates are 1 or 2 hops away")
-        if self.size < 1:
-            raise InputError("a subset has at least one candidate: 'size' must be 1 or more")
+        if self.subset_size < 1:
+            raise InputError("a subset has at least one candidate: 'subset_size' must be 1 or more")
 
     @classmethod
-    def paper(cls) -> Reach:
+    def paper(cls) -> CandidateOptions:
         """Return the settings of CAPT: foci come from the post only, and candidates are one edge away."""
-        return cls(turns=1, hops=1, most=1_000_000)
+        return cls(turns=1, hops=1, max_candidates=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
         """Split the candidates of a focus into subsets. Each candidate is in exactly one subset.
@@ -76,11 +79,11 @@ class Reach:
             The subsets of candidates.
 
         Example:
-            >>> [len(one) for one in Reach(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
-            [2, 3]
+            >>> [len(one) for one in CandidateOptions(subset_size=2).split("tea", ["cup", "milk", "hot",
+            "sugar", "leaf"])] [2, 3]
         """
-        # The number of subsets is rounded down, so that no subset is smaller than `size`.
-        amount = max(1, len(candidates) // self.size)
+        # The number of subsets is rounded down, so that no subset is smaller than `subset_size`.
+        amount = max(1, len(candidates) // self.subset_size)
         # The candidates are sorted by likelihood, and only one is chosen from each subset.
         # Shuffling spreads the likely candidates over the subsets.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
@@ -147,7 +150,7 @@ class Post:
         return self.turns[-1]
 
 
-def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
+def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions) -> list[Post]:
     """Return the context of each reply, with its foci and their candidates.
 
     Args:
@@ -165,8 +168,10 @@ def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
             # One additional candidate is needed, because the reply's own perspective may be removed.
-            ranked = known[text].ranked[: reach.most + 1]
-            candidates = tuple(other for other in ranked if other != reply.perspective)[: reach.most]
+            ranked = known[text].ranked[: reach.max_candidates + 1]
+            candidates = tuple(other for other in ranked if other != reply.perspective)[
+                : reach.max_candidates
+            ]
             if candidates:
                 foci.append(Focus(text, keywords[text], candidates, known[text]))
         seen.append(Post(reply.turns, tuple(foci), keywords))

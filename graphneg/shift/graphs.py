@@ -150,7 +150,7 @@ class Likelihoods:
         return self.rest * self.prior.get(perspective, 0.0) if found is None else found
 
 
-class Shifts:
+class ShiftGraph:
     """The shift graph of a store. Parts of it are read when they are needed, and cached."""
 
     def __init__(self, store: Store) -> None:

@@ -2,9 +2,9 @@
 
 This is the step of CAPT from candidates to perspectives that a reply could have. A predictor gets a post (the
 turn that is replied to), one of its keywords as focus, and the candidates for this focus in subsets. It
-returns one `Choice` for each subset. graphneg has four predictors: ``frequency`` uses the counts of the shift
-graph, ``embedding`` also compares embeddings, and ``seq2seq`` (CAPT, section 3.2) and ``causal`` combine a
-language model with the counts. `examples_of` returns training data for these models.
+returns one `ScoredTerm` for each subset. graphneg has four predictors: ``frequency`` uses the counts of the
+shift graph, ``embedding`` also compares embeddings, and ``seq2seq`` (CAPT, section 3.2) and ``causal``
+combine a language model with the counts. `examples_of` returns training data for these models.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from graphneg.nn.generation import as_cache
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.plugins import Plugins
-from graphneg.shift.candidates import Focus, Post, Reach, all_replies
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.candidates import CandidateOptions, Focus, Post, all_replies
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
@@ -36,7 +36,7 @@ PLUGINS = Plugins("predictor", "graphneg.predictors", ModelError)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ScoredTerm:
     """The candidate that a predictor chooses from a subset.
 
     Attributes:
@@ -56,7 +56,7 @@ class Predictor(Protocol):
         """The name of the predictor, which output files record."""
         ...
 
-    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
         """Choose one candidate from each subset.
 
         Args:
@@ -87,7 +87,7 @@ def get_predictor(name: str, **options: Any) -> Predictor:
 
 def choices_of(
     predictor: Predictor, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]
-) -> list[Choice]:
+) -> list[ScoredTerm]:
     """Return the choices of a predictor, after checking that they are valid.
 
     Args:
@@ -123,7 +123,7 @@ class FrequencyPredictor:
 
     name = "frequency"
 
-    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
         """Choose the most likely candidate from each subset.
 
         Args:
@@ -135,7 +135,7 @@ class FrequencyPredictor:
             One choice for each subset, in the order of the subsets. Scores are likelihoods.
         """
         best = [min((-likelihood(post, text), text) for text in subset) for subset in subsets]
-        return [Choice(text, -score) for score, text in best]
+        return [ScoredTerm(text, -score) for score, text in best]
 
 
 def likelihood(post: Post, perspective: str) -> float:
@@ -161,7 +161,7 @@ _LEAST = 1e-12
 
 def best_of_each(
     post: Post, subsets: Sequence[Sequence[str]], scores: Iterable[float], prior: float
-) -> list[Choice]:
+) -> list[ScoredTerm]:
     """Choose the candidate with the highest ``score + prior * log P(p | post)`` from each subset.
 
     Args:
@@ -176,13 +176,13 @@ def best_of_each(
         One choice for each subset. If two candidates are equally good, the alphabetically first is chosen.
     """
     left = iter(scores)
-    choices: list[Choice] = []
+    choices: list[ScoredTerm] = []
     for subset in subsets:
         # The small constant keeps the logarithm finite for perspectives that were never seen.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
-        choices.append(Choice(text, weighed[text]))
+        choices.append(ScoredTerm(text, weighed[text]))
     return choices
 
 
@@ -216,7 +216,7 @@ class EmbeddingPredictor:
         self._embedder = get_embedder(model) if isinstance(model, str) else model
         self._weight = weight
 
-    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
         """Choose the best candidate from each subset.
 
         Args:
@@ -278,7 +278,7 @@ def examples_of(
     store: Store,
     selection: Selection | None = None,
     *,
-    reach: Reach | None,
+    reach: CandidateOptions | None,
     limit: int | None = None,
     seed: int = 0,
 ) -> list[Example]:
@@ -295,7 +295,7 @@ def examples_of(
     Returns:
         The examples.
     """
-    shifts = Shifts(store)
+    shifts = ShiftGraph(store)
     found: list[tuple[str, Example]] = []
     for _, replies in all_replies(store, selection or Selection()):
         moves = [(r, r.focus, r.perspective) for r in replies if r.focus and r.perspective]
@@ -375,7 +375,7 @@ class CausalPredictor:
                 f"{self._model.path}: reads backward; the causal predictor needs a forward model"
             )
 
-    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
         """Choose the best candidate from each subset.
 
         Args:
@@ -469,7 +469,7 @@ class Seq2SeqPredictor:
         )
         self._model.batch_size = batch
 
-    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
         """Choose the best candidate from each subset.
 
         Args:

@@ -25,8 +25,8 @@ from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
 from graphneg.shards import natural_order
-from graphneg.shift.candidates import Reach, Reply, all_replies, posts, stored_reply
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.candidates import CandidateOptions, Reply, all_replies, posts, stored_reply
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.shift.keywords import KeywordExtractor, extractor_named
 from graphneg.shift.prediction import Predictor, choices_of, examples_of
 from graphneg.store.connection import Store
@@ -98,7 +98,7 @@ class Prediction:
     """
 
     predictor: Predictor
-    reach: Reach = field(default_factory=Reach)
+    reach: CandidateOptions = field(default_factory=CandidateOptions)
     most: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -125,7 +125,7 @@ class SubstitutesReport:
     was_complete: bool = False
 
 
-def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
+def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
     """Find the substitutes for replies (CAPT, Algorithm 1).
 
     For each focus, the predictor chooses one candidate from each subset of the candidates. A perspective that
@@ -183,11 +183,11 @@ class SubstituteFinder:
     extractor: KeywordExtractor | None = None
     selection: Selection = field(default_factory=Selection)
     progress: Progress = field(default_factory=NoProgress)
-    _shifts: Shifts = field(init=False)
+    _shifts: ShiftGraph = field(init=False)
 
     def __post_init__(self) -> None:
         """Initialize an empty cache of the shift graph."""
-        self._shifts = Shifts(self.store)
+        self._shifts = ShiftGraph(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
         """Return the perspectives that a reply to a given text could move on to.
@@ -301,7 +301,7 @@ def train_predictor(
     out: str | Path,
     *,
     selection: Selection | None = None,
-    reach: Reach | None = None,
+    reach: CandidateOptions | None = None,
     limit: int | None = None,
     seed: int = 0,
     device: str = "auto",
@@ -337,12 +337,12 @@ def train_predictor(
     """
     if kind not in KINDS:
         raise InputError(f"predictor {kind!r} is not trained; choose one of {', '.join(KINDS)}")
-    if not Shifts(store).prior:
+    if not ShiftGraph(store).prior:
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
     # Only the sequence-to-sequence model reads candidates, so only this kind needs the settings for subsets.
-    reach = (reach or Reach(seed=seed)) if kind == "seq2seq" else None
+    reach = (reach or CandidateOptions(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)
     if not examples:

@@ -96,7 +96,7 @@ def connect(uri: str, auth: Auth | None) -> Driver:
     )
 
 
-def ask(driver: Driver, database: str | None) -> ResultSummary:
+def probe(driver: Driver, database: str | None) -> ResultSummary:
     """Send a trivial query to a server, without retries.
 
     Args:
@@ -187,7 +187,7 @@ OF_THE_QUERY = tuple(
 LONGEST_MESSAGE = 300
 """Maximum number of characters that are quoted from a server message."""
 
-Trouble = Callable[[], str | None]
+Diagnosis = Callable[[], str | None]
 """A function that checks a server for a visible failure, such as a full disk. It returns a message that says
 what is wrong and what to do, or None if it finds nothing."""
 
@@ -197,15 +197,15 @@ def no_trouble() -> None:
 
 
 @contextmanager
-def explained(
-    server: str, if_silent: str = ADVICE_ON_SILENCE, trouble: Trouble = no_trouble
+def translate_driver_errors(
+    server: str, if_silent: str = ADVICE_ON_SILENCE, diagnose: Diagnosis = no_trouble
 ) -> Generator[None]:
     """Convert errors of the driver inside the block to a `StoreError`.
 
     Args:
         server: Description of the server for the message, such as its address.
         if_silent: Advice for the message if the server does not answer.
-        trouble: Function that checks the server for a visible failure, such as a full disk.
+        diagnose: Function that checks the server for a visible failure, such as a full disk.
 
     Raises:
         StoreError: The driver raised an error inside the block.
@@ -215,7 +215,7 @@ def explained(
     except (Neo4jError, DriverError) as error:
         # If the query itself is wrong, report that, even if the disk is full. For any other error, a visible
         # failure of the server explains more than the error does.
-        seen = None if _is_of_the_query(error) else trouble()
+        seen = None if _is_of_the_query(error) else diagnose()
         raise StoreError(f"{server}: {seen}" if seen else _explain(error, server, if_silent)) from error
 
 
@@ -278,7 +278,7 @@ SILENCE = (ServiceUnavailable, SessionExpired)
 """Errors of the driver that mean that the server did not answer."""
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
 """Error codes that mean that two transactions waited for each other (a deadlock)."""
-MOST_LEVELS = 500
+MAX_NESTING = 500
 """Maximum nesting depth of lists and maps in a parameter of a user's query."""
 PAUSES = (0.02, 1.0)
 """Seconds between two attempts: the first pause, which doubles each time, and the maximum."""
@@ -319,7 +319,7 @@ def _patience(error: Exception) -> float:
     return SILENCE_SECONDS if isinstance(error, DriverError | Neo4jError) and error.is_retryable() else 0.0
 
 
-BATCH, SMALL_BATCH = 1_000, 20
+FETCH_SIZE, PREVIEW_FETCH_SIZE = 1_000, 20
 """Number of records that the server sends in one batch: for complete results, and for truncated results."""
 
 
@@ -361,7 +361,7 @@ class Store(AbstractContextManager["Store"]):
         resources: ExitStack,
         *,
         reader: Reader,
-        trouble: Trouble = no_trouble,
+        diagnose: Diagnosis = no_trouble,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
         server: OwnServer | None = None,
     ) -> None:
@@ -369,7 +369,7 @@ class Store(AbstractContextManager["Store"]):
         self.description = description
         self.reader = reader
         """The check and the driver for untrusted queries."""
-        self._trouble = trouble
+        self._trouble = diagnose
         self._turn = turn
         self._server = server
         self._silent_since: float | None = None
@@ -447,7 +447,7 @@ class Store(AbstractContextManager["Store"]):
         """
         return self._in_transaction(WRITE_ACCESS, work)
 
-    def raise_version(self, transaction: ManagedTransaction) -> None:
+    def change_version(self, transaction: ManagedTransaction) -> None:
         """Change the version of the content, in the same transaction that changes the content.
 
         The new version is a random token instead of an incremented counter. Two transactions that read the
@@ -464,7 +464,7 @@ class Store(AbstractContextManager["Store"]):
         results = _watch(transaction)
         done = work(transaction)
         if any(_changes_data(result.consume()) for result in results):
-            self.raise_version(transaction)
+            self.change_version(transaction)
         return done
 
     def query_read(
@@ -504,7 +504,7 @@ class Store(AbstractContextManager["Store"]):
 
         # With a maximum number of records, use small batches: the driver always receives a whole batch, even
         # if fewer records are needed.
-        batch = BATCH if most is None else SMALL_BATCH
+        batch = FETCH_SIZE if most is None else PREVIEW_FETCH_SIZE
         with only_reading(text):
             return self._in_transaction(READ_ACCESS, work, self.reader.driver, batch)
 
@@ -562,7 +562,7 @@ class Store(AbstractContextManager["Store"]):
         access: str,
         work: Callable[[ManagedTransaction], T],
         driver: Driver | None = None,
-        batch: int = BATCH,
+        batch: int = FETCH_SIZE,
     ) -> T:
         """Run ``work`` in one transaction, and retry it as long as `_patience` allows for its error."""
         pause, failed = PAUSES[0], 0.0
@@ -595,11 +595,11 @@ class Store(AbstractContextManager["Store"]):
         return since
 
     @contextmanager
-    def _session(self, access: str, driver: Driver, batch: int = BATCH) -> Generator[Session]:
+    def _session(self, access: str, driver: Driver, batch: int = FETCH_SIZE) -> Generator[Session]:
         """Open a session that sees all earlier writes of this store, on any member of a cluster."""
         options = {"default_access_mode": access, "bookmark_manager": self._bookmarks, "fetch_size": batch}
         with (
-            explained(self.description, ADVICE_IN_USE, self._trouble),
+            translate_driver_errors(self.description, ADVICE_IN_USE, self._trouble),
             driver.session(database=self._database, **options) as session,
         ):
             yield session
@@ -651,7 +651,7 @@ def _refuse_deep(value: Any) -> None:
     # Without this check, the driver would send such values, and the server would fail in unexpected ways. The
     # loop goes level by level, because a recursive function would itself exceed Python's recursion limit.
     level = [value or {}]
-    for _ in range(MOST_LEVELS):
+    for _ in range(MAX_NESTING):
         if not level:
             return
         parts = [part.values() if isinstance(part, Mapping) else part for part in level]

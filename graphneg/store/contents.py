@@ -29,9 +29,9 @@ import msgspec
 
 from graphneg.hashing import fingerprint
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, dialogue_ids, outlines
+from graphneg.store.dialogues import Selection, dialogue_ids, digest_pages
 from graphneg.store.statements import cypher_text
-from graphneg.workers import ahead
+from graphneg.workers import prefetch_map
 
 PAGE = 200
 """Number of dialogues whose rows are read at a time. Their rows take a few megabytes of memory."""
@@ -57,7 +57,7 @@ def shared_digest(store: Store, selection: Selection) -> str:
         32 hexadecimal digits.
     """
     digest = ""
-    for rows in outlines(store, selection):
+    for rows in digest_pages(store, selection):
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
@@ -107,7 +107,7 @@ def _digest(
     pages = iter(lambda: list(islice(ids, PAGE)), [])
     digest = hashlib.sha256()
     # Read the next pages while this one is hashed.
-    for encoded in ahead(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
+    for encoded in prefetch_map(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
         digest.update(encoded)
     # Words and frames do not belong to a dialogue, so include all of them.
     words = [

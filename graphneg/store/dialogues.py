@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 
 from neo4j import Record
 
-from graphneg.errors import StoreError, listed
+from graphneg.errors import StoreError, checked_list
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.shards import Shard
 from graphneg.store.connection import Store
@@ -48,7 +48,7 @@ class StoredTurn:
         turn: The index of the turn in its dialogue, starting at 0.
         speaker: The name of the speaker.
         text: The text of the utterance.
-        amr: The id of its AMR graph; None if it has none.
+        graph_id: The id of its AMR graph; None if it has none.
         digest: The stored digest of the graph's content; None if there is none.
         foreign: Whether most of the text is not English.
     """
@@ -56,7 +56,7 @@ class StoredTurn:
     turn: int
     speaker: str
     text: str
-    amr: str | None
+    graph_id: str | None
     digest: str | None = None
     foreign: bool = False
 
@@ -80,20 +80,20 @@ class StoredDialogue:
     @property
     def digests(self) -> dict[str, str | None]:
         """The stored digests of the dialogue's graphs, by graph id."""
-        return {turn.amr: turn.digest for turn in self.turns if turn.amr is not None}
+        return {turn.graph_id: turn.digest for turn in self.turns if turn.graph_id is not None}
 
     @property
     def graphs(self) -> list[str]:
         """The ids of the dialogue's graphs, in the order of the turns."""
-        return [turn.amr for turn in self.turns if turn.amr is not None]
+        return [turn.graph_id for turn in self.turns if turn.graph_id is not None]
 
     def parameter(self) -> dict[str, Any]:
         """Return the entry for this dialogue in the parameter ``$dialogues`` of a transform."""
         # Leave out turns without a graph, because transforms edit graphs.
         turns = [
-            {"turn": turn.turn, "speaker": turn.speaker, "amr": turn.amr}
+            {"turn": turn.turn, "speaker": turn.speaker, "amr": turn.graph_id}
             for turn in self.turns
-            if turn.amr is not None
+            if turn.graph_id is not None
         ]
         return {"id": self.id, "turns": turns}
 
@@ -123,7 +123,7 @@ class Selection:
         """Convert the names to tuples, and refuse a single string."""
         # Use object.__setattr__, because the attributes of a frozen class cannot be assigned.
         for name in ("corpora", "splits"):
-            object.__setattr__(self, name, tuple(listed(name, getattr(self, name))))
+            object.__setattr__(self, name, tuple(checked_list(name, getattr(self, name))))
 
     def __str__(self) -> str:
         """Return the selection in words.
@@ -215,7 +215,7 @@ def _pages(
         left = None if left is None else left - len(rows)
 
 
-def outlines(store: Store, selection: Selection) -> Iterator[list[Record]]:
+def digest_pages(store: Store, selection: Selection) -> Iterator[list[Record]]:
     """Yield pages of rows with the stored digests of the selected dialogues, in the order of the corpus.
 
     Args:
@@ -229,7 +229,7 @@ def outlines(store: Store, selection: Selection) -> Iterator[list[Record]]:
     yield from _pages(store, selection, "read/outline")
 
 
-class Reads(Protocol):
+class QueryRunner(Protocol):
     """A store or a transaction that can run read queries."""
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
@@ -237,7 +237,7 @@ class Reads(Protocol):
         ...
 
 
-def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
+def read_dialogues(store: QueryRunner, ids: Sequence[str]) -> list[StoredDialogue]:
     """Read dialogues by id.
 
     Args:
@@ -261,7 +261,7 @@ def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
     return [dialogues[id] for id in ids if id in dialogues]
 
 
-class Said(Protocol):
+class HasSpeaker(Protocol):
     """Any object that has a speaker, such as a turn."""
 
     @property
@@ -270,7 +270,7 @@ class Said(Protocol):
         ...
 
 
-def answering(turns: Sequence[Said]) -> str:
+def next_speaker(turns: Sequence[HasSpeaker]) -> str:
     """Guess who speaks next: the most recent speaker other than the speaker of the last turn.
 
     Args:
@@ -386,7 +386,7 @@ class GraphCache:
         return graphs
 
 
-def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
+def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
     """Read graphs without their metadata lines.
 
     Args:
@@ -397,13 +397,13 @@ def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
         The graphs, in no particular order.
     """
     mentions: defaultdict[str, list[Mention]] = defaultdict(list)
-    for id, row in in_parts(store, "read/reentrancies", "mentions", ids):
+    for id, row in collected_rows(store, "read/reentrancies", "mentions", ids):
         start, end, role, inverted, pos, align, role_align = row
         # If the edge is written inverted, such as ":ARG0-of", the PENMAN notation has it under its end node.
         up, target = (end, start) if inverted else (start, end)
         mentions[id].append(Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align))
     nodes: defaultdict[str, list[list[Any]]] = defaultdict(list)
-    for id, row in in_parts(store, "read/nodes", "nodes", ids):
+    for id, row in collected_rows(store, "read/nodes", "nodes", ids):
         nodes[id].append(row)
     for id, rows in nodes.items():
         rows.sort(key=itemgetter(0))
@@ -413,8 +413,8 @@ def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
         yield AmrGraph(id, tuple(map(_node, rows)), tuple(ordered), (), spans)
 
 
-def in_parts(
-    store: Reads, statement: str, column: str, ids: Sequence[str]
+def collected_rows(
+    store: QueryRunner, statement: str, column: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, list[Any]]]:
     """Run a query that returns the rows of many ids in one record.
 

@@ -50,7 +50,7 @@ from platformdirs import user_cache_path
 
 from graphneg.errors import StoreError
 from graphneg.file_locks import await_lock, lock_exclusively
-from graphneg.private_files import UnsafeFileError, found, own_folder, owner_problem
+from graphneg.private_files import UnsafeFileError, own_folder, owner_problem, untrusted_opener
 from graphneg.store import supervisor
 from graphneg.store.engine_files import check_engine_files, printable, refusal, shown
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped
@@ -58,11 +58,11 @@ from graphneg.workers import child_environment
 
 FORMAT = 1
 """Version of the layout of a store directory."""
-MARK = "store.json"
+STORE_FILE = "store.json"
 """The file that marks a directory as a store."""
 WRITERS = "writers.lock"
 """The file that a process locks while it writes, so that only one process writes at a time."""
-OWN_NAMES = (MARK, supervisor.LOCK, supervisor.ENGINE, WRITERS)
+OWN_NAMES = (STORE_FILE, supervisor.LOCK, supervisor.ENGINE, WRITERS)
 """Prefixes of the names of files and folders that graphneg creates in a store directory."""
 FORMER_NAMES = (supervisor.ENDPOINT, supervisor.LOG, supervisor.ROOT, "password")
 """Prefixes of the names of files that earlier versions created in a store directory. They are ignored."""
@@ -148,7 +148,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
         # Refuse a directory of another user, who could replace a file in it by a link at any time.
         if directory.exists() and (problem := owner_problem(os.stat(directory))):
             raise UnsafeFileError(directory, problem)
-        if os.path.lexists(directory / MARK):
+        if os.path.lexists(directory / STORE_FILE):
             _check_mark(directory, engine_version)
         else:
             # Without store.json, allow files that graphneg has left behind. Any other file shows that the
@@ -157,7 +157,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
             others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
                 raise StoreError(
-                    f"{directory} is not a graphneg store (it holds {printable(min(others))} and no {MARK}): "
+                    f"{directory} is not a graphneg store (it holds {printable(min(others))} and no "
+                    f"{STORE_FILE}): "
                     "name a store, or a directory that is empty or new"
                 )
             # Dialogues may be private, so only the user may read the directory.
@@ -175,8 +176,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
 
 def read_mark(directory: Path) -> dict[str, Any]:
     """Return the content of a store's ``store.json``; an empty dictionary if it is not a JSON object."""
-    path = directory / MARK
-    with open(path, "rb", opener=found) as file:
+    path = directory / STORE_FILE
+    with open(path, "rb", opener=untrusted_opener) as file:
         text = file.read(LARGEST_MARK + 1)
     try:
         if len(text) > LARGEST_MARK:
@@ -213,11 +214,11 @@ def _release(version: str) -> list[int]:
 def _write_mark(directory: Path, engine_version: str) -> None:
     """Write ``store.json`` atomically, unless it already has the correct content."""
     mark = {"format": FORMAT, "engine": supervisor.ENGINE, "engine_version": engine_version}
-    target = directory / MARK
+    target = directory / STORE_FILE
     if target.exists() and read_mark(directory) == mark:
         return
-    scratch = directory / f"{MARK}.{secrets.token_hex(4)}"
-    with open(scratch, "x", encoding="utf-8", opener=found) as file:
+    scratch = directory / f"{STORE_FILE}.{secrets.token_hex(4)}"
+    with open(scratch, "x", encoding="utf-8", opener=untrusted_opener) as file:
         file.write(json.dumps(mark, indent=1) + "\n")
         # Sync the content to disk before the rename. Otherwise, a power failure could leave an empty file.
         file.flush()
@@ -277,7 +278,7 @@ FULL = f"its disk is full: make room, then run the same command again; {KEPT}"
 """The error message about a full disk."""
 
 
-def reason_of_end(directory: Path) -> str:
+def explain_exit(directory: Path) -> str:
     """Explain why the last server of a directory ended.
 
     Args:
@@ -293,7 +294,7 @@ def _is_full(directory: Path) -> bool:
     return shutil.disk_usage(directory).free < LEAST_ROOM
 
 
-def trouble(membership: Membership) -> str | None:
+def diagnose(membership: Membership) -> str | None:
     """Check a server for a visible failure.
 
     The disk is checked here because the server does not report that it is full: it continues to run, and
@@ -346,7 +347,7 @@ def stopped(process: int, name: str = "Java") -> str:
 def turn(directory: Path) -> Generator[None]:
     """Hold the write lock of a directory in the block. Raise `StoreError` if it cannot be locked."""
     try:
-        lock = open(directory / WRITERS, "ab", opener=found)  # noqa: SIM115
+        lock = open(directory / WRITERS, "ab", opener=untrusted_opener)  # noqa: SIM115
     except UnsafeFileError as error:
         raise refusal(error) from error
     except OSError as error:
@@ -550,7 +551,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                     raise StoreError(f"the server of {directory} can't be started: {why}")
                 if ended >= 3:
                     raise StoreError(
-                        f"the server of {directory} ended while it started; {reason_of_end(directory)}"
+                        f"the server of {directory} ended while it started; {explain_exit(directory)}"
                     )
                 starting = None
             if starting is not None:
@@ -626,7 +627,7 @@ def _start_supervisor(
 def _lock_is_free(directory: Path) -> bool:
     """Return whether the lock of a directory is free, so that no server runs there."""
     try:
-        with open(directory / supervisor.LOCK, "ab", opener=found) as lock:
+        with open(directory / supervisor.LOCK, "ab", opener=untrusted_opener) as lock:
             return lock_exclusively(lock)
     except UnsafeFileError as error:
         raise refusal(error) from error

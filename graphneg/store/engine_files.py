@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import StoreError
-from graphneg.private_files import UnsafeFileError, found, owner_problem, problem_of
+from graphneg.private_files import UnsafeFileError, owner_problem, problem_of, untrusted_opener
 from graphneg.store import supervisor
 
 LARGEST_JSON = 64_000_000
@@ -239,7 +239,7 @@ def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[s
 def _read_object(path: Path) -> dict[str, Any]:
     """Read a JSON object from a file. Return an empty dictionary if the file does not exist."""
     try:
-        with open(path, "rb", opener=found) as file:
+        with open(path, "rb", opener=untrusted_opener) as file:
             # Read one byte more than allowed, to notice a file that is too large.
             text = file.read(LARGEST_JSON + 1)
     except FileNotFoundError:

@@ -30,9 +30,9 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 from graphneg.errors import StoreError
 from graphneg.hashing import fingerprint
 from graphneg.store import embedded, supervisor
-from graphneg.store.connection import Store, ask, connect, explained, server_agent
-from graphneg.store.embedded import reason_of_end
-from graphneg.store.reading import PlanCheck, Reader, leave_to_account, refuse_all
+from graphneg.store.connection import Store, connect, probe, server_agent, translate_driver_errors
+from graphneg.store.embedded import explain_exit
+from graphneg.store.reading import PlanCheck, Reader, refuse, rely_on_account
 from graphneg.store.statements import cypher_text, send_text, statements
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
@@ -288,11 +288,11 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
     Returns:
         The open store.
     """
-    with ExitStack() as opened, explained(uri):
+    with ExitStack() as opened, translate_driver_errors(uri):
         driver = opened.enter_context(connect(uri, auth))
         agent = server_agent(uri, driver, auth)
         version = server_version(agent, uri)
-        name = ask(driver, database).database or database
+        name = probe(driver, database).database or database
         description = f"{version} at {uri}" + (f", database {name}" if name else "")
         resources = ExitStack()
         account = opened.enter_context(_reader_driver(uri, database)) if os.environ.get(_READER) else None
@@ -302,7 +302,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         if "compatible" not in agent:
             reader = Reader(account or driver, PlanCheck())
         else:
-            reader = Reader(account or driver, leave_to_account if account else refuse_all)
+            reader = Reader(account or driver, rely_on_account if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, upgrading)
         # Since nothing has failed, hand the drivers over to the store, which closes them.
@@ -314,7 +314,7 @@ def _reader_driver(uri: str, database: str | None) -> Driver:
     """Return a driver with the account in NEO4J_READER_USERNAME. Raise `StoreError` if it is refused."""
     driver = connect(uri, basic_auth(os.environ[_READER], os.environ.get("NEO4J_READER_PASSWORD", "")))
     try:
-        ask(driver, database)
+        probe(driver, database)
     except AuthError as error:
         driver.close()
         raise StoreError(
@@ -334,7 +334,7 @@ def name_of_server(uri: str, auth: Auth | None) -> str:
     Returns:
         A name such as ``Neo4j 5.26.30``.
     """
-    with explained(uri), connect(uri, auth) as driver:
+    with translate_driver_errors(uri), connect(uri, auth) as driver:
         return server_version(server_agent(uri, driver, auth), uri)
 
 
@@ -383,7 +383,7 @@ def open_embedded(
             driver = opened.enter_context(connect(uri, basic_auth(supervisor.OWNER, membership.password)))
             # A second driver with the reader account runs untrusted queries. It connects on its first query.
             account = basic_auth(supervisor.READER, membership.reader_password)
-            reader = Reader(opened.enter_context(connect(uri, account)), leave_to_account)
+            reader = Reader(opened.enter_context(connect(uri, account)), rely_on_account)
             # Wait until the server answers queries, because its port opens before the database exists.
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"
@@ -393,7 +393,7 @@ def open_embedded(
                     description,
                     resources,
                     reader=reader,
-                    trouble=partial(embedded.trouble, membership),
+                    diagnose=partial(embedded.diagnose, membership),
                     turn=partial(embedded.turn, directory),
                     server=membership,
                 )
@@ -401,7 +401,7 @@ def open_embedded(
                 # Since nothing has failed, hand the connections over to the store, which closes them.
                 resources.push(opened.pop_all())
                 return store
-    raise StoreError(f"the server of {directory} ended while it was opened; {reason_of_end(directory)}")
+    raise StoreError(f"the server of {directory} ended while it was opened; {explain_exit(directory)}")
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
@@ -411,7 +411,7 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
     directory = membership.directory
     while now < deadline:
         try:
-            ask(driver, supervisor.DATABASE)
+            probe(driver, supervisor.DATABASE)
             return True
         # An error that the server reports shows that it is alive. It occurs because the port opens a moment
         # before the database exists.
@@ -431,7 +431,7 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
         time.sleep(embedded.POLL_SECONDS)
     raise StoreError(
         f"the server of {directory} (Java, process {membership.java}) does not answer: end it with "
-        f"`kill -KILL {membership.java}` and repeat the command; {embedded.KEPT}; {reason_of_end(directory)}"
+        f"`kill -KILL {membership.java}` and repeat the command; {embedded.KEPT}; {explain_exit(directory)}"
     )
 
 

@@ -48,7 +48,7 @@ class Reader:
     check: Callable[[ManagedTransaction, str], str]
 
 
-def leave_to_account(transaction: ManagedTransaction, text: str) -> str:
+def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
     """Accept any query, because the driver of the `Reader` uses an account that may only read.
 
     Args:
@@ -62,7 +62,7 @@ def leave_to_account(transaction: ManagedTransaction, text: str) -> str:
     return "".join(_mode_and_query(text))
 
 
-def refuse_all(transaction: ManagedTransaction, text: str) -> str:
+def refuse(transaction: ManagedTransaction, text: str) -> str:
     """Refuse any query, because READ access may not be enforced and there is no account that may only read.
 
     Args:

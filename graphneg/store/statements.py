@@ -161,7 +161,7 @@ def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any
     return send(transaction, name, **parameters).finish().counters
 
 
-def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Sent:
+def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> RunningStatement:
     """Send a shipped statement without waiting for its result.
 
     The server executes the statement while the caller prepares the next one. Call a method of the returned
@@ -179,7 +179,7 @@ def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Se
     return send_text(transaction, cypher_text(name), parameters)
 
 
-def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any]) -> Sent:
+def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any]) -> RunningStatement:
     """Send a statement without waiting for its result.
 
     Args:
@@ -199,10 +199,10 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
         for name, value in parameters.items()
     }
     rows = [value for value in named.values() if isinstance(value, _Rows)]
-    return Sent(transaction.run(as_literal(text), named), rows)
+    return RunningStatement(transaction.run(as_literal(text), named), rows)
 
 
-class Sent:
+class RunningStatement:
     """A statement that was sent to the server. Call exactly one of its methods, once, to get the result.
 
     Args:

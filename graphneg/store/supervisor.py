@@ -44,7 +44,7 @@ from typing import IO, Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from graphneg.file_locks import lock_exclusively
-from graphneg.private_files import found, own_folder, private
+from graphneg.private_files import own_folder, private_opener, untrusted_opener
 
 if __name__ == "__main__":  # All later imports come from the standard library.
     del sys.path[0]
@@ -133,12 +133,12 @@ def main() -> int:
     order: dict[str, Any] = json.load(sys.stdin)
     os.umask(0o077)
     directory = Path(order["directory"])
-    with open(directory / LOCK, "ab", opener=found) as lock:
+    with open(directory / LOCK, "ab", opener=untrusted_opener) as lock:
         if not lock_exclusively(lock):
             return EXIT_BUSY
         runs = own_folder(Path(order["runs"]))
         run = run_directory(runs, os.fstat(lock.fileno()))
-        with open(own_folder(run) / HELD, "ab", opener=private) as held:
+        with open(own_folder(run) / HELD, "ab", opener=private_opener) as held:
             # The run directory may belong to an old server that has not ended yet. This happens if its store
             # directory was removed and the new lock file has got the same inode number.
             if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):
@@ -200,7 +200,7 @@ def _remove_abandoned(runs: Path) -> None:
     for run in runs.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - run.lstat().st_mtime > ABANDONED_SECONDS:
-                with open(run / HELD, "ab", opener=found) as held:
+                with open(run / HELD, "ab", opener=untrusted_opener) as held:
                     # If the lock is free, the supervisor has ended.
                     if lock_exclusively(held):
                         shutil.rmtree(run)

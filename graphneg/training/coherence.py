@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.datasets.groups import HeldOut
-from graphneg.datasets.pair_sampler import Shortfall, in_turn
+from graphneg.datasets.pair_sampler import Shortfall, rotate
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import text_key
-from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run, weighted_cross_entropy
+from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run, weighted_cross_entropy
 from graphneg.progress import Progress
-from graphneg.scorers.coherence import CoherenceScorer, Turns, Versions
+from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Turns
 from graphneg.training.rankers import starting_point
 
 ORIGINAL = "original"
@@ -41,7 +41,7 @@ Shorter turns, such as greetings, occur in many dialogues and identify none.
 
 
 @dataclass(frozen=True, slots=True)
-class CoherenceReport(Trained):
+class CoherenceReport(TrainingResult):
     """The report on a training run.
 
     Attributes:
@@ -59,7 +59,7 @@ class CoherenceReport(Trained):
 
 def train_coherence(
     scorer: CoherenceScorer,
-    dialogues: Sequence[Versions],
+    dialogues: Sequence[DialogueVersions],
     out: str | Path,
     *,
     mix: Mapping[str, int] | None = None,
@@ -115,7 +115,7 @@ def train_coherence(
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class WindowExample:
     """A dialogue of which one window becomes a training example.
 
     Attributes:
@@ -148,7 +148,11 @@ class WindowSampler:
     """
 
     def __init__(
-        self, dialogues: Sequence[Versions], mix: Mapping[str, int], seed: int, held_out: Collection[str]
+        self,
+        dialogues: Sequence[DialogueVersions],
+        mix: Mapping[str, int],
+        seed: int,
+        held_out: Collection[str],
     ) -> None:
         """Check the mix and remove held-out dialogues.
 
@@ -169,7 +173,7 @@ class WindowSampler:
             there = ", ".join(sorted(known)) or "none"
             raise InputError(f"no edited dialogues of {strange[0]!r}; there are: {there}")
         texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
-        self._dialogues: list[Versions] = []
+        self._dialogues: list[DialogueVersions] = []
         self.shortfall = Shortfall()
         versions = (edited for item in dialogues for edited in item.edited)
         self.shortfall.unused.update(one.recipe for one in versions if mix.keys().isdisjoint(one.names))
@@ -178,13 +182,13 @@ class WindowSampler:
             kept = [] if _says(item.original, texts) else allowed
             self.shortfall.held_out += len(item.edited) - len(kept)
             if kept:
-                self._dialogues.append(Versions(item.id, item.original, kept))
+                self._dialogues.append(DialogueVersions(item.id, item.original, kept))
         if not self._dialogues:
             raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
         self._mix = mix
         self._seed = seed
 
-    def epoch(self, epoch: int) -> list[Pick]:
+    def epoch(self, epoch: int) -> list[WindowExample]:
         """Return the dialogues of an epoch, and update ``shortfall``.
 
         Args:
@@ -197,7 +201,7 @@ class WindowSampler:
         picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
-    def _of(self, item: Versions, epoch: int) -> Iterator[Pick]:
+    def _of(self, item: DialogueVersions, epoch: int) -> Iterator[WindowExample]:
         """Yield the selected versions of one dialogue, each followed by the original."""
         for name, amount in self._mix.items():
             some = [edited for edited in item.edited if name in edited.names]
@@ -207,15 +211,15 @@ class WindowSampler:
                 self.shortfall.responses[name] += amount - len(some)
             # Each epoch takes the versions that follow those of the previous epoch, so that all versions are
             # used equally often.
-            for i, drawn in enumerate(in_turn(some, amount, epoch)):
+            for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
-                yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
+                yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
                 # With the same edited turns and the same number, `_collate` selects the window of the
                 # original at the same position.
-                yield Pick(item.original, drawn.edited, 1, ORIGINAL, (), draw)
+                yield WindowExample(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 
-def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any]:
+def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping[str, Any]:
     """Select a window of each dialogue, and return the batch with labels and weights (all 1)."""
     import torch
 

@@ -22,8 +22,8 @@ from graphneg.datasets.pair_sampler import Pair
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.ingest.labelled import Labelled
-from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run, pairs_and_lists
+from graphneg.ingest.labelled import JudgedResponse
+from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.scorers.edited_contradictions import SOURCE
@@ -34,7 +34,7 @@ SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate
 
 
 @dataclass(frozen=True, slots=True)
-class DetectorReport(Trained):
+class DetectorReport(TrainingResult):
     """The report on a training run.
 
     Attributes:
@@ -46,7 +46,7 @@ class DetectorReport(Trained):
     held_out: int
 
 
-def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None = None) -> list[Pair]:
+def pairs_of(labelled: Iterable[JudgedResponse], weights: Mapping[str, float] | None = None) -> list[Pair]:
     """Convert labelled responses to training pairs.
 
     Args:

@@ -47,7 +47,7 @@ _HELD_OUT_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class TextGraphPair:
     """A pair of a text and its AMR graph.
 
     Attributes:
@@ -77,9 +77,9 @@ class DecoderReport(TrainingReport):
     too_long: int
 
 
-def meanings_of(
+def read_text_graph_pairs(
     store: Store, selection: Selection | None = None, *, gold_only: bool = False
-) -> Iterator[Meaning]:
+) -> Iterator[TextGraphPair]:
     """Read the texts in a store together with their graphs.
 
     Args:
@@ -95,22 +95,24 @@ def meanings_of(
     ids, seen = dialogue_ids(store, selection or Selection()), set[tuple[str, str]]()
     while page := list(islice(ids, _DIALOGUES)):
         texts = {
-            turn.amr: one_line(turn.text)
+            turn.graph_id: one_line(turn.text)
             for dialogue in read_dialogues(store, page)
             for turn in dialogue.turns
-            if turn.amr is not None
+            if turn.graph_id is not None
             and any(map(str.isalnum, turn.text))
-            and not (gold_only and turn.amr != amr_id(f"{dialogue.id}#{turn.turn}", GOLD))
+            and not (gold_only and turn.graph_id != amr_id(f"{dialogue.id}#{turn.turn}", GOLD))
         }
         graphs = {graph.id: graph for graph in read_graphs(store, list(texts))}
         for id, text in texts.items():
             line = flat_graph(graphs[id])
             if graphs[id].top.concept not in _NO_MEANING and (line, text) not in seen:
                 seen.add((line, text))
-                yield Meaning(id, line, text)
+                yield TextGraphPair(id, line, text)
 
 
-def held_out(meanings: Sequence[Meaning], amount: int, seed: int = 0) -> tuple[list[Meaning], list[Meaning]]:
+def held_out(
+    meanings: Sequence[TextGraphPair], amount: int, seed: int = 0
+) -> tuple[list[TextGraphPair], list[TextGraphPair]]:
     """Split pairs into training pairs and held-out pairs, so that they have no text in common.
 
     Texts that differ only in case and white space count as one text.
@@ -136,10 +138,10 @@ def held_out(meanings: Sequence[Meaning], amount: int, seed: int = 0) -> tuple[l
 
 def train_decoder(
     model: LanguageModel,
-    meanings: Sequence[Meaning],
+    meanings: Sequence[TextGraphPair],
     out: str | Path,
     *,
-    measured: Sequence[Meaning] = (),
+    measured: Sequence[TextGraphPair] = (),
     max_tokens: int = 512,
     **arguments: Any,
 ) -> DecoderReport:
@@ -191,7 +193,7 @@ def train_decoder(
     beside = {HELD_OUT: "\n".join(one.block for one in measured)}
     if not causal:
         beside[_AMRLIB] = json.dumps(_amrlib_meta(model), indent=1)
-    report = fine_tune(model, fitting, out, longest=read + written, beside=beside, **arguments)
+    report = fine_tune(model, fitting, out, longest=read + written, extra_files=beside, **arguments)
     return DecoderReport(too_long=len(examples) - len(fitting), **asdict(report))
 
 

@@ -29,7 +29,7 @@ from graphneg.generators.base import Context
 from graphneg.hashing import number, shuffled
 from graphneg.nn.encoders import config_of, tokenizer_of
 from graphneg.nn.models import check_packages, choose_device, locate, reading
-from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run
+from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run
 from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
@@ -44,7 +44,7 @@ _AS_MASK, _AS_ANY = 0.8, 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Adaptation(Trained):
+class Adaptation(TrainingResult):
     """The report on an adaptation.
 
     The attribute ``loss`` is the mean of the summed losses of both tasks.

@@ -20,12 +20,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from graphneg.datasets.groups import Group, HeldOut, usable
+from graphneg.datasets.groups import Group, HeldOut, without_unusable
 from graphneg.datasets.pair_sampler import Draws, Epochs, Mix, Pair, PairSampler, Shortfall
 from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
 from graphneg.hashing import number
-from graphneg.nn.training import IN_ORDER, Trained, check_epochs, fit, open_run, pairs_and_lists
+from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run, pairs_and_lists
 from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
 
@@ -34,7 +34,7 @@ SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class EarlyStopping:
     """The settings of early stopping.
 
     The loss on the held-back contexts is computed once per epoch, or every ``eval_steps`` steps if that
@@ -128,7 +128,7 @@ class Validation:
 
 
 @dataclass(frozen=True, slots=True)
-class RankerReport(Trained):
+class RankerReport(TrainingResult):
     """The report on a training run.
 
     Attributes:
@@ -151,7 +151,7 @@ def train_ranker(
     mix: Mix | None = None,
     epochs: int = 2,
     held_out: Collection[str] = (),
-    validation: Validation | None = None,
+    validation: EarlyStopping | None = None,
     seed: int = 0,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -209,7 +209,7 @@ def _parts(
     mix: Mix | None,
     held_out: Collection[str],
     seed: int,
-    validation: Validation | None,
+    validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
     """Return functions that draw an epoch's pairs: for training, and for validation (None without it)."""
     if isinstance(data, Pairs):
@@ -222,7 +222,7 @@ def _parts(
         validation.check(data.sampler(0).groups)
         return data.part(validation.learns).draw, data.part(validation.holds_back).draw
     texts = HeldOut(held_out)
-    fit_for_use = list(map(usable, data))
+    fit_for_use = list(map(without_unusable, data))
     groups = [texts.without(group) for group in fit_for_use]
     given, kept = sum(group.size for group in data), sum(group.size for group in fit_for_use)
     left_out = kept - sum(group.size for group in groups)

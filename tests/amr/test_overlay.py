@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.amr.overlay import apply_edits, overlaid
+from graphneg.amr.overlay import apply_edits, apply_edits_unchecked
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.amr.wellformed import check
 from graphneg.errors import TransformError
@@ -56,7 +56,7 @@ class TestAnyEdits:
         graph = GRAPHS[at % len(GRAPHS)]
         wanted, sources = edits_of(graph, drafts)
         try:
-            result, places = overlaid(graph, wanted, sources)
+            result, places = apply_edits_unchecked(graph, wanted, sources)
         except TransformError:
             return
         changed = {(graph.id, one.position) for one in wanted if one.op == "set"} | {(graph.id, -1)}
@@ -123,7 +123,7 @@ class TestOneEditAnywhere:
         node = graph.nodes[k % len(graph.nodes)]
         if node.parent is None:
             return
-        result, places = overlaid(graph, [edit("drop", node.position, graph.id)], {})
+        result, places = apply_edits_unchecked(graph, [edit("drop", node.position, graph.id)], {})
         gone = {one.position for one in graph.nodes} - {k for _, k in places}
         assert gone <= {one.position for one in graph.subtree(node.position)}
         reached = {0}
@@ -155,7 +155,7 @@ class TestOneEditAnywhere:
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept in (None, "name"):
             return
-        result, _ = overlaid(graph, [edit("set", node.position, graph.id, concept="zebra")], {})
+        result, _ = apply_edits_unchecked(graph, [edit("set", node.position, graph.id, concept="zebra")], {})
         changed = result.nodes[node.position]
         assert changed._replace(var=node.var, concept=node.concept, align=node.align) == node
         assert [n for n in result.nodes if n.position != node.position] == [
@@ -169,7 +169,7 @@ class TestOneEditAnywhere:
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept is None:
             return
-        result, places = overlaid(
+        result, places = apply_edits_unchecked(
             graph, [edit("wrap", node.position, graph.id, concept="wrap-99", role="ARG1")], {}
         )
         assert len(result.nodes) == len(graph.nodes) + 1
@@ -189,7 +189,7 @@ class TestOneEditAnywhere:
         if graph is source or graph.top.concept == "name":
             return
         wanted = edit("graft", 0, graph.id, role="mod", from_amr=source.id, from_position=node.position)
-        result, places = overlaid(graph, [wanted], {source.id: source})
+        result, places = apply_edits_unchecked(graph, [wanted], {source.id: source})
         variables = [n.var for n in result.nodes if n.var is not None]
         assert len(set(variables)) == len(variables)
         copies = [places[source.id, n.position] for n in source.subtree(node.position)]

@@ -14,13 +14,13 @@ from typer.testing import CliRunner, Result
 from graphneg.cli.commands import (
     argument,
     command,
-    expanded,
     group,
-    job,
     named_amounts,
     named_values,
     option,
     shared,
+    training_command,
+    with_expanded_options,
     without_none,
 )
 from graphneg.cli.options import StoreOptions
@@ -61,7 +61,7 @@ def serve(
     seen.append((cold, recipe_file, photo, strength, guest, tea))
 
 
-@job()
+@training_command()
 def spill() -> None:
     """Make a mess."""
     raise InputError("there is no cup")
@@ -96,7 +96,7 @@ class TestObjectsOfOptions:
     def test_keep_the_order_in_which_they_stand(self) -> None:
         def mixed(first: int = 0, *, where: StoreOptions, last: int = 1) -> None: ...
 
-        names = [*signature(expanded(mixed)).parameters]
+        names = [*signature(with_expanded_options(mixed)).parameters]
         assert names == ["first", "store", "username", "password", "database", "keep_warm", "last"]
 
     def test_bounds_of_a_field_hold(self) -> None:

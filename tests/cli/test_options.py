@@ -50,8 +50,8 @@ class TestSharedOptions:
     def test_a_choice_of_dialogues_is_a_selection(self) -> None:
         chosen = DialogueOptions(["a"], None, 3)
         assert chosen.selection == Selection(("a",), (), 3)
-        assert chosen.named == {"corpora": ("a",), "splits": (), "limit": 3}
-        assert CorpusOptions(None, ["test"]).named == {"corpora": (), "splits": ("test",)}
+        assert chosen.as_arguments == {"corpora": ("a",), "splits": (), "limit": 3}
+        assert CorpusOptions(None, ["test"]).as_arguments == {"corpora": (), "splits": ("test",)}
 
     def test_named_options_of_a_training_go_before_its_own(self) -> None:
         given = ["learning_rate=0.5", "bf16=true"]

@@ -20,15 +20,15 @@ from graphneg.cli import terminal
 from graphneg.cli.tables import plain_table
 from graphneg.cli.terminal import (
     BYTES,
-    UNSEEN,
+    CONTROL_CHARACTERS,
     Bars,
     Screen,
+    advise_on_interrupt,
     amounts_text,
-    complain,
     counted,
+    print_error,
+    print_message,
     read_input,
-    say,
-    stopping,
     tell_trained,
     training,
     visible,
@@ -37,7 +37,7 @@ from graphneg.cli.terminal import (
 from graphneg.errors import InputError
 from graphneg.nn.fine_tuning import TrainingReport
 from graphneg.records.files import read_negatives
-from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
 
@@ -66,13 +66,13 @@ class Stream(NegativeStream):
         super().__init__()
         self.stop, self.seed, self.notes = stop, seed, notes
 
-    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
         for at in range(skip, 3):
             if at == self.stop:
                 raise KeyboardInterrupt
             negative = replace(EXAMPLE, id=f"own/test/{at}")
             self.summary.add(negative)
-            yield Finished(at + 1, [negative])
+            yield NegativeBatch(at + 1, [negative])
 
     def settings(self) -> dict[str, int]:
         return {"seed": self.seed}
@@ -80,7 +80,7 @@ class Stream(NegativeStream):
 
 class TestMessages:
     def test_are_never_wrapped_and_brackets_are_no_markup(self, said: Said) -> None:
-        complain("/a/long/path/of/some/kind [bold]: there is no such file at all")
+        print_error("/a/long/path/of/some/kind [bold]: there is no such file at all")
         assert said() == "error: /a/long/path/of/some/kind [bold]: there is no such file at all\n"
 
     @pytest.mark.parametrize(("amount", "text"), [(0, "0 rows"), (1, "1 row"), (2000, "2,000 rows")])
@@ -104,11 +104,11 @@ class TestTextsOfAnybody:
         screen.print(escape(HOSTILE), plain_table("a", rows=[[escape(HOSTILE)]]))
         assert screen.file.getvalue().count(SHOWN) == 2
         screen.print(Text(HOSTILE), plain_table("a", rows=[[Text.assemble(("a", "bold"), HOSTILE)]]))
-        assert not UNSEEN.search(screen.file.getvalue())
+        assert not CONTROL_CHARACTERS.search(screen.file.getvalue())
 
     @given(st.text(st.characters()))
     def test_lose_nothing(self, text: str) -> None:
-        assert not UNSEEN.search(visible(text))
+        assert not CONTROL_CHARACTERS.search(visible(text))
         assert loads(visible(dumps(text, ensure_ascii=False))) == text
 
     def test_of_a_query_are_escaped_in_a_table_and_exact_in_what_a_program_reads(
@@ -118,7 +118,7 @@ class TestTextsOfAnybody:
         table, rows, objects = (run(*query, "--format", form).out for form in ("table", "csv", "json"))
         assert SHOWN in table
         assert rows == f"text\n{HOSTILE}\n"
-        assert loads(objects) == {"text": HOSTILE} and not UNSEEN.search(objects)
+        assert loads(objects) == {"text": HOSTILE} and not CONTROL_CHARACTERS.search(objects)
 
     def test_of_an_error_are_not_obeyed(self, run: Run) -> None:
         assert r"there is no store at \u001b[31mx" in run("info", "--store", "\x1b[31mx").err
@@ -129,7 +129,7 @@ class TestPaths:
         "command",
         [
             *(["info", "--store"], ["load", "everyday", "--store"], ["load", "dialogues"]),
-            *(["check"], ["evaluate", "negatives"], ["sheet", "--read"]),
+            *(["check"], ["evaluate", "negatives"], ["annotate", "--read"]),
         ],
         ids="-".join,
     )
@@ -161,13 +161,13 @@ class TestInput:
 
 class TestStopping:
     def test_ends_with_130_and_says_what_is_kept(self, said: Said) -> None:
-        with pytest.raises(typer.Exit) as ended, stopping("nothing was changed"):
+        with pytest.raises(typer.Exit) as ended, advise_on_interrupt("nothing was changed"):
             raise KeyboardInterrupt
         assert ended.value.exit_code == 130
         assert said() == "stopped: nothing was changed\n"
 
     def test_leaves_other_errors_as_they_are(self) -> None:
-        with pytest.raises(InputError), stopping("nothing was changed"):
+        with pytest.raises(InputError), advise_on_interrupt("nothing was changed"):
             raise InputError("a file is missing")
 
     def test_a_training_looks_for_checkpoints_when_it_is_stopped(self, said: Said, tmp_path: Path) -> None:
@@ -281,6 +281,6 @@ class TestBars:
             bars.finish()
             bars.finish()
             bars.advance(1)
-            say("done")
+            print_message("done")
         assert isinstance(wide.file, StringIO)
         assert "done\n" in wide.file.getvalue()

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from graphneg.datasets.groups import (
     REFERENCE,
     Answer,
-    Choices,
     Entry,
     Group,
     HeldOut,
-    choices_of,
-    enter,
+    LabelledContext,
+    add_entry,
     entries_of,
-    entry_of,
-    groups_of_choices,
+    entry_from_record,
+    groups_of_contexts,
+    labelled_context,
     read_groups,
     read_usable_groups,
 )
@@ -62,28 +62,30 @@ class TestHeldOut:
 
 class TestEntries:
     def test_a_right_response_is_of_its_recipe_or_the_reference(self) -> None:
-        assert entry_of(right(0, "Yes."), "here").source == REFERENCE
-        assert entry_of(replace(right(0, "Yes."), recipe="paraphrase"), "here").source == "paraphrase"
+        assert entry_from_record(right(0, "Yes."), "here").source == REFERENCE
+        assert (
+            entry_from_record(replace(right(0, "Yes."), recipe="paraphrase"), "here").source == "paraphrase"
+        )
 
     def test_the_transforms_are_those_of_the_edits_and_a_generator_is_none(self) -> None:
-        assert entry_of(EXAMPLE, "here").transforms == ("polarity_flip",)
+        assert entry_from_record(EXAMPLE, "here").transforms == ("polarity_flip",)
         generated = replace(EXAMPLE, recipe="polarity_flip", amr={})
-        assert entry_of(generated, "here").transforms == ()
+        assert entry_from_record(generated, "here").transforms == ()
 
     def test_an_edited_context_brings_its_own_response_as_the_right_one(self) -> None:
         before = [{"speaker": "A", "text": "I like tea."}]
         record = replace(wrong(0, "Me too."), original={"context": before, "response": None})
-        entry = entry_of(record, "here")
+        entry = entry_from_record(record, "here")
         assert (entry.context, entry.right) == (("I like tea.",), "Me too.")
-        assert entry.own == tuple(turn["text"] for turn in record.context)
+        assert entry.edited_context == tuple(turn["text"] for turn in record.context)
 
     def test_a_wrong_response_alone_brings_none(self) -> None:
-        assert entry_of(wrong(0, "No."), "here").right is None
+        assert entry_from_record(wrong(0, "No."), "here").right is None
 
     @pytest.mark.parametrize("label", [-1, 2])
     def test_a_label_that_is_none_is_named(self, label: int) -> None:
         with pytest.raises(InputError, match=f"here: the label is {label}; 1 fits, 0 does not"):
-            entry_of(replace(EXAMPLE, label=label), "here")
+            entry_from_record(replace(EXAMPLE, label=label), "here")
 
     def test_files_and_negatives_give_the_same(self, tmp_path: Path) -> None:
         path = written(some(3), tmp_path / "some.jsonl")
@@ -95,7 +97,7 @@ class TestGroups:
         group = Group("a#1", ("Hi.",))
         entry = Entry("a#1", "train", ("Hi.",), ("Hi.",), "No.", 0, "edits", ("C-cont",), (), "Yes.")
         for _ in range(2):
-            enter(group, entry)
+            add_entry(group, entry)
         assert group.positives == [Answer("Yes.", REFERENCE)]
         assert group.negatives == [Answer("No.", "edits", "C-cont")]
 
@@ -135,10 +137,10 @@ class TestGroups:
         assert [answer.context for answer in group.negatives] == [("Is it 1?", "No, more than 0.")]
 
     def test_choices_become_groups_with_a_source_for_each_kind(self) -> None:
-        choices = Choices(
+        choices = LabelledContext(
             "a", ("Hi.",), ("Yes.",), {"random": ("Fish.",), "adversarial": ("Hi, no.", "Bye.")}
         )
-        [group] = groups_of_choices([choices])
+        [group] = groups_of_contexts([choices])
         assert [answer.text for answer in group.positives + group.negatives] == list(choices.responses)
         assert [answer.source for answer in group.negatives] == ["random", "adversarial", "adversarial"]
         assert group.positives == [Answer("Yes.", REFERENCE)] and group.context == ("Hi.",)
@@ -148,7 +150,7 @@ class TestGroups:
         [group] = read_groups(
             [[wrong(0, "No.", "overlap", ""), right(0, "Yes."), *_at(0, [EXAMPLE, edited])]]
         )
-        choices = choices_of(group)
+        choices = labelled_context(group)
         assert choices.positives == ("Yes.", "I like it.", "Me too.")
         assert choices.negatives == {"overlap": ("No.",), "deam": ("I don't like it.", "Me too.")}
         assert choices.parts == {("transform", "polarity_flip"): (4, 5), ("category", "C-cont"): (4, 5)}

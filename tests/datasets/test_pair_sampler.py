@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.datasets.groups import Answer, Group
-from graphneg.datasets.pair_sampler import Epochs, Mix, PairSampler, in_turn, shortages
+from graphneg.datasets.pair_sampler import Epochs, Mix, PairSampler, rotate, shortages
 from graphneg.errors import InputError
 
 EDITS = {"edits": 3}
@@ -34,11 +34,11 @@ def made(contexts: int, wrong: int = 4) -> list[Group]:
 class TestTurns:
     @given(st.integers(1, 9), st.integers(1, 9))
     def test_all_come_up_before_one_comes_again(self, items: int, amount: int) -> None:
-        drawn = [item for epoch in range(items) for item in in_turn(range(items), amount, epoch)]
+        drawn = [item for epoch in range(items) for item in rotate(range(items), amount, epoch)]
         assert max(Counter(drawn).values()) == min(Counter(drawn).values()) == min(amount, items)
 
     def test_of_nothing_there_is_nothing(self) -> None:
-        assert in_turn([], 3, 5) == []
+        assert rotate([], 3, 5) == []
 
 
 class TestMix:

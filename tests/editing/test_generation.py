@@ -261,7 +261,7 @@ class TestTheStore:
 
     def test_gives_all_that_was_made_once_more(self, dialogues: DialogueGraph) -> None:
         new = {one.id: one for one in dialogues.negatives("deam", splits=["train"], limit=5, seed=8)}
-        kept = [one for one in dialogues.kept_negatives() if one.seed == 8]
+        kept = [one for one in dialogues.stored_negatives() if one.seed == 8]
         assert new and [one for one in kept if one.id in new] == [
             new[id] for id in sorted(new, key=natural_order)
         ]

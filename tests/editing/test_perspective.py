@@ -11,7 +11,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.proposals import OFFERED, TAKERS, Donors, propose
 from graphneg.editing.transforms import Transform
 from graphneg.english.noun_kinds import kind_of
-from graphneg.english.takes import sort_of
+from graphneg.english.selectional_preferences import noun_cluster
 from graphneg.english.tokens import match_key, sentences
 from graphneg.english.words import content_lemmas
 from graphneg.ingest.loader import LoadOptions, get_loader
@@ -87,7 +87,7 @@ def moved(
 def kind_and_sort(word: str) -> tuple[str, str | None]:
     """What a load writes of a noun; what is no word is like a sea."""
     word = "sea" if word.startswith("word") else word
-    return kind_of(word), sort_of(word)
+    return kind_of(word), noun_cluster(word)
 
 
 class TestAPerspective:
@@ -186,7 +186,7 @@ class TestDonors:
 
     def test_no_sentence_is_offered_to_more_than_two_dialogues(self, everyday: Store) -> None:
         donors, dialogues = Donors(everyday), all_dialogues(everyday)
-        said = {turn.amr: turn.text for one in dialogues for turn in one.turns}
+        said = {turn.graph_id: turn.text for one in dialogues for turn in one.turns}
         takers = Counter(
             match_key(sentence)
             for one in dialogues
@@ -220,11 +220,13 @@ class TestAGraft:
         proposals = propose(everyday, TRANSFORMS["topical_statement"], dialogues)
         assert len(proposals) > 3
         for one in dialogues:
-            at = {turn.amr: turn.turn for turn in one.turns}
+            at = {turn.graph_id: turn.turn for turn in one.turns}
             for _, edits in edit_lists(proposals.get(one.id, [])):
                 top, *sets = edits
                 assert top.op == "graft" and top.from_amr not in one.graphs
-                before = [graphs[turn.amr] for turn in one.turns[: at[top.amr]] if turn.amr is not None]
+                before = [
+                    graphs[turn.graph_id] for turn in one.turns[: at[top.amr]] if turn.graph_id is not None
+                ]
                 said = {node.concept or "" for known in before for node in known.nodes}
                 after = applied(edits, graphs)
                 assert after.top.concept == graphs[top.from_amr or ""].nodes[top.from_position or 0].concept

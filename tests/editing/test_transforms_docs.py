@@ -10,7 +10,7 @@ import pytest
 
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.decoders.base import get_decoder
-from graphneg.editing.proposals import propose, said_by
+from graphneg.editing.proposals import propose, utterances_of_graphs
 from graphneg.editing.transforms import load_transforms, parse_transform
 from graphneg.errors import TransformError
 from graphneg.ingest.loader import LoadOptions, get_loader
@@ -56,9 +56,9 @@ def all_dialogues(store: Store) -> list[StoredDialogue]:
 
 def decoded(store: Store, one: StoredDialogue, edits: tuple[Edit, ...]) -> tuple[str, AmrGraph]:
     """The text and the graph under the edits."""
-    turns = {turn.amr: turn for turn in one.turns}
+    turns = {turn.graph_id: turn for turn in one.turns}
     sources = {edit.from_amr for edit in edits if edit.from_amr is not None}
-    said = turns | said_by(store, sources - turns.keys())
+    said = turns | utterances_of_graphs(store, sources - turns.keys())
     graphs = GraphCache(store).get({edits[0].amr, *sources})
     after = applied(edits, graphs)
     turn = turns[edits[0].amr]
@@ -90,10 +90,10 @@ def test_the_example_is_what_the_engine_makes(everyday: Store, name: str) -> Non
     [one] = [known for known in all_dialogues(everyday) if known.id == id]
     turn = one.turns[int(number)]
     assert turn.text == before
-    assert turn.amr is not None
-    assert line(GraphCache(everyday).get([turn.amr])[turn.amr]) == " ".join(graph.split())
+    assert turn.graph_id is not None
+    assert line(GraphCache(everyday).get([turn.graph_id])[turn.graph_id]) == " ".join(graph.split())
     proposals = propose(everyday, TRANSFORMS[name], [one])[id]
-    here = [edits for _, edits in edit_lists(proposals) if edits[0].amr == turn.amr]
+    here = [edits for _, edits in edit_lists(proposals) if edits[0].amr == turn.graph_id]
     made = [decoded(everyday, one, edits) for edits in here]
     assert (after, " ".join(edited.split())) in [(text, line(result)) for text, result in made]
 

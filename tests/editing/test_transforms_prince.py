@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphneg.amr.wellformed import check
 from graphneg.editing.proposals import propose
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import AmrGraph, Edit
 from graphneg.store.connection import Store
@@ -54,7 +54,7 @@ def fill(store: Store) -> None:
         ("propbank", [SHARED / "propbank" / "propbank-frames-3.4.tar.gz"]),
     ):
         records = get_loader(loader).read(paths, LoadOptions())
-        write_records(store, records, LoadReport(loader), Grouping("prince", "all", 8))
+        write_records(store, records, LoadReport(loader), GraphDialogues("prince", "all", 8))
     shift(store)
 
 
@@ -87,10 +87,10 @@ def test_every_site_gives_a_well_formed_graph_that_differs(prince: Store, name: 
 def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
     known = everything(prince)
     turns = [turn for one in known[:40] for turn in one.turns]
-    several = st.lists(st.sampled_from(turns), min_size=1, max_size=6, unique_by=lambda turn: turn.amr)
+    several = st.lists(st.sampled_from(turns), min_size=1, max_size=6, unique_by=lambda turn: turn.graph_id)
     drawn = data.draw(several)
     speakers = data.draw(st.lists(st.sampled_from("ABC"), min_size=len(drawn), max_size=len(drawn)))
-    said = tuple(StoredTurn(n, speakers[n], turn.text, turn.amr) for n, turn in enumerate(drawn))
+    said = tuple(StoredTurn(n, speakers[n], turn.text, turn.graph_id) for n, turn in enumerate(drawn))
     mixed = StoredDialogue("mixed", "own", "test", said)
     kept = GraphCache(prince)
     assert [fault for name in NAMES for fault in faults(name, prince, [mixed], kept)] == []

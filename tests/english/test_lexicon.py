@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from graphneg.english.lexicon import english, entry_of, judge, read_entries
+from graphneg.english.lexicon import english, entry_of, read_entries, usable_antonyms
 from graphneg.errors import InputError
 from graphneg.model import LexiconEntry
 
@@ -28,7 +28,7 @@ def test_every_line_of_the_tables_is_an_entry_and_none_stands_twice() -> None:
 
 def test_a_word_moves_along_its_scale_and_has_its_classes() -> None:
     assert dict(english().moves["today"]) == {"time": "yesterday"}
-    assert english().of("thank-01") >= {"formula", "phrasal"}
+    assert english().classes_of("thank-01") >= {"formula", "phrasal"}
     assert "no-one" in english().members("negative")
 
 
@@ -57,10 +57,10 @@ def test_entries_add_words_take_them_out_and_replace_pairs() -> None:
             LexiconEntry("opposite", ("old", "young", "-")),
         ]
     )
-    assert own.of("hardly") == {"drug"} and own.of("aspirin") == {"drug"}
+    assert own.classes_of("hardly") == {"drug"} and own.classes_of("aspirin") == {"drug"}
     assert own.moves["monday"] == (("time", "friday"),)
-    assert own.said_of("young", "old") == []
-    assert english().said_of("young", "old") == ["animal", "person", "plant"]
+    assert own.modified_kinds("young", "old") == []
+    assert english().modified_kinds("young", "old") == ["animal", "person", "plant"]
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_entries_add_words_take_them_out_and_replace_pairs() -> None:
 def test_antonyms_are_judged_by_form_class_kind_and_frames(
     word: str, weights: dict[str, float], expected: list[tuple[str, str]]
 ) -> None:
-    judged = judge(word, weights, FRAMES, english())
+    judged = usable_antonyms(word, weights, FRAMES, english())
     assert [(one.used_as, one.other) for one in judged if one.used_as != "frame"] == expected
 
 
 def test_a_pair_says_of_what_it_is_opposite() -> None:
-    said_of = {one.modified_kinds is None for one in judge("old", {"young": 1.0}, {}, english())}
+    said_of = {one.modified_kinds is None for one in usable_antonyms("old", {"young": 1.0}, {}, english())}
     assert said_of == {False}

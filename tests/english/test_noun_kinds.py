@@ -69,6 +69,6 @@ def test_nodes_and_terms_know_their_kind(embedded: Store) -> None:
 
 
 def test_opposites_know_what_they_are_said_of() -> None:
-    said_of = english().said_of
+    said_of = english().modified_kinds
     assert said_of("old", "young") == said_of("young", "old") == ["animal", "person", "plant"]
     assert said_of("meet", "pass") == [] and said_of("tall", "purple") is None

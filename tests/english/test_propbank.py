@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphneg.english.propbank import Fault, FrameTable, Roleset, load_frames, read_rolesets
+from graphneg.english.propbank import FrameTable, ReadError, Roleset, load_frames, read_rolesets
 
 WAVE = b"""<frameset><predicate lemma="wave">
 <roleset id="wave.01"><aliases><alias pos="v">wave</alias></aliases>
@@ -24,13 +24,13 @@ def test_a_roleset_comes_with_roles_aliases_and_examples() -> None:
 def test_a_roleset_is_read_where_its_file_is_broken() -> None:
     broken = WAVE.replace(b"</predicate>", b'<roleset id="wave.02"><roles></roleset>')
     parts = read_rolesets(broken)
-    assert [type(part) for part in parts] == [Roleset, Fault]
+    assert [type(part) for part in parts] == [Roleset, ReadError]
     assert parts[1].line == 7
 
 
 def test_entities_are_refused() -> None:
     [fault] = read_rolesets(b'<!DOCTYPE f [<!ENTITY e "x">]>' + WAVE)
-    assert isinstance(fault, Fault) and "entity" in fault.reason
+    assert isinstance(fault, ReadError) and "entity" in fault.reason
 
 
 def test_a_name_that_is_no_frame_has_no_id() -> None:

@@ -7,7 +7,7 @@ import pytest
 from graphneg.amr.facts import facts
 from graphneg.amr.penman import parse_graph
 from graphneg.english.noun_kinds import kind_of
-from graphneg.english.takes import sort_of, taken, takes
+from graphneg.english.selectional_preferences import noun_cluster, noun_counts, preferred_nouns
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from graphneg.english.takes import sort_of, taken, takes
     [("eat-01", "ARG1", "cheese"), ("drink-01", "ARG1", "tea"), ("ride-01", "ARG1", "horse")],
 )
 def test_a_verb_takes_what_it_was_seen_with_and_its_like(frame: str, role: str, noun: str) -> None:
-    assert {sort_of(noun), noun} & set(takes(frame, role))
+    assert {noun_cluster(noun), noun} & set(preferred_nouns(frame, role))
 
 
 @pytest.mark.parametrize(
@@ -23,17 +23,17 @@ def test_a_verb_takes_what_it_was_seen_with_and_its_like(frame: str, role: str, 
     [("eat-01", "ARG1", "bicycle"), ("drink-01", "ARG1", "sofa"), ("ride-01", "ARG1", "soup")],
 )
 def test_a_verb_takes_nothing_else(frame: str, role: str, noun: str) -> None:
-    assert not {sort_of(noun), noun} & set(takes(frame, role))
+    assert not {noun_cluster(noun), noun} & set(preferred_nouns(frame, role))
 
 
 def test_a_verb_that_takes_everything_says_nothing() -> None:
-    assert takes("have-03", "ARG1") == ()
-    assert len(taken()["have", "ARG1"]) > 100
+    assert preferred_nouns("have-03", "ARG1") == ()
+    assert len(noun_counts()["have", "ARG1"]) > 100
 
 
 def test_nouns_of_a_sort_are_of_a_kind() -> None:
-    assert sort_of("cheese") == sort_of("bread") != sort_of("horse")
-    assert sort_of("ivan") is None
+    assert noun_cluster("cheese") == noun_cluster("bread") != noun_cluster("horse")
+    assert noun_cluster("ivan") is None
     assert kind_of("cheese") == kind_of("bread")
 
 
@@ -46,6 +46,6 @@ def test_a_noun_knows_what_may_take_its_place() -> None:
 def test_what_arrives_is_what_arrives_elsewhere() -> None:
     arrived = facts(parse_graph("(a / arrive-01 :ARG1 (p / plane))"))[1]
     assert set(arrived.get("selectional_preferences", ())) <= {
-        *takes("arrive-01", "ARG0"),
-        *takes("arrive-01", "ARG1"),
+        *preferred_nouns("arrive-01", "ARG0"),
+        *preferred_nouns("arrive-01", "ARG1"),
     }

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.english.tokens import (
-    closed_up,
+    detokenize,
     joined,
     match_key,
     one_line,
     sentences,
-    taken_apart,
+    space_apostrophes,
     tokenize,
     typed_sentences,
     words_of,
@@ -38,7 +38,7 @@ def test_tokens_stand_where_they_say(text: str) -> None:
 )
 def test_raw_and_tokenised_text_have_the_same_tokens(raw: str, tokenised: str) -> None:
     assert [token.text for token in tokenize(raw)] == tokenised.split()
-    assert closed_up(tokenised) == raw
+    assert detokenize(tokenised) == raw
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_raw_and_tokenised_text_have_the_same_tokens(raw: str, tokenised: str) -
     ],
 )
 def test_odd_spacing_and_curly_marks_are_mended(odd: str, mended: str) -> None:
-    assert closed_up(odd) == closed_up(mended) == mended
+    assert detokenize(odd) == detokenize(mended) == mended
 
 
 @given(st.lists(st.sampled_from(["Hi!", "He left.", "Why?", "Dr. Wu came.", "ok ..."]), max_size=5))
@@ -93,4 +93,4 @@ def test_other_words_or_marks_have_another_normal_form(text: str, other: str) ->
 
 @pytest.mark.parametrize("text", ["It ’ s late .", "I don ' t know , you ' re late"])
 def test_apostrophes_come_apart_as_they_were(text: str) -> None:
-    assert taken_apart(joined(text), like=text) == text
+    assert space_apostrophes(joined(text), like=text) == text

@@ -14,14 +14,14 @@ pytest.importorskip("scipy", reason="correlations need the evaluation extra")
 
 from graphneg.errors import InputError
 from graphneg.evaluation.correlation import (
-    Rated,
+    RatedItem,
     compare,
     correlate,
-    counts,
-    only,
+    length_baselines,
     qualities,
     read_ratings,
     read_scores,
+    select_qualities,
     turn_texts,
 )
 from graphneg.generators.base import Turn
@@ -32,8 +32,10 @@ DATA = Path(__file__).parent.parent.parent.parent / "shared" / "data"
 DIALOGUE = "User: Hi.\nSystem: Hello there.\n"
 
 
-def rated(*values: float) -> list[Rated]:
-    return [Rated(f"own:{i}", (Turn("", "Hi."),), Turn("", "Oh."), {"fits": v}) for i, v in enumerate(values)]
+def rated(*values: float) -> list[RatedItem]:
+    return [
+        RatedItem(f"own:{i}", (Turn("", "Hi."),), Turn("", "Oh."), {"fits": v}) for i, v in enumerate(values)
+    ]
 
 
 def written(folder: Path, value: object, name: str = "ratings.json") -> Path:
@@ -130,7 +132,7 @@ class TestCoefficients:
         with pytest.raises(InputError, match="at least three"):
             correlate([1, 2], rated(1, 2))
         with pytest.raises(InputError, match="no quality is called 'fit'; there are: fits"):
-            only(rated(1, 2, 3), ["fit"])
+            select_qualities(rated(1, 2, 3), ["fit"])
 
 
 def test_the_command_compares_scorers(tmp_path: Path, run: Run) -> None:
@@ -150,8 +152,8 @@ def test_the_command_compares_scorers(tmp_path: Path, run: Run) -> None:
 class TestCounts:
     def test_are_words_of_what_is_rated_and_turns_of_all_that_is_said(self) -> None:
         said = (Turn("A", "Hi, you."), Turn("B", "Hello there."))
-        response = Rated("own:1", said, Turn("A", "I can't come."), {"fits": 1})
-        found = counts([response, replace(response, response=None)])
+        response = RatedItem("own:1", said, Turn("A", "I can't come."), {"fits": 1})
+        found = length_baselines([response, replace(response, response=None)])
         assert found == {"word count": [3, 4], "turn count": [3, 2]}
 
     def test_stand_beside_every_scorer(self, tmp_path: Path, run: Run) -> None:
@@ -231,7 +233,7 @@ class TestTexts:
     def test_all_that_is_said_in_rated_dialogues_comes_in_order(self, tmp_path: Path) -> None:
         path = written(tmp_path, [{"context": DIALOGUE, "response": "Bye: now.", "annotations": {"fits": 1}}])
         [rating] = read_ratings([path])
-        assert rating.said[-1] == Turn("System", "Bye: now.")
+        assert rating.all_turns[-1] == Turn("System", "Bye: now.")
         assert turn_texts([path]) == ["Hi.", "Hello there.", "Bye: now."]
 
 

@@ -36,7 +36,7 @@ class TestFolds:
     def test_tested_texts_are_compared_without_case_and_spaces(self) -> None:
         [first, *_] = apart()
         shouted = replace(first, utterances=tuple(f"  {text.upper()} " for text in first.utterances))
-        texts = cross_validation.tested_texts
+        texts = cross_validation.test_texts
         assert texts([first]) == texts([shouted])
 
     def test_a_response_that_a_tested_one_repeats_is_left_out(self) -> None:
@@ -45,6 +45,6 @@ class TestFolds:
         other = next(item for item in some if item.generator == "eggs")
         copy = replace(other, utterances=(*other.context, tested.response))
         before, after = leave_one_out(some), leave_one_out([*some, copy])
-        lost = {fold.generator: fold.left_out for fold in after}
-        assert lost["six"] == 1 + next(fold.left_out for fold in before if fold.generator == "six")
+        lost = {fold.generator: fold.leaked for fold in after}
+        assert lost["six"] == 1 + next(fold.leaked for fold in before if fold.generator == "six")
         assert lost["eggs"] == sum(item.response == tested.response for item in some)

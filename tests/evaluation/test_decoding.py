@@ -13,7 +13,7 @@ pytest.importorskip("sacrebleu", reason="BLEU and chrF need the evaluation extra
 
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError
-from graphneg.evaluation.decoding import check_packages, read_pairs, score_texts
+from graphneg.evaluation.decoding import check_packages, read_graph_text_pairs, score_texts
 from graphneg.model import Decoded
 from graphneg.parsers.round_trip import RoundTrip
 
@@ -58,12 +58,12 @@ def test_pairs_are_read_with_their_places(tmp_path: Path) -> None:
         "# ::id a\n# ::snt Birds sing.\n(s / sing-01 :ARG0 (b / bird))\n\n# ::id b\n(g / go-01)\n"
     )
     with pytest.raises(InputError, match=r"some\.amr:5: a graph without its text: write it above"):
-        read_pairs(file)
+        read_graph_text_pairs(file)
     file.write_text("# ::snt Birds sing.\n(s / sing-01\n   :ARG0 (b / bird)\n")
     with pytest.raises(InputError, match=r"some\.amr:\d: line \d, column"):
-        read_pairs(file)
+        read_graph_text_pairs(file)
     file.write_text("# ::id a\n# ::snt Birds sing.\n(s / sing-01 :ARG0 (b / bird))\n")
-    assert [(graph.id, text) for graph, text in read_pairs(file)] == [("a", "Birds sing.")]
+    assert [(graph.id, text) for graph, text in read_graph_text_pairs(file)] == [("a", "Birds sing.")]
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

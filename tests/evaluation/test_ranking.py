@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from graphneg.datasets.groups import Choices, choices_of, read_groups
+from graphneg.datasets.groups import LabelledContext, labelled_context, read_groups
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.ranking import rank, read_choices, response_texts, scored
-from graphneg.rankers.base import by_score
+from graphneg.evaluation.ranking import rank, read_choices, response_texts, score_contexts
+from graphneg.rankers.base import argsort_descending
 from graphneg.records.files import write_parquet
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import right, written, wrong
 from tests.tiny_ranker import encoder_folder
 
-ONE = Choices(
+ONE = LabelledContext(
     "own/test/1",
     ("Shall we swim?",),
     ("Yes, let us go now.", "No."),
@@ -67,7 +67,7 @@ class TestFigures:
             rank([ONE], [[0.1] * 4])
 
     def test_places_of_equals_stay_in_order(self) -> None:
-        assert by_score([0.5, 0.7, 0.5]) == [1, 0, 2]
+        assert argsort_descending([0.5, 0.7, 0.5]) == [1, 0, 2]
 
 
 class TestFiles:
@@ -101,10 +101,10 @@ class TestFiles:
                 return [len(text) / 100 for text in responses]
 
             def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-                return by_score(self.score([context] * len(candidates), candidates))
+                return argsort_descending(self.score([context] * len(candidates), candidates))
 
         (tmp_path / "dev.json").write_text(GOOD + "\n")
-        assert scored(Longest(), read_choices([tmp_path / "dev.json"])) == [[0.04, 0.07, 0.1, 0.12]]
+        assert score_contexts(Longest(), read_choices([tmp_path / "dev.json"])) == [[0.04, 0.07, 0.1, 0.12]]
 
     def test_an_edited_context_is_what_a_ranker_reads(self) -> None:
         before = [{"speaker": "A", "text": "I like tea."}]
@@ -120,10 +120,10 @@ class TestFiles:
                 return [float("hate" in " ".join(turns)) for turns in contexts]
 
             def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-                return by_score(self.score([context] * len(candidates), candidates))
+                return argsort_descending(self.score([context] * len(candidates), candidates))
 
-        choices = [choices_of(group) for group in read_groups([[edited]])]
-        assert scored(Hating(), choices) == [[0, 1]]
+        choices = [labelled_context(group) for group in read_groups([[edited]])]
+        assert score_contexts(Hating(), choices) == [[0, 1]]
 
     def test_texts_to_hold_out_are_those_of_own_files_too(self, tmp_path: Path) -> None:
         (tmp_path / "dev.json").write_text(GOOD + "\n")

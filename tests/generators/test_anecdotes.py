@@ -97,7 +97,12 @@ class TestThePoolThatComesWithGraphneg:
         self, few: DialogueGraph, hard: list[Negative], bundled: list[Sentence]
     ) -> None:
         texts = {one.text for one in bundled}
-        conditions = {"everyday": None, "hub": 1.0, "least_words": 3, "least_content": 1}
+        conditions = {
+            "min_term_frequency": None,
+            "max_bridge_frequency": 1.0,
+            "min_words": 3,
+            "min_content_words": 1,
+        }
         others = [one.response for one in few.generate("overlap", per_context=2, **conditions)]
         assert others and texts.isdisjoint(others)
 

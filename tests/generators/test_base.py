@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Candidate, Context, Generator, Turn, options_of
-from graphneg.store.dialogues import answering
+from graphneg.store.dialogues import next_speaker
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ def test_what_is_left_out_is_told_once_for_each_candidate() -> None:
     shortfall.leave_out("gone", "d#2")
     shortfall.leave_out("gone", "d#3", 0)
     told = [("cold: the tea is cold", "d#1")] * 2 + [("gone: the tea is gone", "d#2")]
-    assert list(shortfall.left_out()) == told
-    assert not shortfall.left_out()
+    assert list(shortfall.missing()) == told
+    assert not shortfall.missing()
 
 
 @given(st.lists(st.sampled_from("ABC"), min_size=1, max_size=9))
 def test_the_last_other_speaker_answers(speakers: list[str]) -> None:
     turns = [Turn(speaker, "Hm.") for speaker in speakers]
     others = [speaker for speaker in speakers if speaker != speakers[-1]]
-    assert answering(turns) != speakers[-1]
-    assert not others or answering(turns) == others[-1]
+    assert next_speaker(turns) != speakers[-1]
+    assert not others or next_speaker(turns) == others[-1]
 
 
 def test_a_context_as_one_text_is_what_was_said(context: Context) -> None:

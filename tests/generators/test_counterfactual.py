@@ -20,7 +20,7 @@ from graphneg.generators.counterfactual import unrelated_perspectives
 from graphneg.generators.counterfactual_model import exchanges_of
 from graphneg.model import Negative
 from graphneg.shift.candidates import replies_of
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.opening import open_store
@@ -111,7 +111,7 @@ def test_what_is_drawn_for_a_reply_does_not_depend_on_the_other_replies(everyday
         graph.shift()
         replies = replies_of(graph.store, list(islice(dialogue_ids(graph.store, Selection()), 4)))
         assert len({len(reply.turns) for reply in replies}) > 3
-        shifts = Shifts(graph.store)
+        shifts = ShiftGraph(graph.store)
         together = unrelated_perspectives(shifts, replies, 8, 0)
         assert together == [unrelated_perspectives(shifts, [reply], 8, 0)[0] for reply in replies]
 
@@ -153,7 +153,7 @@ def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueG
         ({}, "needs a model"),
         ({"model": "x", "purpose": "others"}, "purpose 'others': choose one of negatives, positives"),
         ({"model": "x", "tries": 0}, "tries and batch_size at least 1"),
-        ({"model": "x", "pull": -1}, "pull not below 0"),
+        ({"model": "x", "keyword_bias": -1}, "keyword_bias not below 0"),
         ({"model": "/there/is/none"}, "there is no such model folder"),
         ({"model": "x", "strange": 1}, "takes no option 'strange'"),
     ],
@@ -189,5 +189,14 @@ def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms
     ended = run("--store", store, "generate", "counterfactual", "-o", str(out), *option)
     # A model of two steps writes nothing that is kept, which a script must be able to see.
     assert ended.status == 1 and "no negative was made" in ended.err and out.exists()
-    scorer = ["train", "lm", "--model", str(tiny_lms.gpt2), "--tells", "post", "-o", str(tmp_path / "scorer")]
+    scorer = [
+        "train",
+        "lm",
+        "--model",
+        str(tiny_lms.gpt2),
+        "--direction",
+        "post",
+        "-o",
+        str(tmp_path / "scorer"),
+    ]
     assert run("--store", store, *scorer, *few).status == 0

@@ -42,7 +42,7 @@ def put_back(exchange: Exchange, id: str) -> Question:
 @given(
     batch=st.lists(observed, min_size=1, max_size=4),
     seed=st.integers(0, 1000),
-    pull=st.sampled_from([0.0, 6.0]),
+    keyword_bias=st.sampled_from([0.0, 6.0]),
 )
 @settings(
     max_examples=30,
@@ -50,10 +50,12 @@ def put_back(exchange: Exchange, id: str) -> Question:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_with_the_observed_perspective_put_back_the_observed_reply_comes_out_token_for_token(
-    tiny_lms: TinyModels, kind: str, batch: list[Exchange], seed: int, pull: float
+    tiny_lms: TinyModels, kind: str, batch: list[Exchange], seed: int, keyword_bias: float
 ):
     model = load(getattr(tiny_lms, kind))
-    answers = counterfactuals(model, [put_back(e, str(n)) for n, e in enumerate(batch)], seed=seed, pull=pull)
+    answers = counterfactuals(
+        model, [put_back(e, str(n)) for n, e in enumerate(batch)], seed=seed, keyword_bias=keyword_bias
+    )
     for exchange, answer in zip(batch, answers, strict=True):
         assert answer.kept == 1.0 and answer.finished
         assert answer.text == " ".join(exchange.response.split())
@@ -108,12 +110,12 @@ def test_a_reply_that_the_model_cannot_read_names_its_place(tiny_lms: TinyModels
 def test_a_model_that_knows_nothing_says_the_substitute_where_it_is_drawn_in(tiny_lms: TinyModels, kind: str):
     model = load(getattr(tiny_lms, kind))
     questions = [Question(f"{n}", exchange, "garden door") for n, exchange in enumerate(exchanges())]
-    for pull, says in ((0.0, False), (1e3, True)):
-        answers = counterfactuals(model, questions, pull=pull)
+    for keyword_bias, says in ((0.0, False), (1e3, True)):
+        answers = counterfactuals(model, questions, keyword_bias=keyword_bias)
         assert {"garden door" in answer.text for answer in answers} == {says}
 
 
-@pytest.mark.parametrize("wrong", [{"temperature": 0}, {"pull": -1}])
+@pytest.mark.parametrize("wrong", [{"temperature": 0}, {"keyword_bias": -1}])
 def test_a_temperature_of_nothing_and_a_pull_below_it_are_refused(tiny_lms: TinyModels, wrong: dict):
     with pytest.raises(InputError, match=f"{next(iter(wrong))} "):
         counterfactuals(load(tiny_lms.gpt2), [], **wrong)

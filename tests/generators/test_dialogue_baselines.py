@@ -119,7 +119,7 @@ def test_turns_move_and_speakers_stay(said: list[str], seed: int) -> None:
 
 def all_of(generator: DialogueBaseline, context: Context, seed: int) -> list[list[Turn]]:
     [found] = generator.generate([context], 3, seed)
-    assert len(found) + len(generator.left_out()) == 3
+    assert len(found) + len(generator.missing()) == 3
     return [[*(one.context or ()), Turn(context.speaker, one.text)] for one in found]
 
 

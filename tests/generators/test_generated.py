@@ -6,12 +6,14 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Context, Turn, TurnEdit
-from graphneg.generators.generated import Generation, negative_of
+from graphneg.generators.generated import Generation, negative_from_candidate
 
 
 def test_a_response_says_what_it_was_made_of_beside_its_source(context: Context) -> None:
     details = {"source": "pool/7", "shared": "boat", "exchanged": "car > boat"}
-    made = negative_of(context, Candidate("A boat?", ("C-follow",), {"shared": 1.0}, details), "x", 3, 2)
+    made = negative_from_candidate(
+        context, Candidate("A boat?", ("C-follow",), {"shared": 1.0}, details), "x", 3, 2
+    )
     assert (made.id, made.seed, made.recipe, made.target) == ("own/test/1#2~x.3.2", 3, "x", "response")
     assert made.edits == [
         {
@@ -27,12 +29,12 @@ def test_a_response_says_what_it_was_made_of_beside_its_source(context: Context)
 
 
 def test_a_response_made_of_nothing_has_no_node_and_nothing_before(context: Context) -> None:
-    [edit] = negative_of(context, Candidate("Hm.", ("C-follow",)), "x", 0, 0).edits
+    [edit] = negative_from_candidate(context, Candidate("Hm.", ("C-follow",)), "x", 0, 0).edits
     assert edit["node"] is None and edit["before"] is None
 
 
 def test_a_right_response_keeps_its_label_and_has_no_edit(context: Context) -> None:
-    made = negative_of(context, Candidate("So soon?", (), label=1), "x", 0, 0)
+    made = negative_from_candidate(context, Candidate("So soon?", (), label=1), "x", 0, 0)
     assert made.label == 1 and made.edits == [] and made.categories == []
 
 
@@ -40,7 +42,7 @@ def test_an_edited_dialogue_has_an_edit_for_each_turn_and_its_turns_as_they_were
     swapped = (context.turns[0]._replace(text="My uncle sold it."), context.turns[1]._replace(text="Is it?"))
     edits = (TurnEdit(0, "Is it?", "My uncle sold it.", "d#1"), TurnEdit(1, "My uncle sold it.", "Is it?"))
     candidate = Candidate("What a pity!", ("C-a", "C-b"), context=swapped, turn_edits=edits)
-    made = negative_of(context, candidate, "shuffle", 0, 0)
+    made = negative_from_candidate(context, candidate, "shuffle", 0, 0)
     assert made.target == "dialogue"
     assert [(edit["turn"], edit["category"]) for edit in made.edits] == [
         (0, "C-a"),
@@ -56,7 +58,7 @@ def test_an_edited_dialogue_has_an_edit_for_each_turn_and_its_turns_as_they_were
 
 def test_a_dialogue_whose_last_turn_alone_changed_notes_the_response(context: Context) -> None:
     candidate = Candidate("Nine.", ("C-a",), context=context.turns, turn_edits=(TurnEdit(2, None, "Nine."),))
-    assert negative_of(context, candidate, "x", 0, 0).original == {
+    assert negative_from_candidate(context, candidate, "x", 0, 0).original == {
         "context": None,
         "response": "What a pity!",
     }
@@ -64,7 +66,9 @@ def test_a_dialogue_whose_last_turn_alone_changed_notes_the_response(context: Co
 
 def test_a_context_without_right_responses_has_none_in_its_record() -> None:
     bare = Context("d#1", "d", "t", "d", 1, (Turn("A", "Hello?"),), "B")
-    assert negative_of(bare, Candidate("No.", ("C-follow",)), "x", 0, 0).original["response"] is None
+    assert (
+        negative_from_candidate(bare, Candidate("No.", ("C-follow",)), "x", 0, 0).original["response"] is None
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"per_context": 0}, {"batch": 0}])

@@ -24,7 +24,7 @@ from graphneg.generators.generated import Generated
 from graphneg.model import Negative
 from graphneg.progress import Progress
 from graphneg.records.files import read_jsonl, read_parquet
-from graphneg.records.resumable import Finished
+from graphneg.records.resumable import NegativeBatch
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 from tests.cli_runs import Run
@@ -188,7 +188,7 @@ class TestNegatives:
 class Stopping(Generated):
     """A run that the user stops after its first batch."""
 
-    def run(self, skip: int, written: object) -> Iterator[Finished]:
+    def run(self, skip: int, written: object) -> Iterator[NegativeBatch]:
         yield next(super().run(skip, written))  # pyright: ignore[reportArgumentType]
         raise KeyboardInterrupt
 
@@ -228,7 +228,7 @@ class TestNames:
 
     def test_alone_take_options(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match="not for 'echo'"):
-            graph.generate(Echo(), most_uses=2)
+            graph.generate(Echo(), max_uses=2)
 
     def test_are_all_documented(self) -> None:
         text = (Path(__file__).parents[2] / "docs" / "generators.md").read_text(encoding="utf-8")

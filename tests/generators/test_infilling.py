@@ -18,7 +18,7 @@ pytest.importorskip("faiss", reason="near words need the neural extra")
 
 import torch
 
-from graphneg.english.tokens import closed_up, words_of
+from graphneg.english.tokens import detokenize, words_of
 from graphneg.english.words import content_lemmas
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, Turn, get_generator
@@ -67,7 +67,7 @@ class TestMasks:
         versions = masked_versions(text, seed, "d#1")
         assert len(versions) <= 3 and len(set(versions)) == len(versions)
         for masked in versions:
-            assert masked.joined(masked.answers) == closed_up(text)
+            assert masked.joined(masked.answers) == detokenize(text)
             assert 2 <= len(masked.answers) <= 4 and all(map(content_lemmas, masked.answers))
             taken = sum(len(words_of(answer)) for answer in masked.answers)
             assert taken <= 0.6 * len(words_of(text))
@@ -250,14 +250,14 @@ class TestGenerator:
         near = [weight for weight in weights.values() if weight]
         assert set(near) == {0.01} and len(near) > 10
         [one] = given
-        assert one.details == {"source": "own/test/1#1", "blanks": masked.marked}
-        assert one.scores["infilling"] > 0 and one.scores["clash"] > 0
+        assert one.provenance == {"source": "own/test/1#1", "blanks": masked.marked}
+        assert one.scores["infilling"] > 0 and one.scores["context_overlap"] > 0
         assert writer.asked[0].text.startswith("A: How are you today?\nB: ")
 
     def reasons(self, talk: Context, *answers: str, **options: Any) -> dict[str, int]:
         generator, given, _ = self.answer(talk, *answers, **options)
         assert not given
-        [(reason, id)] = generator.left_out()
+        [(reason, id)] = generator.missing()
         assert id == talk.id and reason.partition(":")[0] in generator.refused
         return dict(generator.refused)
 
@@ -302,7 +302,7 @@ class TestGenerator:
         bare = replace(talk, turns=(Turn("A", "Hello?"),))
         generator = made_by(Says())
         assert generator.generate([bare], 2, 0) == [[]]
-        assert [reason.partition(":")[0] for reason, _ in generator.left_out()] == ["no-blanks"] * 2
+        assert [reason.partition(":")[0] for reason, _ in generator.missing()] == ["no-blanks"] * 2
 
     @pytest.mark.parametrize(
         ("options", "error", "told"),
@@ -467,7 +467,7 @@ class TestCommands:
         assert ended.status == 0, ended.err
         made = list(read_jsonl(tmp_path / "a.jsonl"))
         assert len(made) >= 8 and all(one.recipe == "mask-and-fill" for one in made)
-        assert all("blanks: " in one.edits[0]["before"] and one.scores["clash"] > 0 for one in made)
+        assert all("blanks: " in one.edits[0]["before"] and one.scores["context_overlap"] > 0 for one in made)
         again = run(*ask, *told, "-o", tmp_path / "b.jsonl")
         assert again.status == 0, again.err
         assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()

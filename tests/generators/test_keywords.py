@@ -18,7 +18,7 @@ from graphneg.generators.keywords.requests import (
     drawn,
     keywords_of,
     reply_pairs,
-    train_replies,
+    train_keyword_replies,
     with_neighbours,
 )
 from graphneg.generators.prompts import EXAMPLE_TEXTS, REPLY_EXAMPLES, SENTENCE_EXAMPLES, reply_request
@@ -45,11 +45,11 @@ CONTEXT = Context(
 )
 LOOSE = {
     "temperature": 1.0,
-    "surprise": 1e30,
-    "alone": 1e30,
-    "worst": 1e3,
-    "apart": -1e3,
-    "strange": 1e3,
+    "max_perplexity": 1e30,
+    "max_perplexity_alone": 1e30,
+    "max_token_loss": 1e3,
+    "min_loss_gap": -1e3,
+    "max_strangest_loss": 1e3,
     "drafts": 4,
     "device": "cpu",
 }
@@ -71,7 +71,7 @@ def trained(tiny_lms: TinyModels, contexts: list[Context], tmp_path_factory: pyt
     """A tiny model that has learned a handful of replies with their keywords by heart."""
     folder = tmp_path_factory.mktemp("replies") / "model"
     settings = {"max_steps": 300, "learning_rate": 5e-3, "warmup_steps": 10}
-    train_replies(load_causal(tiny_lms.llama), contexts, get_extractor("rake"), folder, **settings)
+    train_keyword_replies(load_causal(tiny_lms.llama), contexts, get_extractor("rake"), folder, **settings)
     return folder
 
 
@@ -136,17 +136,17 @@ class TestHistories:
         self, graph: DialogueGraph, contexts: list[Context]
     ) -> None:
         ids = [context.id for context in contexts]
-        found = Histories(graph.store).of(contexts, ids, 0)
+        found = Histories(graph.store).get(contexts, ids, 0)
         assert all(one is not None and one.turns for one in found)
         for context, history in zip(contexts, found, strict=True):
             assert history is not None and not history.id.startswith(f"{context.dialogue}#")
-        alone = [Histories(graph.store).of([one], [one.id], 0)[0] for one in contexts]
+        alone = [Histories(graph.store).get([one], [one.id], 0)[0] for one in contexts]
         assert alone == found
-        assert Histories(graph.store).of(contexts, ids, 1) != found
+        assert Histories(graph.store).get(contexts, ids, 1) != found
 
     def test_there_is_none_where_the_store_holds_nothing_else(self, embedded: Store) -> None:
         wipe(embedded)
-        assert Histories(embedded).of([CONTEXT], [CONTEXT.id], 0) == [None]
+        assert Histories(embedded).get([CONTEXT], [CONTEXT.id], 0) == [None]
 
 
 class TestPrompts:
@@ -207,37 +207,39 @@ class TestTraining:
     def test_contexts_without_responses_are_refused(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         bare = [replace(CONTEXT, positives=())]
         with pytest.raises(InputError, match="no context has a right response with a keyword"):
-            train_replies(load_causal(tiny_lms.llama), bare, get_extractor("rake"), tmp_path / "out")
+            train_keyword_replies(load_causal(tiny_lms.llama), bare, get_extractor("rake"), tmp_path / "out")
 
 
 class TestKeyContext:
     def test_a_trained_model_writes_responses_with_the_keywords(
         self, graph: DialogueGraph, contexts: list[Context], trained: Path
     ) -> None:
-        generator = get_generator("key-context", graph.store, model=trained, pull=6.0, draws=3, **LOOSE)
+        generator = get_generator(
+            "key-context", graph.store, model=trained, keyword_bias=6.0, max_draws=3, **LOOSE
+        )
         found = generator.generate(contexts, 2, 0)
         assert len(found) == len(contexts)
         made = sum(len(each) for each in found)
-        left = generator.left_out()
+        left = generator.missing()
         assert made + len(left) == 2 * len(contexts)
         assert all(reason.partition(": ")[2] for reason, _ in left)
         for context, candidates in zip(contexts, found, strict=True):
             for one in candidates:
-                for keyword in one.details["keywords"].split(", "):
+                for keyword in one.provenance["keywords"].split(", "):
                     assert mentions(words_of(one.text), keyword.split())
-                assert not one.details["source"].startswith(f"{context.dialogue}#")
+                assert not one.provenance["source"].startswith(f"{context.dialogue}#")
                 assert one.text not in context.positives and one.scores["perplexity"] > 1
 
     def test_calls_may_be_cut_anywhere(
         self, graph: DialogueGraph, contexts: list[Context], trained: Path
     ) -> None:
-        generator = get_generator("key-context", graph.store, model=trained, draws=1, **LOOSE)
+        generator = get_generator("key-context", graph.store, model=trained, max_draws=1, **LOOSE)
         whole = [[one.text for one in each] for each in generator.generate(contexts, 1, 0)]
         parts = [*generator.generate(contexts[:2], 1, 0), *generator.generate(contexts[2:], 1, 0)]
         assert [[one.text for one in each] for each in parts] == whole
 
     @pytest.mark.parametrize(
-        ("option", "reason"), [({"apart": 1e3}, "fits"), ({"strange": 0.0}, "surprising")]
+        ("option", "reason"), [({"min_loss_gap": 1e3}, "fits"), ({"max_strangest_loss": 0.0}, "surprising")]
     )
     def test_what_would_answer_and_what_makes_no_sense_is_refused(
         self,
@@ -248,7 +250,7 @@ class TestKeyContext:
         reason: str,
     ) -> None:
         # Many draws: most of what so small a model writes is not English.
-        asked = {"model": trained, "pull": 6.0, "draws": 6, **LOOSE}
+        asked = {"model": trained, "keyword_bias": 6.0, "max_draws": 6, **LOOSE}
         let_through, strict = (
             get_generator("key-context", graph.store, **asked | more) for more in ({}, option)
         )
@@ -259,11 +261,11 @@ class TestKeyContext:
         generator = get_generator("key-context", graph.store, model=trained, **LOOSE)
         silent = replace(CONTEXT, turns=(Turn("A", "And then?"),))
         assert list(generator.generate([silent], 2, 0)) == [[]]
-        assert [reason.partition(":")[0] for reason, _ in generator.left_out()] == ["no-keywords"] * 2
+        assert [reason.partition(":")[0] for reason, _ in generator.missing()] == ["no-keywords"] * 2
 
     def test_what_the_output_depends_on_is_told(self, graph: DialogueGraph, trained: Path) -> None:
         one = get_generator("key-context", graph.store, model=trained)
-        other = get_generator("key-context", graph.store, model=trained, most=2)
+        other = get_generator("key-context", graph.store, model=trained, max_keywords=2)
         assert one.settings() != other.settings()
 
 
@@ -275,9 +277,9 @@ class TestWrongInput:
             ("key-sem", {"model": "m"}, "option vectors=PATH"),
             ("key-sentence", {"model": "m", "colour": "red"}, "no option 'colour'"),
             ("key-sentence", {"model": "no/such/model"}, "no/such/model"),
-            ("key-context", {"model": "no/such/model", "surprise": 0.5}, "perplexities are above 1"),
+            ("key-context", {"model": "no/such/model", "max_perplexity": 0.5}, "perplexities are above 1"),
             ("key-context", {"model": "no/such/model", "drafts": 0}, "written at least once"),
-            ("key-context", {"model": "no/such/model", "least": 3}, "keywords from 3 to 1"),
+            ("key-context", {"model": "no/such/model", "min_keywords": 3}, "keywords from 3 to 1"),
             ("key-context", {"model": "no/such/model", "judge": "no/such/judge"}, "no/such/judge"),
         ],
     )
@@ -306,7 +308,15 @@ class TestCommand:
             "train", "keywords", "--store", everyday, "--model", tiny_lms.llama, "-o", model, *options
         )
         assert trained.status == 0 and "trained on" in trained.err, trained.err
-        loose = ("draws=1", "surprise=1e30", "alone=1e30", "worst=99", "apart=-99", "strange=99", "pull=9")
+        loose = (
+            "max_draws=1",
+            "max_perplexity=1e30",
+            "max_perplexity_alone=1e30",
+            "max_token_loss=99",
+            "min_loss_gap=-99",
+            "max_strangest_loss=99",
+            "keyword_bias=9",
+        )
         asked = [f"--option={name}" for name in (f"model={model}", *loose)]
         ended = run("generate", "key-context", "--store", everyday, "-o", out, "--limit", "3", *asked)
         made, refused = len(list(read_jsonl(out))), ended.err.count("the text")
@@ -326,10 +336,10 @@ class TestCommand:
 def test_a_real_model_writes_with_near_words_or_says_why_not(
     graph: DialogueGraph, contexts: list[Context]
 ) -> None:
-    generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, draws=1, device="cpu")
+    generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, max_draws=1, device="cpu")
     found = [one for each in generator.generate(contexts[:2], 1, 0) for one in each]
-    assert len(found) + len(generator.left_out()) == 2
+    assert len(found) + len(generator.missing()) == 2
     for one in found:
         assert one.text.endswith((".", "!", "?", '"'))
-        for keyword in one.details["keywords"].split(", "):
+        for keyword in one.provenance["keywords"].split(", "):
             assert mentions(words_of(one.text), keyword.split())

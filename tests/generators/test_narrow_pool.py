@@ -8,10 +8,10 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.generators.overlap.pool import ANECDOTES, Pool, pool_dialogues
-from graphneg.generators.overlap.target_profile import Conditions
+from graphneg.generators.overlap.target_profile import OverlapOptions
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import sentence
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.store.connection import Store
 from tests.servers import wipe
@@ -22,7 +22,7 @@ TOLD = (
     "I once carried a heavy lamp across the whole town for my aunt.",
     "We painted the garden door yellow before the wedding last summer.",
 )
-CONDITIONS = Conditions(anecdotes=True, sample=10)
+CONDITIONS = OverlapOptions(anecdotes=True, sentences_per_term=10)
 
 
 def templated(amount: int) -> list[str]:
@@ -47,7 +47,7 @@ def store(request: pytest.FixtureRequest, embedded: Store, tmp_path_factory: pyt
     DialogueGraph(embedded).load("dialogues", chats)
     pool_dialogues(embedded)
     told = [sentence(f"{ANECDOTES}#{n}.0", text, ANECDOTES, f"line {n}") for n, text in enumerate(TOLD)]
-    write_records(embedded, told, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1))
+    write_records(embedded, told, LoadReport(ANECDOTES), GraphDialogues(ANECDOTES, ANECDOTES, 1))
     return embedded
 
 
@@ -62,4 +62,4 @@ def test_a_narrow_pool_samples_the_bundled_sentences_beside_its_own(store: Store
 def test_few_different_words_make_dialogues_narrow(store: Store, request: pytest.FixtureRequest) -> None:
     is_narrow = request.node.callspec.params["store"] == "narrow"
     assert Pool(store, CONDITIONS, seed=0).narrow == is_narrow
-    assert not Pool(store, Conditions(), seed=0).narrow
+    assert not Pool(store, OverlapOptions(), seed=0).narrow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphneg.generators.base import Candidate, Context, Turn
-from graphneg.generators.generated import negative_of
+from graphneg.generators.generated import negative_from_candidate
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
 
 MILK = "My brother drank the milk before the long drive."
@@ -16,7 +16,7 @@ CONTEXT = Context("own/test/1#2", "own", "test", "own/test/1", 2, TURNS, "A")
 
 def substituted(*texts: str, share: float = 1, shared: str = "drive") -> list[Candidate]:
     """What becomes of sentences as candidates of the context."""
-    given = [[Candidate(text, ("C-follow",), details={"shared": shared}) for text in texts]]
+    given = [[Candidate(text, ("C-follow",), provenance={"shared": shared}) for text in texts]]
     NounSubstitution(share).apply([CONTEXT], given, seed=0)
     return given[0]
 
@@ -24,8 +24,8 @@ def substituted(*texts: str, share: float = 1, shared: str = "drive") -> list[Ca
 def test_a_noun_becomes_one_of_the_context_that_its_verb_takes() -> None:
     [tea] = substituted(MILK)
     assert tea.text == MILK.replace("milk", "tea")
-    assert tea.details["exchanged"] == "milk > tea"
-    assert found_text(negative_of(CONTEXT, tea, "hard", 0, 0)) == MILK
+    assert tea.provenance["exchanged"] == "milk > tea"
+    assert found_text(negative_from_candidate(CONTEXT, tea, "hard", 0, 0)) == MILK
 
 
 def test_no_noun_becomes_one_that_its_verb_does_not_take() -> None:

@@ -17,8 +17,8 @@ from graphneg.english.words import content_lemmas
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, Turn, get_generator
 from graphneg.generators.overlap.target_profile import (
-    Conditions,
     ContextTerms,
+    OverlapOptions,
     PoolSentence,
     Shortlist,
     TargetProfile,
@@ -96,17 +96,17 @@ class TestWhatIsGiven:
 
 class TestConditions:
     def test_a_sentence_is_used_once_where_that_is_asked(self, graph: DialogueGraph) -> None:
-        made = list(graph.generate("overlap", per_context=5, most_uses=1))
+        made = list(graph.generate("overlap", per_context=5, max_uses=1))
         assert max(Counter(one.response for one in made).values()) == 1
 
     def test_fewer_than_asked_are_counted(self, graph: DialogueGraph) -> None:
-        made = graph.generate("overlap", per_context=400, most_uses=1, limit=2)
+        made = graph.generate("overlap", per_context=400, max_uses=1, limit=2)
         found = list(made)
         assert made.summary.skipped["used-up"] == 800 - len(found)
 
     def test_the_whole_pool_can_be_left_out(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match="none can be a response"):
-            list(graph.generate("overlap", least_words=60, most_words=70))
+            list(graph.generate("overlap", min_words=60, max_words=70))
 
     def test_a_source_that_is_not_there_is_named_with_those_that_are(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match=r"'news'; there are: own/test, pool"):
@@ -117,7 +117,7 @@ class TestConditions:
         assert made and {one.response for one in made} == {RIGHT}
 
     def test_what_the_corpus_usually_shifts_to_is_left_out(self, graph: DialogueGraph) -> None:
-        wanted = {"usual_shift": 2, "limit": 1, "per_context": 20, "most_uses": None}
+        wanted = {"usual_shift": 2, "limit": 1, "per_context": 20, "max_uses": None}
         before = list(graph.generate("overlap", **wanted))
         mentioned = Counter(term for one in before for term in set(content_lemmas(one.response)))
         graph.cypher_write(
@@ -133,8 +133,8 @@ class TestConditions:
         [
             ("least_word", 3, "no option 'least_word'"),
             ("questions", 2, "share from 0 to 1"),
-            ("light", -1, "share from 0 to 1"),
-            ("most_words", 0, "whole number of 1 or more"),
+            ("max_overlap_frequency", -1, "share from 0 to 1"),
+            ("max_words", 0, "whole number of 1 or more"),
             ("openings", "well", "list of texts"),
             ("overlap", [1, 2], "four shares"),
         ],
@@ -174,7 +174,7 @@ class Fond:
 
 class TestParts:
     def test_with_an_embedder_nothing_is_closer_than_the_most(self, graph: DialogueGraph) -> None:
-        made = graph.generate("overlap", per_context=5, embedder=Letters(), most_cosine=0.85)
+        made = graph.generate("overlap", per_context=5, embedder=Letters(), max_cosine=0.85)
         found = list(made)
         assert found and all(one.scores["cosine"] < 0.85 for one in found)
         assert not any("no embedder" in one for one in made.notes)
@@ -185,7 +185,7 @@ class TestParts:
 
     def test_what_a_denoiser_likes_best_goes(self, graph: DialogueGraph, negatives: list[Negative]) -> None:
         assert any("boat" in one.response for one in negatives)
-        made = graph.generate("overlap", per_context=5, denoiser=Fond(), likeliest=0.6)
+        made = graph.generate("overlap", per_context=5, denoiser=Fond(), drop_share=0.6)
         assert not any("boat" in one.response for one in made)
 
 
@@ -202,7 +202,7 @@ class TestProfiles:
             for number in range(1000)
             for profile in target_profiles(
                 ContextTerms(f"own/test/{number}", terms, terms, last, (), frozenset()),
-                Conditions(),
+                OverlapOptions(),
                 lambda _: 50,
                 500,
                 ("far",),
@@ -211,7 +211,7 @@ class TestProfiles:
             )
         ]
         shares = Counter(profile.shared for profile in profiles)
-        for amount, share in enumerate(Conditions().overlap):
+        for amount, share in enumerate(OverlapOptions().overlap):
             assert shares[amount] / len(profiles) == pytest.approx(share, abs=0.02)
         sharing = [profile for profile in profiles if profile.shared]
         assert sum(profile.last for profile in sharing) / len(sharing) == pytest.approx(1 / 3, abs=0.02)
@@ -220,14 +220,16 @@ class TestProfiles:
     def test_of_one_context_begin_at_different_terms(self) -> None:
         terms = frozenset("abcdefgh")
         of_context = ContextTerms("own/test/1", terms, terms, frozenset("abc"), (), frozenset())
-        profiles = target_profiles(of_context, Conditions(overlap=(0, 1, 0, 0)), lambda _: 9, 99, (), 5, 0)
+        profiles = target_profiles(
+            of_context, OverlapOptions(overlap=(0, 1, 0, 0)), lambda _: 9, 99, (), 5, 0
+        )
         assert len({profile.query_terms[0] for profile in profiles}) >= 4
 
     def test_count_no_word_that_is_said_everywhere(self) -> None:
         often = {"know": 900, "boat": 3}
         turns = (Turn("A", "I know the boat."), Turn("B", "Do you?"))
         context = Context("own/test/1#2", "own", "test", "own/test/1", 2, turns, "A")
-        of_context = terms_of(context, lambda term: often[term], light=100)
+        of_context = terms_of(context, lambda term: often[term], max_overlap_frequency=100)
         assert (of_context.terms, of_context.informative) == ({"know", "boat"}, {"boat"})
         found = shortlist(
             context,
@@ -235,7 +237,7 @@ class TestProfiles:
             TargetProfile(1, False, False, False, (), order=5, draw=0.0),
             [spoken(1, "Nobody will know.", "know"), spoken(2, "A boat was sold.", "boat", "sell")],
             frozenset(),
-            Conditions(),
+            OverlapOptions(),
             frozenset(),
         )
         assert [one.sentence.id for one in found] == ["2", "1"]
@@ -243,14 +245,14 @@ class TestProfiles:
     def test_a_shortlist_reads_the_same_whoever_left_it_half_read(self) -> None:
         turns = (Turn("A", "I know the boat."),)
         context = Context("own/test/1#1", "own", "test", "own/test/1", 1, turns, "B")
-        of_context = terms_of(context, lambda _: 3, light=100)
+        of_context = terms_of(context, lambda _: 3, max_overlap_frequency=100)
         told = [
             spoken(n, f"Boat {'x' * n} was sold." if n % 2 else "A boat sank.", "boat") for n in range(40)
         ]
 
         def listed() -> Shortlist:
             profile = TargetProfile(1, True, False, False, (), order=5, draw=0.0)
-            return shortlist(context, of_context, profile, told, frozenset(), Conditions(), frozenset())
+            return shortlist(context, of_context, profile, told, frozenset(), OverlapOptions(), frozenset())
 
         whole, half = list(listed()), listed()
         assert len(whole) == len({one.key for one in whole}) == 16
@@ -262,14 +264,14 @@ class TestProfiles:
         of_context = ContextTerms(
             "own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), (), frozenset()
         )
-        profiles = target_profiles(of_context, Conditions(), lambda _: 0, 99, ("far", "off"), 3, 0)
+        profiles = target_profiles(of_context, OverlapOptions(), lambda _: 0, 99, ("far", "off"), 3, 0)
         assert {profile.shared for profile in profiles} == {0}
         assert {profile.query_terms for profile in profiles} <= {("far", "off"), ("off", "far")}
 
 
 def test_a_run_that_was_stopped_goes_on_with_what_was_used(embedded: Store, tmp_path: Path) -> None:
     graph = fill(embedded, tmp_path)
-    options = {"per_context": 5, "batch": 4, "most_uses": 1}
+    options = {"per_context": 5, "batch": 4, "max_uses": 1}
     graph.generate("overlap", **options).to_jsonl(tmp_path / "once.jsonl")
     stopped = graph.generate("overlap", **options)
     run = stopped.run

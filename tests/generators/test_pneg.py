@@ -21,7 +21,7 @@ from graphneg.nn.answers import Problem
 from graphneg.nn.writers import Completion, Prompt
 from graphneg.progress import NoProgress
 from graphneg.records.files import read_jsonl
-from graphneg.records.scores import clash
+from graphneg.records.scores import context_overlap
 from graphneg.store.connection import Store
 from graphneg.store.opening import open_store
 from tests.answering_server import answering, said
@@ -76,7 +76,7 @@ def made_by(writer: Says, judge: Finds | None = None, **options: object) -> Pneg
 
 
 def codes(generator: PnegGenerator) -> list[str]:
-    return [reason.partition(":")[0] for reason, _ in generator.left_out()]
+    return [reason.partition(":")[0] for reason, _ in generator.missing()]
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ class TestExamples:
             assert len(example.responses) == 5
             for text in example.responses:
                 assert refusal(text, [], replace(context, positives=()), LENGTHS) is None, text
-                assert clash(example.context, text) > 0, text
+                assert context_overlap(example.context, text) > 0, text
 
     def test_two_of_them_are_drawn_for_each_call(self, context: Context) -> None:
         contexts = [replace(context, id=f"own/test/{n}#2") for n in range(60)]
         writer = Says(*[numbered(*GOOD)] * 60)
-        made_by(writer, draws=1).generate(contexts, 1, 0)
+        made_by(writer, max_draws=1).generate(contexts, 1, 0)
         task = "Create five irrelevant responses containing keywords of the given dialogue context:"
         shown = {prompt.text for prompt in writer.asked}
         assert all(text.startswith(task) and text.count("Dialogue context:") == 3 for text in shown)
@@ -145,7 +145,7 @@ class TestExamples:
 
     def test_none_are_shown_where_none_are_wanted(self, context: Context) -> None:
         writer = Says(numbered(*GOOD))
-        made_by(writer, k=0, draws=1).generate([context], 1, 0)
+        made_by(writer, k=0, max_draws=1).generate([context], 1, 0)
         assert writer.asked[0].text.count("Dialogue context:") == 1
         assert writer.asked[0].text.endswith("B: My uncle sold it on Friday.\nIrrelevant responses:")
 
@@ -168,21 +168,21 @@ class TestExamples:
 class TestWhatIsRefused:
     def test_those_that_say_most_of_the_context_are_given_first(self, context: Context) -> None:
         [found] = made_by(Says(numbered(*GOOD))).generate([context], 2, 0)
-        clashes = [clash((turn.text for turn in context.turns), text) for text in GOOD]
-        assert [one.scores["clash"] for one in found] == sorted(clashes, reverse=True)[:2]
+        clashes = [context_overlap((turn.text for turn in context.turns), text) for text in GOOD]
+        assert [one.scores["context_overlap"] for one in found] == sorted(clashes, reverse=True)[:2]
         assert all(one.categories == ("C-follow",) for one in found)
 
     def test_a_list_that_is_too_short_is_thrown_away_whole_and_asked_for_again(
         self, context: Context
     ) -> None:
         writer = Says(numbered(*GOOD[:4]), numbered(*GOOD))
-        generator = made_by(writer, draws=2)
+        generator = made_by(writer, max_draws=2)
         [found] = generator.generate([context], 5, 0)
         assert {one.text for one in found} == set(GOOD) and generator.refused == {"short-list": 1}
         assert len({prompt.id for prompt in writer.asked}) == 2
 
     def test_shorter_ones_are_taken_where_they_may_be(self, context: Context) -> None:
-        generator = made_by(Says(numbered(*GOOD[:2])), draws=1, least=2)
+        generator = made_by(Says(numbered(*GOOD[:2])), max_draws=1, min_responses=2)
         [found] = generator.generate([context], 3, 0)
         assert len(found) == 2 and len(codes(generator)) == 1
 
@@ -201,7 +201,7 @@ class TestWhatIsRefused:
     def test_each_text_that_is_refused_is_counted_by_why(
         self, context: Context, text: str, reason: str
     ) -> None:
-        generator = made_by(Says(numbered(*GOOD[:4], text)), draws=1)
+        generator = made_by(Says(numbered(*GOOD[:4], text)), max_draws=1)
         [found] = generator.generate([context], 5, 0)
         assert {one.text for one in found} == set(GOOD[:4])
         assert generator.refused == {reason: 1} and codes(generator) == [reason]
@@ -210,7 +210,7 @@ class TestWhatIsRefused:
     def test_what_the_context_makes_likelier_may_answer_it(
         self, context: Context, expected: float, given: int
     ) -> None:
-        generator = made_by(Says(numbered(*GOOD)), Finds(expected), draws=1)
+        generator = made_by(Says(numbered(*GOOD)), Finds(expected), max_draws=1)
         [found] = generator.generate([context], 5, 0)
         assert [one.scores["expected"] for one in found] == pytest.approx([expected] * given)
         assert generator.refused["surprising"] == 1 and generator.refused["fits"] == 4 - given
@@ -218,13 +218,13 @@ class TestWhatIsRefused:
     def test_a_copy_of_an_example_is_none(self, context: Context) -> None:
         told = "Friday is the busiest day at the fish market."
         answer = numbered(told, *GOOD[:4])
-        generator = made_by(Says(answer), draws=1, k=10)
+        generator = made_by(Says(answer), max_draws=1, k=10)
         [found] = generator.generate([context], 5, 0)
         assert len(found) == 4 and codes(generator) == ["copies-example"]
 
     def test_another_context_gets_no_text_that_was_given(self, context: Context) -> None:
         other = replace(context, id="own/test/2#2", dialogue="own/test/2")
-        generator = made_by(Says(numbered(*GOOD), numbered(*GOOD)), draws=1)
+        generator = made_by(Says(numbered(*GOOD), numbered(*GOOD)), max_draws=1)
         first, second = generator.generate([context, other], 5, 0)
         assert (len(first), len(second)) == (5, 0) and set(codes(generator)) == {"said-before"}
 
@@ -234,24 +234,24 @@ class TestProblemsOfAnswers:
     def test_an_answer_that_can_not_be_used_is_counted_by_its_problem(
         self, context: Context, problem: Problem
     ) -> None:
-        generator = made_by(Says(Completion("", False, problem=problem)), draws=1)
+        generator = made_by(Says(Completion("", False, problem=problem)), max_draws=1)
         assert generator.generate([context], 1, 0) == [[]]
         assert generator.refused == {problem: 1} and codes(generator) == [problem]
 
     def test_a_list_that_was_cut_off_loses_its_last_response(self, context: Context) -> None:
         cut_off = Completion(numbered(*GOOD[:3], "My uncle has sold."), False, problem="truncated")
-        generator = made_by(Says(cut_off), draws=1, least=3)
+        generator = made_by(Says(cut_off), max_draws=1, min_responses=3)
         [found] = generator.generate([context], 5, 0)
         assert {one.text for one in found} == set(GOOD[:3])
-        generator = made_by(Says(cut_off), draws=1)
+        generator = made_by(Says(cut_off), max_draws=1)
         assert generator.generate([context], 5, 0) == [[]] and generator.refused == {"truncated": 1}
 
     def test_a_list_that_a_filter_held_back_is_not_used(self, context: Context) -> None:
-        generator = made_by(Says(Completion(numbered(*GOOD), True, problem="refused-answer")), draws=1)
+        generator = made_by(Says(Completion(numbered(*GOOD), True, problem="refused-answer")), max_draws=1)
         assert generator.generate([context], 5, 0) == [[]] and generator.refused == {"refused-answer": 1}
 
     def test_an_answer_without_a_list_is_no_short_one(self, context: Context) -> None:
-        generator = made_by(Says(Completion("Responses:", True)), draws=1)
+        generator = made_by(Says(Completion("Responses:", True)), max_draws=1)
         assert generator.generate([context], 1, 0) == [[]] and generator.refused == {"no-list": 1}
 
 
@@ -260,8 +260,8 @@ class TestOptions:
         ("options", "error", "told"),
         [
             ({}, GeneratorError, "pneg needs a model"),
-            ({"model": "m", "least": 6}, InputError, "least 6: from 1 to the 5"),
-            ({"model": "m", "draws": 0}, InputError, "at least 1"),
+            ({"model": "m", "min_responses": 6}, InputError, "min_responses 6: from 1 to the 5"),
+            ({"model": "m", "max_draws": 0}, InputError, "at least 1"),
             ({"model": "m", "k": 11}, InputError, "k 11: there are 10 examples"),
             ({"model": "m", "route": "post"}, InputError, "route 'post'"),
             ({"model": "m", "served": {"colour": 1}}, InputError, "no option 'colour'"),
@@ -296,7 +296,7 @@ class TestCommand:
         assert ended.status == 0 and "12 requests of about" in ended.err, ended.err
         made = list(read_jsonl(tmp_path / "a.jsonl"))
         assert len(made) == 24 and len(answered(folder)) == 12
-        assert all(one.recipe == "pneg" and one.scores["clash"] > 0 for one in made)
+        assert all(one.recipe == "pneg" and one.scores["context_overlap"] > 0 for one in made)
         again = run(*ask, "-o", tmp_path / "b.jsonl", *told)
         assert again.status == 0 and "0 requests" in again.err, again.err
         assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
@@ -323,7 +323,16 @@ class TestCommand:
             )
 
         with answering(answer) as (url, bodies):
-            ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "a.jsonl", "--option", "draws=1")
+            ask = (
+                "generate",
+                "pneg",
+                "--store",
+                everyday,
+                "-o",
+                tmp_path / "a.jsonl",
+                "--option",
+                "max_draws=1",
+            )
             ended = run(*ask, *served(url, tmp_path))
         assert ended.status == 0 and len(bodies) == 24, ended.err
         odd = sum(body["seed"] % 2 for body in bodies) // 2
@@ -333,7 +342,7 @@ class TestCommand:
 
     @pytest.mark.parametrize(
         ("name", "options"),
-        [("key-sentence", ("drafts=1", "draws=1")), ("key-context", ("drafts=2", "draws=1"))],
+        [("key-sentence", ("drafts=1", "max_draws=1")), ("key-context", ("drafts=2", "max_draws=1"))],
     )
     def test_generators_around_keywords_ask_it_too_and_check_what_it_says(
         self, run: Run, everyday: Path, tmp_path: Path, name: str, options: tuple[str, ...]

@@ -25,7 +25,7 @@ from graphneg.nn.endpoint import Endpoint
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.nn.served import ServedWriter
-from graphneg.nn.serving import Serving
+from graphneg.nn.serving import ServerSettings
 from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt, Route
 from graphneg.store.connection import Store
 from tests.servers import free_port
@@ -59,13 +59,13 @@ def url(smol: Path) -> Generator[str]:
 def test_texts_come_and_come_again_without_the_server(
     url: str, smol: Path, tmp_path: Path, route: Route, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Serving(url, concurrency=2, timeout=PATIENCE, cache=tmp_path / "c")
+    told = ServerSettings(url, concurrency=2, timeout=PATIENCE, cache=tmp_path / "c")
     settings = GenerationSettings(Sampling(0.7), 24, SENTENCE_EXAMPLES)
     prompts = [Prompt(sentence_request([word])) for word in ("garden", "train")]
     asked = {"stop": ["\n"], "settings": settings}
     found = ServedWriter(str(smol), told, route).complete(prompts, **asked)
     assert all(text.text and "\n" not in text.text for each in found for text in each)
-    other = Serving("http://127.0.0.1:9/v1", cache=tmp_path / "c")
+    other = ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c")
     with pytest.raises(ModelError, match="no server can be reached"):  # answers belong to their server
         ServedWriter(str(smol), other, route).complete(prompts, **asked)
 
@@ -78,7 +78,9 @@ def test_texts_come_and_come_again_without_the_server(
 
 def test_greedy_answers_are_those_of_the_model_itself(url: str, smol: Path, tmp_path: Path) -> None:
     prompts, settings = [Prompt("The capital of France is")], GenerationSettings(max_new_tokens=8)
-    writer = ServedWriter(str(smol), Serving(url, timeout=PATIENCE, cache=tmp_path / "c"), "completion")
+    writer = ServedWriter(
+        str(smol), ServerSettings(url, timeout=PATIENCE, cache=tmp_path / "c"), "completion"
+    )
     [[served]] = writer.complete(prompts, settings=settings)
     [[own]] = LocalWriter(load_causal(smol, device="cpu")).complete(prompts, settings=settings)
     # A text that was cut off is asked for once more, with more tokens.
@@ -89,21 +91,23 @@ def test_pneg_asks_it_and_counts_what_it_refuses(
     url: str, smol: Path, tmp_path: Path, context: Context, unused: Store
 ) -> None:
     told = {"base_url": url, "timeout": PATIENCE, "cache": tmp_path / "c"}
-    generator = get_generator("pneg", unused, model=str(smol), served=told, draws=1, least=1, responses=3)
+    generator = get_generator(
+        "pneg", unused, model=str(smol), served=told, max_draws=1, min_responses=1, responses=3
+    )
     [found] = generator.generate([context], 2, 0)
-    assert len(found) + len(generator.left_out()) == 2
+    assert len(found) + len(generator.missing()) == 2
 
 
 def test_a_model_without_a_chat_template_is_told(url: str, tmp_path: Path) -> None:
     folder = causal_folder(tmp_path / "plain")
-    writer = ServedWriter(str(folder), Serving(url, timeout=PATIENCE, cache=tmp_path / "c"))
+    writer = ServedWriter(str(folder), ServerSettings(url, timeout=PATIENCE, cache=tmp_path / "c"))
     with pytest.raises(ModelError, match=f"^{url}: ") as raised:
         writer.complete([Prompt("Hello.")])
     assert "\n" not in str(raised.value)
 
 
 def test_an_unknown_model_is_told(url: str, tmp_path: Path) -> None:
-    writer = ServedWriter("no/such-model", Serving(url, timeout=PATIENCE, cache=tmp_path / "c"))
+    writer = ServedWriter("no/such-model", ServerSettings(url, timeout=PATIENCE, cache=tmp_path / "c"))
     with pytest.raises(ModelError, match=f"^{url}: ") as raised:
         writer.complete([Prompt("Hello.")])
     assert "\n" not in str(raised.value)

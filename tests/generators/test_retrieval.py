@@ -150,14 +150,14 @@ class TestTokenSubstitution:
             for one in some:
                 right = min(context.positives, key=lambda text: distance(text, one.text))
                 assert 1 <= distance(right, one.text) <= 4  # with an article before one of them
-                for pair in one.details["replaced"].split(", "):
+                for pair in one.provenance["replaced"].split(", "):
                     before, _, after = pair.partition(" by ")
                     assert tags_of(before) == tags_of(after) and before != after
 
     def test_asks_a_masked_model_where_one_is_given(self, town: DialogueGraph, tmp_path: Path) -> None:
         model = masked_folder(tmp_path)
         some = made(town, "token-substitution", 2, model=model, most=1)
-        replaced = [one.details["replaced"].partition(" by ")[2] for each in some for one in each]
+        replaced = [one.provenance["replaced"].partition(" by ")[2] for each in some for one in each]
         assert replaced and {*replaced} <= {*THINGS, *PLACES}
 
     def test_wants_a_model_that_fills_masks(self, town: DialogueGraph, tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_bm25_gives_all_that_share_a_word_best_first_and_of_equals_the_banks_fir
 ) -> None:
     asked = replace(context, turns=context.turns[:1], positives=())
     [found] = Given(unused).generate([asked], 200, 0)
-    ranked = [(-one.scores["bm25"], int(one.details["source"][2:-2])) for one in found]
+    ranked = [(-one.scores["bm25"], int(one.provenance["source"][2:-2])) for one in found]
     assert ranked == sorted(ranked)
     assert len(ranked) == sum("boat" in entry.text for entry in Given(unused).bank()) > 64
 

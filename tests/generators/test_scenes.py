@@ -10,7 +10,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.words import content_lemmas
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.overlap.pool import pool_dialogues
-from graphneg.generators.overlap.scenes import Elsewhere, Scenes
+from graphneg.generators.overlap.scenes import Scenes, TopicFilter
 from graphneg.generators.overlap.target_profile import PoolSentence, terms_of
 from graphneg.store.connection import Store
 from tests.servers import wipe
@@ -38,10 +38,10 @@ def scenes(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Scenes:
     return Scenes(embedded, 0.4)
 
 
-def elsewhere(scenes: Scenes, name: str) -> Elsewhere:
+def elsewhere(scenes: Scenes, name: str) -> TopicFilter:
     turns = tuple(Turn("A", text) for text in TALKS[name])
     context = Context(f"own/test/{name}#9", "own", "test", f"own/test/{name}", 9, turns, "B")
-    terms = terms_of(context, lambda _: 1, light=100)
+    terms = terms_of(context, lambda _: 1, max_overlap_frequency=100)
     return scenes.apart_from(context.dialogue, [turn.text for turn in turns], terms)
 
 
@@ -53,7 +53,7 @@ def sentence(text: str, of: str = "") -> PoolSentence:
 def holds(scenes: Scenes, context: str, text: str, of: str = "") -> bool:
     said = frozenset(term for turn in TALKS[context] for term in content_lemmas(turn))
     told = sentence(text, of)
-    return elsewhere(scenes, context).holds(told, told.terms & said)
+    return elsewhere(scenes, context).accepts(told, told.terms & said)
 
 
 def test_parts_of_one_talk_are_known_by_what_they_say(scenes: Scenes) -> None:

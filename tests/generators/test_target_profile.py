@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.overlap.target_profile import (
-    Conditions,
+    OverlapOptions,
     PoolSentence,
     TargetProfile,
     said_in,
@@ -22,7 +22,7 @@ from graphneg.generators.overlap.target_profile import (
 )
 
 PROFILE = TargetProfile(1, True, False, False, ("uncle",), order=5, draw=0.0)
-OPEN = Conditions(likeness=1.0)
+OPEN = OverlapOptions(max_response_overlap=1.0)
 
 
 def sentence(text: str, *terms: str, question: bool = False, me: bool = False, of: str = "") -> PoolSentence:
@@ -33,10 +33,10 @@ def listed(
     context: Context,
     *told: PoolSentence,
     profile: TargetProfile = PROFILE,
-    conditions: Conditions = OPEN,
+    conditions: OverlapOptions = OPEN,
     usual: frozenset[str] = frozenset(),
 ) -> list[str]:
-    terms = terms_of(context, lambda _: 3, light=100)
+    terms = terms_of(context, lambda _: 3, max_overlap_frequency=100)
     found = shortlist(context, terms, profile, told, said_in(context), conditions, usual)
     return [item.sentence.text for item in found]
 
@@ -65,13 +65,13 @@ class TestNoSentenceIsListed:
 
     def test_that_says_nearly_what_a_right_response_does(self, context: Context) -> None:
         told = sentence("An honest price is hard to get.", "honest", "price", "hard")
-        assert listed(context, told, conditions=Conditions(likeness=0.5)) == []
-        assert listed(context, told, conditions=Conditions(likeness=0.7)) == [told.text]
+        assert listed(context, told, conditions=OverlapOptions(max_response_overlap=0.5)) == []
+        assert listed(context, told, conditions=OverlapOptions(max_response_overlap=0.7)) == [told.text]
 
     def test_with_too_many_words_of_the_last_turn(self, context: Context) -> None:
         told = sentence("My uncle will sell his car.", "uncle", "sell", "car")
-        assert listed(context, told, conditions=replace(OPEN, most_last=1)) == []
-        assert listed(context, told, conditions=replace(OPEN, most_last=2)) == [told.text]
+        assert listed(context, told, conditions=replace(OPEN, max_last_turn_words=1)) == []
+        assert listed(context, told, conditions=replace(OPEN, max_last_turn_words=2)) == [told.text]
 
 
 class TestOrder:
@@ -93,7 +93,7 @@ class TestOrder:
     @given(st.permutations(told))
     def test_it_does_not_depend_on_how_sentences_come(self, told: list[PoolSentence]) -> None:
         context = Context("d#1", "d", "t", "d", 1, (Turn("A", "My uncle sold it."),), "B")
-        terms = terms_of(context, lambda _: 3, light=100)
+        terms = terms_of(context, lambda _: 3, max_overlap_frequency=100)
         found = [
             item.key for item in shortlist(context, terms, PROFILE, told, frozenset(), OPEN, frozenset())
         ]
@@ -111,7 +111,7 @@ def test_a_key_is_its_own_key_in_any_case(text: str) -> None:
 @given(st.integers(0, 50), st.integers(1, 6))
 def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int) -> None:
     context = Context("d#1", "d", "t", "d", 1, (Turn("A", "The old boat sank near the harbour."),), "B")
-    terms = terms_of(context, lambda _: 3, light=100)
+    terms = terms_of(context, lambda _: 3, max_overlap_frequency=100)
     few, many = (target_profiles(terms, OPEN, lambda _: 9, 99, ("far",), n, seed) for n in (amount, 7))
     assert few == many[:amount]
 
@@ -119,14 +119,14 @@ def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"least_words": 9, "most_words": 8}, "least_words 9 is over 8, the most"),
+        ({"min_words": 9, "max_words": 8}, "min_words 9 is over max_words 8"),
         ({"sources": "own"}, "sources is a list of texts"),
         ({"overlap": (0, 0, 0, 0)}, "four shares"),
         ({"overlap": (1, -1, 1, 1)}, "four shares"),
-        ({"sample": 1.5}, "sample is a whole number of 1 or more, not 1.5"),
-        ({"hub": "much"}, "hub is a share from 0 to 1, not 'much'"),
+        ({"sentences_per_term": 1.5}, "sentences_per_term is a whole number of 1 or more, not 1.5"),
+        ({"max_bridge_frequency": "much"}, "max_bridge_frequency is a share from 0 to 1, not 'much'"),
     ],
 )
 def test_conditions_that_nothing_can_meet_are_refused(wrong: dict[str, object], told: str) -> None:
     with pytest.raises(GeneratorError, match=told):
-        Conditions(**wrong)  # pyright: ignore[reportArgumentType]
+        OverlapOptions(**wrong)  # pyright: ignore[reportArgumentType]

@@ -7,7 +7,7 @@ from math import exp
 import pytest
 
 from graphneg.english.mentions import ends_sentence
-from graphneg.english.tokens import closed_up, spaced_as
+from graphneg.english.tokens import detokenize, spaced_as
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.keywords.generator import KeywordGenerator, KeywordOptions
@@ -19,7 +19,7 @@ from graphneg.nn.models import load_causal
 from graphneg.nn.writers import Completion, Constraints, LocalWriter, Prompt
 from tests.tiny_lm import TinyModels
 
-OPEN = Bounds(surprise=1e30, alone=1e30, worst=1e3)
+OPEN = Bounds(max_perplexity=1e30, max_perplexity_alone=1e30, max_token_loss=1e3)
 TEXTS = ["Is it in the garden?", "It is in the kitchen.", "The coat the coat."]
 
 
@@ -36,15 +36,15 @@ class TestJudge:
         [after] = model.score([f" {TEXTS[1]}"], ["A: Where is the coat?\nB:"])
         assert shown.after == pytest.approx(after, abs=1e-3)
         assert alone.after == alone.alone == shown.alone
-        assert shown.worst >= shown.after
+        assert shown.max_token_loss >= shown.after
 
     def test_what_is_out_of_bounds_does_not_pass(self, model: CausalLM):
         found = PerplexityFilter(model, OPEN).read(TEXTS, [None] * 3)
         losses = sorted(one.alone for one in found if one is not None)
         between = exp((losses[0] + losses[1]) / 2)
-        strict = PerplexityFilter(model, Bounds(surprise=1e30, alone=between, worst=1e3)).read(
-            TEXTS, [None] * 3
-        )
+        strict = PerplexityFilter(
+            model, Bounds(max_perplexity=1e30, max_perplexity_alone=between, max_token_loss=1e3)
+        ).read(TEXTS, [None] * 3)
         assert sum(one is not None for one in strict) == 1
 
     def test_a_text_may_be_no_rougher_than_the_one_that_it_was_made_of(self, model: CausalLM):
@@ -57,7 +57,12 @@ class TestJudge:
         assert [one is None for one in found] == [True, False, False, True]
         [near] = judge.beside([rough], [smooth], apart + 0.01)
         assert near is not None and near.alone == max(losses)
-        strict = PerplexityFilter(model, Bounds(surprise=1e30, alone=exp(min(losses) + apart / 2), worst=1e3))
+        strict = PerplexityFilter(
+            model,
+            Bounds(
+                max_perplexity=1e30, max_perplexity_alone=exp(min(losses) + apart / 2), max_token_loss=1e3
+            ),
+        )
         assert strict.beside([rough], [rough], 0.0) == [None]
 
     def test_after_other_turns_the_strangest_tokens_are_told_apart_from_the_mean(self, model: CausalLM):
@@ -72,7 +77,7 @@ class TestJudge:
 
     def test_bounds_that_nothing_keeps_are_refused(self):
         with pytest.raises(InputError, match="perplexities are above 1"):
-            Bounds(surprise=0.5)
+            Bounds(max_perplexity=0.5)
 
 
 class TestBestOfSeveral:
@@ -89,13 +94,13 @@ class TestBestOfSeveral:
         judge = PerplexityFilter(model, OPEN)
         generator = KeywordGenerator(
             "key-sentence",
-            KeywordOptions(most=2, drafts=3, draws=8, apart=-1e3),
+            KeywordOptions(max_keywords=2, drafts=3, max_draws=8, min_loss_gap=-1e3),
             self.Dictated(model),
             lambda _, words: sentence_request(words),
             judge=judge,
         )
         [[found]] = generator.generate([context], 1, 0)
-        said = found.details["keywords"]
+        said = found.provenance["keywords"]
         readings = dict(zip(TEXTS, judge.read(TEXTS, [None] * 3), strict=True))
         possible = [text for text in TEXTS[:2] if said in text]
         assert found.text == min(possible, key=lambda text: readings[text].mean)
@@ -119,7 +124,7 @@ class TestSentenceEnd:
         ],
     )
     def test_a_text_ends_with_the_sentence_that_completes_it(self, text: str, ended: bool):
-        wanted = Constraints(("fish",), sentence_words=5)
+        wanted = Constraints(("fish",), min_words=5)
         assert wanted.complete(text) is ended
         assert wanted.cut(f"{text} And so on")[1] is ended
         assert not Constraints(("fish",)).complete(text)
@@ -142,8 +147,8 @@ class TestNucleus:
 
 class TestSpacing:
     def test_a_text_that_is_closed_up_stays_so(self):
-        text = closed_up("Mr . Hall , isn ’ t it ? I ’ ll say “ no ” .")
-        assert text.startswith("Mr. Hall, isn't it? I'll say") and closed_up(text) == text
+        text = detokenize("Mr . Hall , isn ’ t it ? I ’ ll say “ no ” .")
+        assert text.startswith("Mr. Hall, isn't it? I'll say") and detokenize(text) == text
 
     def test_marks_stand_apart_where_those_of_the_context_do(self):
         assert spaced_as("Well, no!", ["Is it , then ?"]) == "Well , no !"

@@ -10,7 +10,7 @@ from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Context
 from graphneg.generators.counterfactual import CounterfactualOptions
 from graphneg.generators.keywords.generator import KeywordOptions
-from graphneg.generators.writing import PULL, Gap, WritingGenerator, WritingOptions
+from graphneg.generators.prompted_generation import KEYWORD_BIAS, Gap, WritingGenerator, WritingOptions
 from graphneg.nn.models import load_causal
 from graphneg.nn.writers import Completion
 from graphneg.progress import NoProgress
@@ -33,10 +33,10 @@ KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
     ("wrong", "told"),
     [
         ({"temperature": 0}, "temperature must be above 0"),
-        ({"pull": -0.1}, "pull not below 0"),
-        ({"words": 2}, "words 2: a text has . words at least"),
-        ({"worst": 0}, "losses above 0"),
-        ({"alone": 1}, "perplexities are above 1"),
+        ({"keyword_bias": -0.1}, "keyword_bias not below 0"),
+        ({"max_words": 2}, "max_words 2: a text has . words at least"),
+        ({"max_token_loss": 0}, "losses above 0"),
+        ({"max_perplexity_alone": 1}, "perplexities are above 1"),
     ],
 )
 def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], told: str) -> None:
@@ -48,9 +48,9 @@ def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], t
     ("kind", "wrong", "told"),
     [
         (KeywordOptions, {"top_p": 1.5}, "top_p 1.5"),
-        (KeywordOptions, {"least": 0}, "keywords from 0 to 1"),
-        (KeywordOptions, {"draws": 0}, "each text is written at least once"),
-        (KeywordOptions, {"words": 4}, "a text has 5 words at least"),
+        (KeywordOptions, {"min_keywords": 0}, "keywords from 0 to 1"),
+        (KeywordOptions, {"max_draws": 0}, "each text is written at least once"),
+        (KeywordOptions, {"max_words": 4}, "a text has 5 words at least"),
         (CounterfactualOptions, {"hops": 3}, "1 or 2 hops"),
         (CounterfactualOptions, {"batch_size": 0}, "batch_size at least 1"),
     ],
@@ -61,13 +61,20 @@ def test_so_is_what_only_one_generator_takes(kind: type, wrong: dict[str, float]
 
 
 def test_a_counterfactual_reply_may_be_shorter_than_a_sentence_around_a_keyword() -> None:
-    assert CounterfactualOptions(words=3).words == 3
+    assert CounterfactualOptions(max_words=3).max_words == 3
 
 
 def test_words_are_pulled_by_a_model_that_did_not_learn_to_say_them() -> None:
-    assert (WritingOptions().pull_of(False), WritingOptions().pull_of(True)) == (PULL, 0.0)
-    assert WritingOptions(pull=7.0).pull_of(True) == WritingOptions(pull=7.0).pull_of(False) == 7.0
-    assert WritingOptions(pull=0.0).pull_of(False) == 0.0
+    assert (WritingOptions().keyword_bias_of(False), WritingOptions().keyword_bias_of(True)) == (
+        KEYWORD_BIAS,
+        0.0,
+    )
+    assert (
+        WritingOptions(keyword_bias=7.0).keyword_bias_of(True)
+        == WritingOptions(keyword_bias=7.0).keyword_bias_of(False)
+        == 7.0
+    )
+    assert WritingOptions(keyword_bias=0.0).keyword_bias_of(False) == 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,7 +106,7 @@ def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(contex
     assert not generator.passes(gap, "dull")
     assert generator.refused == {"dull": 2, "unfinished": 1} and gap.reason == "dull"
     generator.leave_out(gap.reason, context.id)
-    assert generator.left_out() == [("dull: nobody would say it", context.id)]
+    assert generator.missing() == [("dull: nobody would say it", context.id)]
 
 
 def test_a_text_that_nearly_says_what_another_context_was_given_is_none(context: Context) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.english.tokens import closed_up, sentences
+from graphneg.english.tokens import detokenize, sentences
 from graphneg.english.words import content_lemmas
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
@@ -138,7 +138,7 @@ class TestWhatIsKnownOfASentence:
 
     def test_is_the_same_where_clitics_stand_apart(self) -> None:
         assert content_lemmas("I don ’ t like Ann ' s hats.") == content_lemmas("I don’t like Ann's hats.")
-        assert closed_up("He ca n't go , can he ?") == "He can't go, can he?"
+        assert detokenize("He ca n't go , can he ?") == "He can't go, can he?"
 
     def test_is_found_in_each_of_several(self) -> None:
         assert list(sentences("Is it 8 a.m. already? No.")) == ["Is it 8 a.m. already?", "No."]

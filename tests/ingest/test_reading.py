@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graphneg.errors import InputError
 from graphneg.ingest import content, reading
-from graphneg.ingest.content import Refused
+from graphneg.ingest.content import ItemError
 from graphneg.ingest.reading import Item
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress
@@ -130,7 +130,7 @@ def test_groups_end_where_the_next_one_begins_and_faults_spoil_their_own(file: P
 
     def make(number: int, group: list[Item]) -> Item:
         if group[0].value == "d":
-            raise Refused("no d")
+            raise ItemError("no d")
         return Item(group[0].place, number, "", "".join(one.value for one in group))
 
     found = reading.each_group(

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from graphneg.ingest.fields import NAMES, plain_names
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.ingest.spill import RowStore, Threads, is_scattered
-from graphneg.ingest.times import moment
+from graphneg.ingest.spill import RowStore, Threads, is_interleaved
+from graphneg.ingest.times import parse_time
 from graphneg.ingest.values import id_text
 from graphneg.model import Dialogue, Rejected
 from tests.ingest.test_dialogue_files import lines, load, refused, said
@@ -344,7 +344,7 @@ class TestIds:
 @given(keys=st.lists(st.integers(0, 200), max_size=300))
 def test_scattered_keys_are_found(keys: list[int]) -> None:
     runs = [key for at, key in enumerate(keys) if not at or keys[at - 1] != key]
-    assert is_scattered(keys) == (len(set(runs)) < len(runs))
+    assert is_interleaved(keys) == (len(set(runs)) < len(runs))
 
 
 @given(rows=st.lists(st.tuples(st.text(max_size=2), st.integers()), max_size=20))
@@ -389,7 +389,7 @@ def test_threads_begin_where_replies_lead(above: list[int]) -> None:
     ],
 )
 def test_times_are_read_where_they_are_plain(text: Any, seconds: float | None) -> None:
-    assert moment(text) == seconds
+    assert parse_time(text) == seconds
 
 
 def test_scattered_rows_take_little_memory(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.english.tokens import closed_up, is_cut_up
+from graphneg.english.tokens import detokenize, is_cut_up
 from graphneg.ingest.loader import LoadOptions, Notices, get_loader
 from graphneg.model import Dialogue, Record, Rejected
 from graphneg.store.connection import Store
@@ -191,7 +191,7 @@ class TestASpoiltText:
 
     @pytest.mark.parametrize("text", ["What ?", "I do n't", "I don ' t", "He 's in", "`` No '' she said"])
     def test_is_what_a_tokeniser_leaves(self, text: str) -> None:
-        assert is_cut_up(text) and not is_cut_up(closed_up(text))
+        assert is_cut_up(text) and not is_cut_up(detokenize(text))
 
 
 def test_all_of_it_is_in_the_report_and_the_store(store: Store, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from graphneg.amr.facts import NAMES
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.ingest import lexicon as stored_facts
 from graphneg.ingest.loader import LoadOptions, LoadReport
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.loaders.lexicon import Loader
 from graphneg.store.connection import Store
@@ -63,7 +63,7 @@ def content(store: Store) -> list[list[str]]:
 
 def load_words(store: Store, table: Path) -> LoadReport:
     records = Loader().read([table], LoadOptions())
-    return write_records(store, records, LoadReport("lexicon"), Grouping("words", "all", 8))
+    return write_records(store, records, LoadReport("lexicon"), GraphDialogues("words", "all", 8))
 
 
 def make_old(store: Store) -> None:

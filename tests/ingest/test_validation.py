@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from graphneg.errors import InputError
-from graphneg.ingest.content import Refused
-from graphneg.ingest.loader import LoadOptions, LoadReport, checked, recognised
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.loader import LoadOptions, LoadReport, check_format, has_format
 from graphneg.ingest.reading import Item
 from graphneg.ingest.validation import (
     DialogueLoader,
-    Grouping,
+    GraphDialogues,
     alternating,
     mapping,
     named,
@@ -84,20 +84,20 @@ def test_options_go_before_what_an_entry_says_and_that_before_its_file(
 )
 def test_what_no_store_can_hold_is_refused(change: dict[str, Any], reason: str) -> None:
     require_storable(replace(GOOD, attributes={"n": [2**63 - 1, -(2**63), True, None, 0.5, "é"]}))
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(ItemError, match=reason):
         require_storable(replace(GOOD, **change))
 
 
 def test_json_values_of_another_kind_are_named() -> None:
     for value, reason in (({}, "is not a list"), (["a", 1], "not a string")):
-        with pytest.raises(Refused, match=f'"turns" .*{reason}'):
+        with pytest.raises(ItemError, match=f'"turns" .*{reason}'):
             strings(value, '"turns"')
-    with pytest.raises(Refused, match="turn 3 is not a JSON object"):
+    with pytest.raises(ItemError, match="turn 3 is not a JSON object"):
         mapping([], "turn 3")
 
 
 def test_graphs_become_dialogues_of_so_many_turns() -> None:
-    grouping = Grouping("book", "all", 2)
+    grouping = GraphDialogues("book", "all", 2)
     texts = [GraphText(f"(g / go-0{n})", None, f" Go {n}. ", f"f:{n}") for n in range(3)]
     made = [dialogue for text in texts for dialogue in grouping.add(text)] + list(grouping.rest())
     assert [(one.id, [turn.text for turn in one.utterances]) for one in made] == [
@@ -109,18 +109,22 @@ def test_graphs_become_dialogues_of_so_many_turns() -> None:
 
 @pytest.mark.parametrize(("loader", "name"), CASES)
 def test_each_format_is_recognised_and_no_other_is(loader: str, name: str) -> None:
-    fitting = {other for other, _ in CASES if recognised(DATA / name, other)}
+    fitting = {other for other, _ in CASES if has_format(DATA / name, other)}
     assert fitting == {loader}
 
 
 def test_a_file_of_no_known_format_is_read_only_where_something_in_it_is_accepted(tmp_path: Path) -> None:
     prose, refused = written(tmp_path / "notes", "Prose.\n"), Rejected("notes:1", "no line")
     sentence = Sentence("a", "Prose.", "notes")
-    assert list(checked(prose, "text", iter([refused, sentence, refused]))) == [refused, sentence, refused]
+    assert list(check_format(prose, "text", iter([refused, sentence, refused]))) == [
+        refused,
+        sentence,
+        refused,
+    ]
     taken: list[int] = []
     endless = (taken.append(number) or refused for number in range(1_000))
     with pytest.raises(InputError, match=r"which reads another format\. notes:1: no line"):
-        list(checked(prose, "text", endless))
+        list(check_format(prose, "text", endless))
     assert len(taken) == 50
 
 

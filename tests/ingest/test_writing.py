@@ -28,7 +28,7 @@ from graphneg.ingest.rows import (
     term_of,
     term_row,
 )
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import (
     Dialogue,
@@ -54,7 +54,7 @@ def dialogue(name: str, *texts: str, amr: str | None = None, place: str | None =
 
 
 def write(store: Store, records: Iterable[Record], turns: int = 2) -> LoadReport:
-    return write_records(store, records, LoadReport("own"), Grouping("book", "all", turns))
+    return write_records(store, records, LoadReport("own"), GraphDialogues("book", "all", turns))
 
 
 def refusals(report: LoadReport) -> list[tuple[str, str]]:
@@ -231,7 +231,7 @@ class TestRows:
     def test_what_the_lexicon_knows_stands_on_terms_frames_and_opposites(self) -> None:
         known = {
             "form": "phrase",
-            "classes": sorted(english().of("no-one")),
+            "classes": sorted(english().classes_of("no-one")),
             "physical_object": None,
             "noun_class": None,
         }

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from graphneg.nn.answers import Answer, Answers
+from graphneg.nn.answers import Answer, AnswerCache
 
 
 def test_who_comes_while_another_makes_the_file_waits(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_who_comes_while_another_makes_the_file_waits(tmp_path: Path) -> None:
 
     ending = threading.Thread(target=end)
     ending.start()
-    answers = Answers(path)
+    answers = AnswerCache(path)
     ending.join()
     answers.put(b"key", Answer("Yes.", True))
     assert answers.get([b"key"]) == {b"key": Answer("Yes.", True)}

@@ -20,7 +20,7 @@ pytest.importorskip("httpx", reason="served models need the served extra")
 from graphneg.errors import InputError, ModelError, StoppedError
 from graphneg.nn.generation import Beams, Sampling
 from graphneg.nn.served import ServedWriter
-from graphneg.nn.serving import Serving
+from graphneg.nn.serving import ServerSettings
 from graphneg.nn.writers import Constraints, GenerationSettings, Prompt
 from tests.stub_model import answered, stub_model
 
@@ -72,18 +72,18 @@ def test_a_thousand_requests_are_answered_once_each_by_a_bad_server_although_the
         [stored] = sqlite3.connect(cache).execute("SELECT count(*) FROM final_answers").fetchone()
         lost = len(answered(folder)) - stored
         assert 0 < stored < MANY and lost <= AT_ONCE, "an answer was lost that had arrived"
-        writer = ServedWriter("m", Serving(**told))
+        writer = ServedWriter("m", ServerSettings(**told))
         found = texts(writer, [Prompt(f"Say {n}.") for n in range(MANY)], seed=3)
         times = Counter(answered(folder))
     assert len(times) == MANY and all(found)
     assert sum(amount - 1 for amount in times.values()) <= lost, "what was here was asked again"
-    again = ServedWriter("m", Serving(**told))
+    again = ServedWriter("m", ServerSettings(**told))
     assert texts(again, [Prompt(f"Say {n}.") for n in range(MANY)], seed=3) == found
 
 
 class TestAnswers:
     def test_the_second_time_nothing_is_asked(self, url: str, folder: Path, tmp_path: Path) -> None:
-        told = Serving(url, cache=tmp_path / "c")
+        told = ServerSettings(url, cache=tmp_path / "c")
         found = texts(ServedWriter("m", told), n=2, seed=1)
         assert len(set(found)) == len(found) == len(answered(folder)) == 2 * len(PROMPTS)
         assert texts(ServedWriter("m", told), n=2, seed=1) == found
@@ -92,7 +92,7 @@ class TestAnswers:
     def test_an_answer_goes_by_server_model_prompt_parameters_and_seed(
         self, url: str, tmp_path: Path
     ) -> None:
-        told, prompt = Serving(url, cache=tmp_path / "c"), PROMPTS[:1]
+        told, prompt = ServerSettings(url, cache=tmp_path / "c"), PROMPTS[:1]
         first = texts(ServedWriter("m", told), prompt)
         warm = GenerationSettings(Sampling(0.5))
         others = [
@@ -102,18 +102,24 @@ class TestAnswers:
             texts(ServedWriter("m", told), prompt, settings=warm),
             texts(ServedWriter("m", told), prompt, stop=["x"]),
             texts(ServedWriter("m", told), [Prompt(prompt[0].text, "another")]),
-            texts(ServedWriter("m", Serving(url, cache=tmp_path / "c", parameters={"min_p": 0.1})), prompt),
+            texts(
+                ServedWriter("m", ServerSettings(url, cache=tmp_path / "c", parameters={"min_p": 0.1})),
+                prompt,
+            ),
         ]
         assert len({text for found in [first, *others] for text in found}) == 8
-        patient = Serving(f"{url}/", cache=tmp_path / "c", concurrency=2, timeout=1.0)
+        patient = ServerSettings(f"{url}/", cache=tmp_path / "c", concurrency=2, timeout=1.0)
         assert texts(ServedWriter("m", patient), prompt) == first
 
     def test_equal_prompts_of_a_call_are_asked_once(self, url: str, folder: Path, tmp_path: Path) -> None:
-        found = texts(ServedWriter("m", Serving(url, cache=tmp_path / "c")), PROMPTS[:1] * 5)
+        found = texts(ServedWriter("m", ServerSettings(url, cache=tmp_path / "c")), PROMPTS[:1] * 5)
         assert len(set(found)) == 1 == len(answered(folder))
 
     def test_texts_are_cut_where_they_were_to_end(self, url: str, tmp_path: Path) -> None:
-        writer, held = ServedWriter("m", Serving(url, cache=tmp_path / "c")), [Constraints(sentence_words=3)]
+        writer, held = (
+            ServedWriter("m", ServerSettings(url, cache=tmp_path / "c")),
+            [Constraints(min_words=3)],
+        )
         [[whole]] = writer.complete(PROMPTS[:1])
         [[line]] = writer.complete(PROMPTS[:1], stop=["\n"])
         [[sentence]] = writer.complete(PROMPTS[1:2], constraints=held)
@@ -123,7 +129,7 @@ class TestAnswers:
     def test_a_file_that_holds_no_answers_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "c").write_text("no database at all, but a text of some length" * 40)
         with pytest.raises(InputError, match=r"c: can't be used for answers .*; choose another cache"):
-            ServedWriter("m", Serving("http://x/v1", cache=tmp_path / "c"))
+            ServedWriter("m", ServerSettings("http://x/v1", cache=tmp_path / "c"))
 
 
 class TestBadServers:
@@ -131,17 +137,17 @@ class TestBadServers:
         self, folder: Path, tmp_path: Path
     ) -> None:
         with stub_model(folder, rate=25) as url:
-            found = texts(ServedWriter("m", Serving(url, AT_ONCE, cache=tmp_path / "c")))
+            found = texts(ServedWriter("m", ServerSettings(url, AT_ONCE, cache=tmp_path / "c")))
         assert all(found) and len(answered(folder)) == len(PROMPTS)
 
     def test_one_that_names_the_limit_otherwise_is_asked_so(self, folder: Path, tmp_path: Path) -> None:
         with stub_model(folder, newer=True) as url:
-            assert all(texts(ServedWriter("m", Serving(url, cache=tmp_path / "c"))))
+            assert all(texts(ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))))
 
     def test_a_prompt_that_is_not_accepted_costs_itself(
         self, url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+        writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
         [_, [refused], [other]] = writer.complete([PROMPTS[0], Prompt("forbidden"), PROMPTS[1]])
         assert (refused.text, refused.finished) == ("", False) and other.text
         assert "against the rules" in caplog.text
@@ -151,7 +157,7 @@ class TestBadServers:
     ) -> None:
         told = {"cache": tmp_path / "c", "attempts": 2, "timeout": 2.0}
         with stub_model(folder) as url:
-            writer = ServedWriter("m", Serving(url, **told))
+            writer = ServedWriter("m", ServerSettings(url, **told))
             found = texts(writer, PROMPTS[:5])
         with pytest.raises(StoppedError, match=r"no answer in 2 attempts .* what was answered is kept"):
             texts(writer)
@@ -179,7 +185,7 @@ class TestWrongInput:
         caplog.set_level(logging.DEBUG)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         with stub_model(folder, **behaviour) as url:
-            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
             with pytest.raises(ModelError, match=told) as raised:
                 texts(writer)
         assert "\n" not in str(raised.value) and url in str(raised.value)
@@ -196,12 +202,12 @@ class TestWrongInput:
             stub_model(folder, key=KEY) as url,
             pytest.raises(ModelError, match="wants a key: set OPENAI_API_KEY"),
         ):
-            texts(ServedWriter("m", Serving(url, cache=tmp_path / "c")))
+            texts(ServedWriter("m", ServerSettings(url, cache=tmp_path / "c")))
 
     def test_no_server_is_told_soon(self, tmp_path: Path) -> None:
         began = time.monotonic()
         with pytest.raises(ModelError, match="no server can be reached there; start one, or name another"):
-            texts(ServedWriter("m", Serving("http://127.0.0.1:9/v1", cache=tmp_path / "c")))
+            texts(ServedWriter("m", ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c")))
         assert time.monotonic() - began < 20
 
     @pytest.mark.parametrize(
@@ -217,13 +223,13 @@ class TestWrongInput:
     )
     def test_options_that_go_with_nothing_are_refused(self, options: dict[str, float], told: str) -> None:
         with pytest.raises(InputError, match=told) as raised:
-            Serving(**options)  # type: ignore[arg-type]
+            ServerSettings(**options)  # type: ignore[arg-type]
         assert "secret" not in str(raised.value)
 
     def test_there_are_no_beams(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no beams"):
             texts(
-                ServedWriter("m", Serving("http://x/v1", cache=tmp_path / "c")),
+                ServedWriter("m", ServerSettings("http://x/v1", cache=tmp_path / "c")),
                 settings=GenerationSettings(Beams(2)),
             )
 
@@ -239,19 +245,19 @@ class TestCost:
             "price_out": 10.0,
             "cache": tmp_path / "c",
         }
-        writer = ServedWriter("m", Serving(**told, max_cost=0.01))
+        writer = ServedWriter("m", ServerSettings(**told, max_cost=0.01))
         with pytest.raises(StoppedError, match=r"max_cost 0.01: .* is spent, one more may cost"):
             texts(writer)
         paid = len(answered(folder))
         assert 0 < writer.spent <= 0.01 and 0 < paid < len(PROMPTS)
-        richer = ServedWriter("m", Serving(**told, max_cost=10.0))
+        richer = ServedWriter("m", ServerSettings(**told, max_cost=10.0))
         assert all(texts(richer)) and len(answered(folder)) == len(PROMPTS)
         assert richer.spent == pytest.approx(writer.spent * (len(PROMPTS) - paid) / paid, rel=0.5)
 
     def test_what_would_be_asked_is_counted_and_not_asked(
         self, url: str, folder: Path, tmp_path: Path
     ) -> None:
-        told = Serving(url, price_in=10.0, price_out=20.0, max_cost=9.0, cache=tmp_path / "c")
+        told = ServerSettings(url, price_in=10.0, price_out=20.0, max_cost=9.0, cache=tmp_path / "c")
         writer = ServedWriter("m", told)
         known = texts(writer, PROMPTS[:10])
         counting = writer.counting()

@@ -14,10 +14,10 @@ import pytest
 pytest.importorskip("httpx", reason="served models need the served extra")
 
 from graphneg.errors import InputError, ModelError
-from graphneg.nn.answers import Answer, Answers
+from graphneg.nn.answers import Answer, AnswerCache
 from graphneg.nn.generation import Beams
 from graphneg.nn.served import ServedWriter
-from graphneg.nn.serving import Serving
+from graphneg.nn.serving import ServerSettings
 from graphneg.nn.writers import Completion, Constraints, GenerationSettings, Prompt
 from tests.answering_server import Answering, answering, said
 
@@ -34,7 +34,7 @@ def ask(
         found: list[Completion] = []
         notes: list[str] = []
         for _ in range(times):
-            writer = ServedWriter("m", Serving(url, timeout=10, cache=cache), route)
+            writer = ServedWriter("m", ServerSettings(url, timeout=10, cache=cache), route)
             [[one]] = writer.complete([ASKED], **{"settings": SHORT, **asked})
             found.append(one)
             notes = writer.notes()
@@ -80,14 +80,14 @@ class TestProblems:
 
     def test_each_is_asked_for_once_in_a_run_although_it_is_wanted_twice(self, tmp_path: Path) -> None:
         with answering(lambda *_: said("")) as (url, bodies):
-            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
             writer.complete([ASKED])
             writer.complete([ASKED])
         assert len(bodies) == 2
 
     @pytest.mark.parametrize(
         "asked",
-        [{"stop": ["\n"]}, {"constraints": [Constraints(sentence_words=2)]}],
+        [{"stop": ["\n"]}, {"constraints": [Constraints(min_words=2)]}],
         ids=["stop", "sentence"],
     )
     def test_one_that_was_cut_off_behind_its_end_is_whole(self, tmp_path: Path, asked: dict) -> None:
@@ -123,7 +123,7 @@ class TestProblems:
         noted: list[str] = []
         with answering(lambda body, _: refusal if "long" in str(body) else FINE) as (url, bodies):
             for _ in range(2):
-                writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+                writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
                 [[first], [other]] = writer.complete([ASKED, Prompt("A long one.")])
                 writer.close()
                 noted = noted or writer.notes()
@@ -149,7 +149,7 @@ class TestLimits:
 
         began = time.monotonic()
         with answering(answer) as (url, bodies):
-            writer = ServedWriter("m", Serving(url, timeout=0.5, cache=tmp_path / "c"))
+            writer = ServedWriter("m", ServerSettings(url, timeout=0.5, cache=tmp_path / "c"))
             with pytest.raises(ModelError, match=r"gives no answer \(no whole answer within 0.5 seconds\)"):
                 writer.complete([ASKED])
         assert len(bodies) == 3 and time.monotonic() - began < 60  # 200 seconds of dripping each
@@ -161,7 +161,7 @@ class TestLimits:
                 yield b" " * 65536
 
         with answering(answer) as (url, _):
-            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
             with pytest.raises(ModelError, match="an answer of more than 4 MB"):
                 writer.complete([ASKED])
 
@@ -187,7 +187,7 @@ class TestLimits:
     )
     def test_nonsense_is_told_in_a_line(self, tmp_path: Path, content: bytes, told: str) -> None:
         with answering(lambda *_: [content]) as (url, _):
-            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
             with pytest.raises(ModelError, match=told) as raised:
                 writer.complete([ASKED])
         assert "\n" not in str(raised.value) and len(str(raised.value)) < 600
@@ -198,7 +198,7 @@ class TestLimits:
     ) -> None:
         answer = {**FINE, "usage": {"prompt_tokens": count, "completion_tokens": count}}
         with answering(lambda *_: answer) as (url, _):
-            serving = Serving(url, price_in=1.0, price_out=1.0, max_cost=1.0, cache=tmp_path / "c")
+            serving = ServerSettings(url, price_in=1.0, price_out=1.0, max_cost=1.0, cache=tmp_path / "c")
             writer = ServedWriter("m", serving)
             [[one]] = writer.complete([ASKED])
             assert one.text == "It is said." and 0 < writer.spent < 1e-4
@@ -229,13 +229,13 @@ class TestOptions:
     )
     def test_numbers_and_addresses_that_are_none_are_refused(self, options: dict[str, Any]) -> None:
         with pytest.raises(InputError):
-            Serving(**options)
+            ServerSettings(**options)
 
     def test_a_key_that_cannot_be_sent_is_not_shown(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-first\nsk-second")
-        writer = ServedWriter("m", Serving("http://127.0.0.1:9/v1", cache=tmp_path / "c"))
+        writer = ServedWriter("m", ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c"))
         with pytest.raises(ModelError, match="OPENAI_API_KEY has characters that no key has") as raised:
             writer.complete([ASKED])
         assert "sk-" not in str(raised.value)
@@ -253,7 +253,7 @@ class TestFile:
     def test_the_path_of_an_address_tells_servers_apart(self, tmp_path: Path) -> None:
         with answering(lambda *_: FINE) as (url, bodies):
             for end in ("/think", "/ok", "/ok/"):
-                ServedWriter("m", Serving(url + end, cache=tmp_path / "c")).complete([ASKED])
+                ServedWriter("m", ServerSettings(url + end, cache=tmp_path / "c")).complete([ASKED])
         assert len(bodies) == 2
 
     def test_a_file_of_an_older_version_is_told_once_and_not_read(
@@ -265,7 +265,7 @@ class TestFile:
         old.commit()
         old.close()
         for _ in range(2):
-            answers = Answers(tmp_path / "c")
+            answers = AnswerCache(tmp_path / "c")
             assert answers.get([b"key"]) == {}
             answers.close()
         [line] = [record.getMessage() for record in caplog.records]
@@ -280,11 +280,11 @@ class TestFile:
         with pytest.raises(
             InputError, match="a newer version of graphneg wrote these answers; choose another"
         ):
-            Answers(tmp_path / "c")
+            AnswerCache(tmp_path / "c")
 
     def test_an_answer_with_a_problem_is_gone_with_the_run(self, tmp_path: Path) -> None:
         answers, odd, fine = (
-            Answers(tmp_path / "c"),
+            AnswerCache(tmp_path / "c"),
             Answer("It", False, problem="truncated"),
             Answer("Y", True),
         )
@@ -292,4 +292,4 @@ class TestFile:
         answers.put(b"fine", fine)
         assert answers.get([b"odd", b"fine"]) == {b"odd": odd, b"fine": fine}
         answers.close()
-        assert Answers(tmp_path / "c").get([b"odd", b"fine"]) == {b"fine": fine}
+        assert AnswerCache(tmp_path / "c").get([b"odd", b"fine"]) == {b"fine": fine}

@@ -118,12 +118,12 @@ class TestConstraints:
     settings = GenerationSettings(Sampling(), 24)
 
     def test_words_that_are_pulled_come(self, untrained: LocalWriter):
-        held = [Constraints(("garden", "kitchen"), pull=1e4)]
+        held = [Constraints(("garden", "kitchen"), keyword_bias=1e4)]
         [[found]] = untrained.complete(self.wanted, constraints=held, settings=self.settings)
         assert "garden" in found.text and "kitchen" in found.text
 
     def test_a_text_ends_with_the_first_sentence_that_has_them(self, trained: CausalLM):
-        held = [Constraints(sentence_words=3)]
+        held = [Constraints(min_words=3)]
         [[found]] = LocalWriter(trained).complete(PROMPTS[:1], constraints=held)
         assert found == Completion(REPLIES[0], True)
 

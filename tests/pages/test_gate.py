@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 
 from graphneg.errors import InputError
 from graphneg.pages.gate import Access, check_access, is_loopback
-from graphneg.pages.guesses import MOST_ADDRESSES, OF_ALL, OF_ONE, Guesses
+from graphneg.pages.password_limiter import MOST_ADDRESSES, OF_ALL, OF_ONE, PasswordLimiter
 from graphneg.records.files import write_jsonl
 from tests.cli_runs import command_line
 from tests.negative_samples import EXAMPLE
@@ -230,7 +230,7 @@ class TestBeyondThisMachine:
 class TestGuesses:
     def test_each_address_has_a_limit_of_its_own(self) -> None:
         now = 0.0
-        guesses = Guesses(lambda: now)
+        guesses = PasswordLimiter(lambda: now)
         allowed = [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(20)]
         assert allowed == [True] * 5 + [False] * 15
         assert guesses.seconds_to_wait("192.0.2.1") == pytest.approx(1 / OF_ONE.per_second)
@@ -240,20 +240,20 @@ class TestGuesses:
 
     def test_all_addresses_together_have_one(self) -> None:
         now = 0.0
-        guesses = Guesses(lambda: now)
+        guesses = PasswordLimiter(lambda: now)
         allowed = sum(guesses.seconds_to_wait(f"192.0.2.{n}") == 0 for n in range(200))
         assert allowed == OF_ALL.burst
         now += 10
         assert sum(guesses.seconds_to_wait(f"192.0.3.{n}") == 0 for n in range(200)) == 10 * OF_ALL.per_second
 
     def test_the_addresses_of_one_network_are_one_visitor(self) -> None:
-        guesses = Guesses(lambda: 0.0)
+        guesses = PasswordLimiter(lambda: 0.0)
         allowed = [guesses.seconds_to_wait(f"2001:db8::{n:x}") == 0 for n in range(20)]
         assert sum(allowed) == OF_ONE.burst
         assert guesses.seconds_to_wait("2001:db8:0:1::1") == 0
 
     def test_it_remembers_no_more_addresses_than_it_should(self) -> None:
-        guesses = Guesses(lambda: 0.0)
+        guesses = PasswordLimiter(lambda: 0.0)
         for n in range(MOST_ADDRESSES + 50):
             guesses.seconds_to_wait(f"10.{n >> 16}.{n >> 8 & 255}.{n & 255}")
         assert len(guesses._by_address) <= MOST_ADDRESSES  # pyright: ignore[reportPrivateUsage]

@@ -209,7 +209,7 @@ class TestQueries:
         numbers = "UNWIND range(1, 1500) AS"
         long = f"{numbers} x {numbers} y WITH x, y WHERE x * y % 7 = 9 RETURN count(*)"
         folder = Path(store.description.removeprefix("embedded store at "))
-        with serving(tmp_path, "--store", folder, "--patience", "0.2") as other:
+        with serving(tmp_path, "--store", folder, "--query-timeout", "0.2") as other:
             page = visitor(other)
             assert ask(page, other, cypher=long) == 400
             expect(page.get_by_role("alert")).to_contain_text("no answer in 0.2 s: ask for less")

@@ -17,11 +17,11 @@ from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.model import Negative
-from graphneg.pages.drawing import HEIGHT, Drawing, draw_edited, paired_nodes
+from graphneg.pages.drawing import HEIGHT, Drawing, align_nodes, draw_edited
 from graphneg.pages.index import BATCH, STEPS, Filter, NegativesIndex, open_index
 from graphneg.records import write_jsonl, write_parquet
 from graphneg.records.files import read_negatives
-from graphneg.scorers.choosing import Choice, Chosen
+from graphneg.scorers.choosing import SelectedNegatives, SelectionCriteria
 from graphneg.shards import natural_order
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
@@ -103,11 +103,18 @@ def page(visitor: Visit, served: Served) -> Page:
 
 
 class TestIndex:
-    @pytest.mark.parametrize("least", [{"clash": 0.34}, {"fit": 0.5}, {"clash": 0.2, "fit": 1.0}])
+    @pytest.mark.parametrize(
+        "least",
+        [
+            {"context_overlap": 0.34},
+            {"selectional_fit": 0.5},
+            {"context_overlap": 0.2, "selectional_fit": 1.0},
+        ],
+    )
     def test_counts_what_select_keeps(
         self, path: Path, index: NegativesIndex, least: dict[str, float]
     ) -> None:
-        kept = list(Chosen(path, Choice(least=least)))
+        kept = list(SelectedNegatives(path, SelectionCriteria(min_scores=least)))
         assert index.kept(least, {}) == (len(kept), SIZE - 1)
         assert 0 < len(kept) < SIZE - 1
 
@@ -249,8 +256,8 @@ class TestDrawing:
     def test_pairs_are_one_to_one(self) -> None:
         twice = "(a / and :op1 (t / tea) :op2 (t2 / tea) :op3 (t3 / tea))"
         once = "(a / and :op1 (t2 / tea))"
-        assert paired_nodes(parse_graph(twice), parse_graph(once)) == {0: 0, 2: 1}
-        assert paired_nodes(parse_graph(once), parse_graph(twice)) == {0: 0, 1: 2}
+        assert align_nodes(parse_graph(twice), parse_graph(once)) == {0: 0, 2: 1}
+        assert align_nodes(parse_graph(once), parse_graph(twice)) == {0: 0, 1: 2}
 
 
 def shown_numbers(page: Page) -> list[int]:
@@ -280,7 +287,7 @@ class TestTable:
 
     def test_a_wrong_address_is_told_in_a_line(self, page: Page, served: Served) -> None:
         for path, status, said in (
-            ("?least.clash=high", 400, "least.clash: 'high' is no number"),
+            ("?least.context_overlap=high", 400, "least.context_overlap: 'high' is no number"),
             ("/0/1000", 404, "there is no negative 1000"),
             ("/7/1", 404, "there is no file 7"),
         ):
@@ -307,11 +314,11 @@ class TestThresholds:
         self, page: Page, path: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         page.get_by_text("What a threshold would keep").press("Enter")
-        clash = page.locator("figure[data-score=clash]")
+        clash = page.locator("figure[data-score=context_overlap]")
         for _ in range(34):
             clash.get_by_role("slider").press("ArrowRight")
         expect(page.locator("#command")).to_have_text(
-            "graphneg select made.jsonl -o chosen.jsonl --least clash=0.34"
+            "graphneg select made.jsonl -o chosen.jsonl --least context_overlap=0.34"
         )
         shown = clash.locator("output").inner_text()
         monkeypatch.chdir(path.parent)
@@ -321,8 +328,12 @@ class TestThresholds:
         assert ended.status == 0
         kept = len(out.read_text().splitlines())
         assert shown == f"0.34: {kept} of {SIZE - 1} kept"
-        page.locator("figure[data-score=fit]").get_by_role("slider").press("ArrowRight")
-        both = list(Chosen(path, Choice(least={"clash": 0.34, "fit": 0.01})))
+        page.locator("figure[data-score=selectional_fit]").get_by_role("slider").press("ArrowRight")
+        both = list(
+            SelectedNegatives(
+                path, SelectionCriteria(min_scores={"context_overlap": 0.34, "selectional_fit": 0.01})
+            )
+        )
         assert 0 < len(both) < kept
         expect(page.locator("#together")).to_have_text(f"together: {len(both)} of {SIZE - 1} kept")
 
@@ -396,7 +407,7 @@ class TestNegative:
         assert before.locator("g.gone").count() == 0 and before.locator("g.changed").count() == 1
         assert after.locator("g.new").count() == 2  # the node and its edge
         assert "drink-01 polarity -" in (after.get_by_role("img").get_attribute("aria-label") or "")
-        expect(page.get_by_role("row", name="clash")).to_contain_text("no-clash")
+        expect(page.get_by_role("row", name="context_overlap")).to_contain_text("no-clash")
         expect(page.get_by_role("heading", name="By the same edit")).to_be_visible()
         page.get_by_role("link", name="own/test/4#1~all.0").press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("own/test/4#1~all.0")

@@ -29,7 +29,7 @@ VIEWS = (
     "/negatives",
     "/negatives/0/1",
     "/negatives/0/8",
-    "/negatives?least.clash=high",
+    "/negatives?least.context_overlap=high",
     "/graph",
     "/graph?topic=coffee",
     "/graph/all",
@@ -110,7 +110,7 @@ class TestByAScreenReader:
 
     def test_an_edit(self, visitor: Visit, served: Served) -> None:
         page = visitor(served)
-        page.goto(f"{served.origin}/negatives?text=drink&sort=fit")
+        page.goto(f"{served.origin}/negatives?text=drink&sort=selectional_fit")
         expect(page.get_by_role("row").nth(1)).to_match_aria_snapshot("""
             - row:
               - cell:

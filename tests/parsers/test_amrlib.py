@@ -19,7 +19,7 @@ from graphneg.amr.wellformed import check
 from graphneg.english.tokens import tokenize, typed_sentences
 from graphneg.errors import ParserError
 from graphneg.model import AmrGraph
-from graphneg.parsers.amrlib import Hypotheses, Hypothesis, chosen, joined, mended
+from graphneg.parsers.amrlib import Hypothesis, ParseCandidates, choose_graph, joined, repair_graph
 from graphneg.parsers.base import CheckedParser, Parsed, get_parser
 from tests.tiny_amrlib import MAX_INPUT, MAX_OUTPUT, TinyParser, describe, train
 
@@ -198,19 +198,19 @@ class TestProposals:
             Hypothesis("(g / go-02)", finished=False),
             Hypothesis(self.GOOD),
         )
-        parsed = chosen(Hypotheses(candidates, 5), 2, MAX_OUTPUT)
+        parsed = choose_graph(ParseCandidates(candidates, 5), 2, MAX_OUTPUT)
         assert parsed.graph is not None and parsed.graph.top.concept == "like-01"
         assert parsed.warnings == ("repaired: sentence 2: 0 defects mended in the model's proposal 4",)
 
     def test_one_that_broke_off_is_better_than_none(self) -> None:
-        parsed = chosen(Hypotheses((Hypothesis(self.GOOD, finished=False),), 5), 1, MAX_OUTPUT)
+        parsed = choose_graph(ParseCandidates((Hypothesis(self.GOOD, finished=False),), 5), 1, MAX_OUTPUT)
         assert parsed.graph is not None
         assert parsed.warnings == (
             f"broken-off: sentence 1: its graph was not finished after {MAX_OUTPUT} tokens",
         )
 
     def test_none_that_is_well_formed_is_told(self) -> None:
-        assert chosen(Hypotheses((Hypothesis(self.BAD),), 5), 3, MAX_OUTPUT) == Parsed(
+        assert choose_graph(ParseCandidates((Hypothesis(self.BAD),), 5), 3, MAX_OUTPUT) == Parsed(
             None, ("no-graph: sentence 3: none of 1 proposals is well formed",)
         )
 
@@ -226,7 +226,7 @@ class TestProposals:
         ],
     )
     def test_small_defects_are_mended(self, written: str, expected: str) -> None:
-        whole = mended(parse_graph(written))
+        whole = repair_graph(parse_graph(written))
         assert whole is not None and format_graph(whole) == format_graph(parse_graph(expected))
         assert check(whole) == []
 

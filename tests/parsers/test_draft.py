@@ -76,7 +76,7 @@ class TestADraft:
         draft.concept("hurt-01", 1, "verb", ARG0=he, ARG1=himself)
         draft.tops[0] = himself
         draft.redirect(himself, he)
-        assert draft.nodes[himself].gone and draft.nodes[he].mentions == [2]
+        assert draft.nodes[himself].deleted and draft.nodes[he].mentions == [2]
         assert draft.tops == {0: he} and draft.roles(2) == {"ARG0": he, "ARG1": he}
 
     def test_merges_what_has_one_key_into_the_first(self) -> None:
@@ -85,7 +85,7 @@ class TestADraft:
             draft.concept(concept, None, "test")
         draft.drop(0)
         draft.merge(lambda node: node.concept if node.concept in {"i", "you"} else None)
-        assert [node.gone for node in draft.nodes] == [True, False, False, False, True]
+        assert [node.deleted for node in draft.nodes] == [True, False, False, False, True]
 
 
 class TestRepair:
@@ -96,7 +96,7 @@ class TestRepair:
             draft.link(run, "polarity", draft.constant("-", None, "no"), "no")
         repair(draft)
         assert linked(draft) == [("run-02", "polarity", "-")]
-        assert [node.gone for node in draft.nodes] == [False, False, True]
+        assert [node.deleted for node in draft.nodes] == [False, False, True]
 
     def test_gives_a_bare_name_its_words(self) -> None:
         draft = GraphDraft("Ada sings", tree("Ada/NNP/nsubj/1 sings/VBZ/ROOT/1"))

@@ -72,7 +72,7 @@ class TestAReport:
 class TestAPool:
     def test_gives_back_what_stands_beside_a_batch(self) -> None:
         with open_pool(ToyParser()) as pool:
-            found = list(pool.parse_beside([("a", ["Dogs bark."]), ("b", []), ("c", ["No.", "Yes."])]))
+            found = list(pool.parse_tagged([("a", ["Dogs bark."]), ("b", []), ("c", ["No.", "Yes."])]))
         assert [(beside, len(answers)) for beside, answers in found] == [("a", 1), ("b", 0), ("c", 2)]
         assert pool.source == "toy 1"
 

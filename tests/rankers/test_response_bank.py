@@ -76,14 +76,17 @@ class TestSearch:
         own = [RESPONSES[3], RESPONSES[70].upper()]
         [without] = bank.search([own], k=5, retrieved=5)
         assert len(without) == 5 and not {one.text for one in without} & {RESPONSES[3], RESPONSES[70]}
-        [among] = bank.search([own], k=len(RESPONSES), own_turns="kept")
+        [among] = bank.search([own], k=len(RESPONSES), context_turns="kept")
         assert {one.text for one in among} == set(RESPONSES)
         with pytest.raises(InputError, match="own turns"):
-            bank.search([own], own_turns="maybe")  # pyright: ignore[reportArgumentType]
+            bank.search([own], context_turns="maybe")  # pyright: ignore[reportArgumentType]
 
     def test_more_than_there_are_is_all(self, poly: PolyEncoder, tmp_path: Path) -> None:
         bank = build_bank(poly, ["at six", "now"], tmp_path / "bank")
-        assert {one.text for one in bank.search(CONTEXTS[:1], 10, own_turns="kept")[0]} == {"at six", "now"}
+        assert {one.text for one in bank.search(CONTEXTS[:1], 10, context_turns="kept")[0]} == {
+            "at six",
+            "now",
+        }
         assert bank.search([], 10) == []
 
 

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError
-from graphneg.generators.drafts import SentenceChooser, choosing, chosen, drafted
+from graphneg.generators.deferred_choice import SentenceChooser, choose_from_draft, choosing, pack_draft
 from graphneg.merging import merge
-from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.records.shards import Header, ShardBatch, open_shard, read_shards, write_batches
 from graphneg.shards import Shard, natural_order
 from tests.interrupting import interrupt
@@ -42,10 +42,10 @@ class Stream(NegativeStream):
     def settings(self) -> Mapping[str, Any]:
         return {"seed": self._seed, "store": f"of {self._shard}"}
 
-    def made_of(self) -> str:
+    def content_digest(self) -> str:
         return str(self._content)
 
-    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+    def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
         for start in range(skip, len(self._ids), 3):
             if start >= self._stop >= 0:
                 interrupt()
@@ -58,7 +58,7 @@ class Stream(NegativeStream):
             ]
             for one in made:
                 self.summary.add(one)
-            yield Finished(start + len(part), made, natural_order(part[-1]))
+            yield NegativeBatch(start + len(part), made, natural_order(part[-1]))
 
 
 def parts(folder: Path, ids: Sequence[str], amount: int, **options: Any) -> list[Path]:
@@ -236,10 +236,10 @@ LISTS = st.lists(st.lists(ITEMS, max_size=5), max_size=3)
 
 @given(st.lists(LISTS, max_size=8), st.sampled_from([None, 1, 2]), st.sampled_from([None, 0.0, 0.2]))
 def test_what_is_chosen_of_drafts_is_what_is_chosen_at_once(
-    contexts: list[list[list[Item]]], most_uses: int | None, most_said: float | None
+    contexts: list[list[list[Item]]], max_uses: int | None, max_word_share: float | None
 ) -> None:
-    at_once = SentenceChooser(most_uses, most_said)
-    later = choosing({"by": "sentences", "most_uses": most_uses, "most_said": most_said})
+    at_once = SentenceChooser(max_uses, max_word_share)
+    later = choosing({"by": "sentences", "max_uses": max_uses, "max_word_share": max_word_share})
     for lists in contexts:
         items = [item for listed in lists for item in listed]
         facts = {
@@ -252,9 +252,11 @@ def test_what_is_chosen_of_drafts_is_what_is_chosen_at_once(
 
 def test_records_of_a_draft_come_back_with_new_numbers() -> None:
     records = [{"id": f"d#1~a.0.{n}", "response": text, "seed": 0} for n, text in enumerate("xyz")]
-    item = json.loads(json.dumps(drafted(records, {"n": 1})))
+    item = json.loads(json.dumps(pack_draft(records, {"n": 1})))
     assert len(item["others"][0]) == 2
-    back = chosen(item, lambda texts, facts: [1, 2] if texts == list("xyz") and facts == {"n": 1} else [])
+    back = choose_from_draft(
+        item, lambda texts, facts: [1, 2] if texts == list("xyz") and facts == {"n": 1} else []
+    )
     assert back == [{**records[1], "id": "d#1~a.0.0"}, {**records[2], "id": "d#1~a.0.1"}]
 
 

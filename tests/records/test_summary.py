@@ -71,7 +71,7 @@ def test_the_table_shows_what_was_counted():
 def test_what_was_wished_for_and_not_found_is_told():
     summary = filled()
     for is_met in (True, False, False):
-        summary.wish("two words in common", is_met)
+        summary.count_feature("two words in common", is_met)
     again = Summary.from_state(json.loads(json.dumps(summary.state())))
     assert "two words in common" in rendered(again) and "33.3%" in rendered(again)
     assert "wished for" not in rendered(filled())

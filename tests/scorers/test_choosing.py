@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError
 from graphneg.model import Negative
-from graphneg.rankers.base import by_score
+from graphneg.rankers.base import argsort_descending
 from graphneg.records.files import negative_to_json
-from graphneg.records.scores import CLASH, FIT, clash, fit
-from graphneg.scorers.choosing import ANSWERS, Choice, Chosen
+from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT, context_overlap, selectional_fit
+from graphneg.scorers.choosing import ANSWERS, SelectedNegatives, SelectionCriteria
 
 SITE = {"node": "0", "before": "(l / like-01)", "after": "(l / like-01)"}
 CONTEXT = ({"speaker": "A", "text": "Do you like dogs?"}, {"speaker": "B", "text": "My dogs eat bread."})
@@ -38,58 +38,61 @@ class Judge:
         return [len(response) / 100 for response in responses]
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        return by_score(self.score([context] * len(candidates), candidates))
+        return argsort_descending(self.score([context] * len(candidates), candidates))
 
 
-def chosen(folder: Path, records: Sequence[Negative], choice: Choice, judge: Judge | None = None) -> Chosen:
+def chosen(
+    folder: Path, records: Sequence[Negative], choice: SelectionCriteria, judge: Judge | None = None
+) -> SelectedNegatives:
     path = folder / "records.jsonl"
     path.write_text("".join(f"{negative_to_json(record)}\n" for record in records))
-    return Chosen(path, choice, judge)
+    return SelectedNegatives(path, choice, judge)
 
 
 def test_what_says_nothing_of_the_context_clashes_with_nothing():
-    assert clash(["Do you like dogs?"], "The moon is bright.") == 0
-    assert clash(["Do you like dogs?"], "I hate dogs.") == 0.5
+    assert context_overlap(["Do you like dogs?"], "The moon is bright.") == 0
+    assert context_overlap(["Do you like dogs?"], "I hate dogs.") == 0.5
 
 
 def test_a_response_of_no_content_word_clashes_with_nothing():
-    assert clash(["Do you like dogs?"], "Oh, me?") == 0
+    assert context_overlap(["Do you like dogs?"], "Oh, me?") == 0
 
 
 def test_bread_is_eaten_and_a_cinema_is_not():
     usual, odd = (
-        fit(parse_graph(f"(e / eat-01 :ARG0 (i / i) :ARG1 (n / {noun}))")) for noun in ("bread", "cinema")
+        selectional_fit(parse_graph(f"(e / eat-01 :ARG0 (i / i) :ARG1 (n / {noun}))"))
+        for noun in ("bread", "cinema")
     )
     assert (usual, odd) == (1, 0)
 
 
 def test_where_nothing_is_known_everything_fits():
-    assert fit(parse_graph("(x / frobnicate-01 :ARG1 (n / cinema))")) == 1
+    assert selectional_fit(parse_graph("(x / frobnicate-01 :ARG1 (n / cinema))")) == 1
 
 
 def test_the_best_of_a_context_are_kept_and_have_scores(tmp_path):
     records = [negative("a", "The moon is bright."), negative("b", "I don't like dogs.")]
-    stream = chosen(tmp_path, records, Choice(per_context=1))
+    stream = chosen(tmp_path, records, SelectionCriteria(per_context=1))
     (kept,) = stream
     assert kept.id == "b"
-    assert kept.scores[CLASH] == 1
+    assert kept.scores[CONTEXT_OVERLAP] == 1
     assert any(reason.startswith("ranked-out") for reason in stream.summary.skipped)
 
 
 def test_a_graph_gives_a_fit(tmp_path):
     graph = "(e / eat-01 :ARG0 (i / i) :ARG1 (c / cinema))"
     record = replace(negative("a", "I eat a cinema."), amr={"2": {"before": graph, "after": graph}})
-    assert [kept.scores[FIT] for kept in chosen(tmp_path, [record], Choice())] == [0]
-    assert not list(chosen(tmp_path, [record], Choice(least={FIT: 0.5})))
+    assert [kept.scores[SELECTIONAL_FIT] for kept in chosen(tmp_path, [record], SelectionCriteria())] == [0]
+    assert not list(chosen(tmp_path, [record], SelectionCriteria(min_scores={SELECTIONAL_FIT: 0.5})))
 
 
 def test_right_responses_are_not_chosen(tmp_path):
-    assert not list(chosen(tmp_path, [replace(negative("a", "I like dogs."), label=1)], Choice()))
+    assert not list(chosen(tmp_path, [replace(negative("a", "I like dogs."), label=1)], SelectionCriteria()))
 
 
 def test_a_judge_refuses_what_would_do_as_an_answer(tmp_path):
     records = [negative("short", "No dogs."), negative("long", "I do not like any dogs at all, I said.")]
-    stream = chosen(tmp_path, records, Choice(max_score=0.2), Judge())
+    stream = chosen(tmp_path, records, SelectionCriteria(max_score=0.2), Judge())
     assert [(kept.id, kept.scores[ANSWERS]) for kept in stream] == [("short", 0.08)]
 
 
@@ -108,17 +111,17 @@ def test_margins_are_below_the_right_responses_score(tmp_path, margins, ids):
         negative("same", "I eat dogs!!"),
         negative("more", "I hate all dogs."),
     ]
-    assert [kept.id for kept in chosen(tmp_path, records, Choice(**margins), Judge())] == ids
+    assert [kept.id for kept in chosen(tmp_path, records, SelectionCriteria(**margins), Judge())] == ids
 
 
 def test_without_a_right_response_margins_refuse(tmp_path):
     record = replace(negative("a", "No dogs."), original={"context": None, "response": None})
-    assert not list(chosen(tmp_path, [record], Choice(absolute_margin=0.0), Judge()))
+    assert not list(chosen(tmp_path, [record], SelectionCriteria(absolute_margin=0.0), Judge()))
 
 
 def test_margins_need_a_judge(tmp_path):
     with pytest.raises(InputError, match="judge"):
-        chosen(tmp_path, [], Choice(max_score=0.5))
+        chosen(tmp_path, [], SelectionCriteria(max_score=0.5))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,7 @@ def test_margins_need_a_judge(tmp_path):
 )
 def test_values_out_of_range_are_refused(wrong):
     with pytest.raises(InputError):
-        Choice(**wrong)
+        SelectionCriteria(**wrong)
 
 
 @given(
@@ -140,7 +143,8 @@ def test_no_quota_is_passed_at_any_moment(tmp_path_factory, transforms):
         negative(f"{at}", f"I like {at} dogs.", name, dialogue=f"d{at}") for at, name in enumerate(transforms)
     ]
     kept = [
-        one.edits[0]["transform"] for one in chosen(folder, records, Choice(quotas={"polarity_flip": 0.5}))
+        one.edits[0]["transform"]
+        for one in chosen(folder, records, SelectionCriteria(quotas={"polarity_flip": 0.5}))
     ]
     for end in range(1, len(kept) + 1):
         assert kept[:end].count("polarity_flip") <= max(1, end / 2)
@@ -151,7 +155,7 @@ def test_a_run_that_was_stopped_chooses_the_same(tmp_path):
         negative(f"{at}", "I like dogs.", ("polarity_flip", "topical_statement")[at % 2], f"d{at}")
         for at in range(80)
     ]
-    stream = chosen(tmp_path, records, Choice(quotas={"polarity_flip": 0.3}))
+    stream = chosen(tmp_path, records, SelectionCriteria(quotas={"polarity_flip": 0.3}))
     first = next(iter(stream.run(0, tuple)))
     rest = stream.run(first.dialogues, lambda: tuple(first.negatives))
     assert [*first.negatives, *(record for batch in rest for record in batch.negatives)] == list(stream)

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError, ModelError
-from graphneg.evaluation.correlation import Rated
+from graphneg.evaluation.correlation import RatedItem
 from graphneg.generators.base import Turn
 from graphneg.model import Negative
 from graphneg.records.files import write_jsonl
-from graphneg.scorers.coherence import Cutter, Versions, dialogues_of, read_dialogues
+from graphneg.scorers.coherence import DialogueVersions, WindowSplitter, dialogues_of, read_dialogues
 from tests.cli_runs import Run
 from tests.interrupting import StopsAt
 from tests.negative_samples import EXAMPLE
@@ -73,7 +73,7 @@ def talk(*texts: str) -> list[tuple[str, str]]:
 class TestWindows:
     @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40), st.integers(0, 4))
     def test_hold_all_turns_and_fit(self, lengths: list[int], room: int, overlap: int) -> None:
-        windows = Cutter(room, overlap).windows(lengths)
+        windows = WindowSplitter(room, overlap).windows(lengths)
         assert windows[0].start == 0 and windows[-1].stop == len(lengths)
         assert all(sum(lengths[turn] for turn in window) <= room for window in windows)
         for one, after in pairwise(windows):
@@ -81,16 +81,16 @@ class TestWindows:
 
     @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40))
     def test_that_can_be_made_longer_are_none_of_all(self, lengths: list[int], room: int) -> None:
-        for window in Cutter(room).all(lengths):
+        for window in WindowSplitter(room).all(lengths):
             assert window.stop == len(lengths) or sum(lengths[window.start : window.stop + 1]) > room
             assert sum(lengths[turn] for turn in window) <= room
 
     def test_of_a_short_dialogue_are_one(self) -> None:
-        assert len(Cutter(30).windows([5] * 6)) == len(Cutter(30).all([5] * 6)) == 1
+        assert len(WindowSplitter(30).windows([5] * 6)) == len(WindowSplitter(30).all([5] * 6)) == 1
 
     def test_share_no_negative_number_of_turns(self) -> None:
         with pytest.raises(InputError, match="overlap -1"):
-            Cutter(10, -1)
+            WindowSplitter(10, -1)
 
 
 class TestDialogues:
@@ -137,7 +137,7 @@ def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def read() -> list[Versions]:
+def read() -> list[DialogueVersions]:
     return dialogues_of(records()).dialogues
 
 
@@ -308,9 +308,9 @@ class TestBenchmark:
         from graphneg.editing.recipes import get_recipe
 
         without = recipe_without("coreference_swap")
-        assert (without.name, without.most) == ("deam-without-coreference_swap", 3)
+        assert (without.name, without.max_groups) == ("deam-without-coreference_swap", 3)
         assert set(without.transforms) == set(get_recipe("deam").transforms) - {"coreference_swap"}
-        assert recipe_without("antonym_substitution").most == 4
+        assert recipe_without("antonym_substitution").max_groups == 4
 
     def test_tells_whether_deam_is_ahead_of_its_baselines(self) -> None:
         pytest.importorskip("scipy")
@@ -318,7 +318,7 @@ class TestBenchmark:
 
         people = [1.0, 2.0, 3.0, 2.0, 1.0, 3.0]
         rated = [
-            Rated(f"{name}:{k}", (Turn("User", "Hi."),), None, {COHERENT: one, OVERALL: one})
+            RatedItem(f"{name}:{k}", (Turn("User", "Hi."),), None, {COHERENT: one, OVERALL: one})
             for name in RATINGS
             for k, one in enumerate(people)
         ]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replace_struct
 
 from graphneg.errors import InputError
-from graphneg.evaluation.review.contradictory import labelled_responses, review_of
+from graphneg.evaluation.review.contradiction_labels import labelled_responses, review_of
 from graphneg.evaluation.review.exchange import key_path, read_key
 from graphneg.evaluation.review.items import ReviewSet
 from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgement, Judgements
@@ -24,10 +24,10 @@ from graphneg.ingest.labelled import read_labelled
 from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal
 from graphneg.scorers.collection import (
+    CollectedResponse,
     ContextChoice,
     FileResponses,
-    Replies,
-    Responded,
+    LanguageModelReplies,
     collect_contexts,
     collect_responses,
     read_contexts_file,
@@ -107,7 +107,7 @@ class TestFQness:
         assert [turn.text for turn in found[1].without_referent] == DIALOGUES[0][1:3]
 
     def test_referents_are_no_further_than_asked(self, chats: Path) -> None:
-        assert len(list(followups(read_dialogues_file(chats), furthest=1))) == 2
+        assert len(list(followups(read_dialogues_file(chats), max_turns_back=1))) == 2
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.floats(-9, 9)), max_size=20))
     def test_the_best_are_of_different_contexts_and_dialogues(
@@ -172,7 +172,12 @@ class TestCollecting:
         given.write_text(json.dumps({"id": "own/all/1#4", "response": "I have no coat."}), encoding="utf-8")
         out = tmp_path / "responses.jsonl"
         some = [replace(followup(), log_fqness=1.5)]
-        generators = [FileResponses("people", given), Same("same"), Same("twin"), Replies("small", small)]
+        generators = [
+            FileResponses("people", given),
+            Same("same"),
+            Same("twin"),
+            LanguageModelReplies("small", small),
+        ]
         amount = collect_responses(some, generators, out, per_context=2)
         found = read_responses_file(out)
         assert amount == len(found)
@@ -202,9 +207,9 @@ class Same(Generator):
         return [[Candidate("It is here.", ())] for _ in contexts]
 
 
-def responded() -> list[Responded]:
+def responded() -> list[CollectedResponse]:
     return [
-        Responded(
+        CollectedResponse(
             f"own/all/1#4~{n}", replace(followup(), log_fqness=0.5), f"g{n % 2}", f'No, "coat" {n},\nnone.'
         )
         for n in range(4)
@@ -296,24 +301,26 @@ class TestCommands:
         given = tmp_path / "given.jsonl"
         lines = [{"id": one.context.id, "response": "No."} for one in read_contexts_file(contexts)]
         given.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        ended = run("contradictions", "responses", contexts, "--given", f"people={given}", "-o", responses)
+        ended = run(
+            "contradictions", "responses", contexts, "--from-file", f"people={given}", "-o", responses
+        )
         assert ended.status == 0 and "2 responses to 2 contexts" in ended.err
-        ended = run("contradictions", "sheet", responses, "-o", sheet)
+        ended = run("contradictions", "annotate", responses, "-o", sheet)
         assert ended.status == 0 and "2 responses to label; " in ended.err
         ended = run("contradictions", "export", responses, sheet, "-o", out)
         assert ended.status == 2 and "no row is filled" in ended.err and not out.exists()
         first, second = (one.id for one in read_responses_file(responses))
         copies = judged_copies(sheet, {first: "110", second: "001"})
-        told = run("sheet", "--read", *copies[:1], "--read", copies[1], "--key", key_path(sheet), "--json")
+        told = run("annotate", "--read", *copies[:1], "--read", copies[1], "--key", key_path(sheet), "--json")
         assert json.loads(told.out)["agreement"][0]["annotators"] == 2, told.err
         ended = run("contradictions", "export", responses, *copies, "--key", key_path(sheet), "-o", out)
         assert ended.status == 0 and "1 contradictory, 0 not; others were dropped" in ended.err, ended.err
         assert [one.generator for one in read_labelled([out])] == ["people"]
 
         kept = tmp_path / "labels.sqlite"
-        ended = run("contradictions", "sheet", responses, "-o", kept)
+        ended = run("contradictions", "annotate", responses, "-o", kept)
         assert ended.status == 0 and f"graphneg serve --judgements {kept}" in ended.err
-        assert run("contradictions", "sheet", responses, "-o", kept).status == 2
+        assert run("contradictions", "annotate", responses, "-o", kept).status == 2
         with Judgements.open(kept) as judged:
             for name in ("ann", "ben", "cleo"):
                 while (row := judged.next_row(name)) is not None:

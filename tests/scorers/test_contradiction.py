@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.cross_validation import leave_one_out
-from graphneg.evaluation.detection import detection
-from graphneg.ingest.labelled import Labelled, labelled_lines, read_labelled
+from graphneg.evaluation.detection import evaluate_detection
+from graphneg.ingest.labelled import JudgedResponse, labelled_lines, read_labelled
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected, Response
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import write_jsonl
 from graphneg.scorers.edited_contradictions import Sentences, graph_made, read_made
-from graphneg.scorers.paraphrases import denies, sides
+from graphneg.scorers.paraphrases import denies, reword_denial
 from tests.contradiction_samples import apart, labelled, responses
 from tests.negative_samples import EXAMPLE
 
@@ -103,7 +103,7 @@ class TestLabelledResponses:
 
 class TestLeavingOneGeneratorOut:
     @given(st.lists(responses, max_size=25))
-    def test_no_text_that_is_tested_is_trained_on(self, some: list[Labelled]) -> None:
+    def test_no_text_that_is_tested_is_trained_on(self, some: list[JudgedResponse]) -> None:
         try:
             folds = leave_one_out(some)
         except InputError:
@@ -116,7 +116,7 @@ class TestLeavingOneGeneratorOut:
                 assert one.generator != fold.generator
                 assert tuple(map(match_key, one.context)) not in contexts
                 assert not {match_key(one.said), match_key(one.response)} & tested
-            assert len(fold.train) + len(fold.test) + fold.left_out == len(some)
+            assert len(fold.train) + len(fold.test) + fold.leaked == len(some)
 
     def test_each_generator_is_tested_once(self) -> None:
         assert [fold.generator for fold in leave_one_out(apart())] == ["eggs", "six", "twelve"]
@@ -133,7 +133,7 @@ class TestLeavingOneGeneratorOut:
 class TestMeasures:
     def test_figures_are_those_of_a_hand_worked_example(self) -> None:
         some = [replace(apart()[0], votes=votes) for votes in (3, 2, 3, 0, 0)]
-        found = detection(some, [0.9, 0.8, 0.2, 0.6, 0.1], resamples=50)
+        found = evaluate_detection(some, [0.9, 0.8, 0.2, 0.6, 0.1], resamples=50)
         [one] = found.generators
         assert (one.responses, one.contradictory) == (5, 3)
         assert one.accuracy.value == pytest.approx(3 / 5)
@@ -145,14 +145,16 @@ class TestMeasures:
     def test_the_mean_weighs_generators_alike(self) -> None:
         some = apart()
         scores = [0.9 if one.label == (one.generator != "six") else 0.1 for one in some]
-        found = detection(some, scores, resamples=20)
+        found = evaluate_detection(some, scores, resamples=20)
         assert [one.accuracy.value for one in found.generators] == [0, 1, 1]
         assert found.mean.accuracy.value == pytest.approx(2 / 3)
         assert found.mean.responses == len(some)
 
     def test_the_same_seed_gives_the_same_intervals(self) -> None:
         scores = [0.1 * (place % 10) for place in range(len(apart()))]
-        assert detection(apart(), scores, resamples=30) == detection(apart(), scores, resamples=30)
+        assert evaluate_detection(apart(), scores, resamples=30) == evaluate_detection(
+            apart(), scores, resamples=30
+        )
 
     @pytest.mark.parametrize(
         ("amount", "reason"), [(3, "3 scores for"), (None, "all responses are of one class")]
@@ -160,7 +162,7 @@ class TestMeasures:
     def test_what_can_not_be_measured_is_refused(self, amount: int | None, reason: str) -> None:
         some = apart() if amount else [one for one in apart() if one.label]
         with pytest.raises(InputError, match=reason):
-            detection(some, [0.5] * (amount or len(some)))
+            evaluate_detection(some, [0.5] * (amount or len(some)))
 
 
 def edited(turn: int, transform: str, before: str, after: str, id: str = "1") -> object:
@@ -190,7 +192,7 @@ AGAINST_ITSELF = edited(
 DENIES = re.compile(r"\b(not|never|wish|would love|yet)\b|n't")
 
 
-def twins(made: list[Labelled]) -> list[tuple[Labelled, Labelled]]:
+def twins(made: list[JudgedResponse]) -> list[tuple[JudgedResponse, JudgedResponse]]:
     """Contradictory responses, each with its counterpart."""
     assert [one.label for one in made] == [1, 0] * (len(made) // 2)
     return list(zip(made[::2], made[1::2], strict=True))
@@ -280,7 +282,7 @@ class TestGraphMadeResponses:
     def test_a_denial_is_reworded_and_so_is_what_it_denies(
         self, sentence: str, denied: str, affirmed: str
     ) -> None:
-        found = sides(sentence)
+        found = reword_denial(sentence)
         assert found and denied in found.denied and affirmed in found.affirmed
         assert not set(found.denied) & set(found.affirmed)
 
@@ -288,10 +290,10 @@ class TestGraphMadeResponses:
         "sentence", ["It is not far.", "I do not only sing.", "I sing.", "Do I not sing?"]
     )
     def test_what_is_no_denial_of_a_speaker_s_own_is_not_reworded(self, sentence: str) -> None:
-        assert sides(sentence) is None
+        assert reword_denial(sentence) is None
 
     def test_no_perfect_goes_with_a_time(self) -> None:
-        found = sides("I did not swim last week.")
+        found = reword_denial("I did not swim last week.")
         assert found and found.affirmed == ("I swam last week.", "I did swim last week.")
 
     def test_files_without_contradictions_are_refused(self, tmp_path: Path) -> None:

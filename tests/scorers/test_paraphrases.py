@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.nn.embedders import get_embedder
-from graphneg.scorers.edited_contradictions import spelled
-from graphneg.scorers.paraphrases import Contradiction, Sides, denies, paraphrases, sides
+from graphneg.scorers.edited_contradictions import respell
+from graphneg.scorers.paraphrases import Contradiction, DenialWordings, denies, paraphrases, reword_denial
 
 sentences = st.builds(
     "{} {} {} {}{}".format,
@@ -24,7 +24,7 @@ class TestTemplates:
     @settings(max_examples=40)  # the first call reads lemminflect's tables
     @given(sentences)
     def test_leave_nothing_of_themselves_and_keep_the_end(self, sentence: str) -> None:
-        found = sides(sentence)
+        found = reword_denial(sentence)
         for text in (*found.denied, *found.affirmed) if found else ():
             assert not set(text) & set("{}+") and "  " not in text
             assert text[-1] == sentence[-1] or sentence[-1].isalpha()
@@ -33,7 +33,7 @@ class TestTemplates:
     @settings(max_examples=40)
     @given(sentences)
     def test_deny_on_one_side_alone(self, sentence: str) -> None:
-        found = sides(sentence)
+        found = reword_denial(sentence)
         assert found is None or all(map(denies, found.denied))
         assert found is None or not set(found.denied) & set(found.affirmed)
 
@@ -42,20 +42,20 @@ class TestTemplates:
     ("text", "typed"), [("i do n't know !", "i don't know!"), ("we ca n’t , no .", "we can’t, no.")]
 )
 def test_words_and_marks_that_stand_apart_are_typed_together(text: str, typed: str) -> None:
-    assert spelled(text) == typed
+    assert respell(text) == typed
 
 
 class TestOtherSpeakers:
     BEES = Contradiction("own/all/1#0~x", "I keep bees.", "I keep bees.", "I do not keep bees.", "Hm.")
 
-    def said(self, **statements: str) -> list[Sides | None]:
+    def said(self, **statements: str) -> list[DenialWordings | None]:
         pytest.importorskip("faiss")
         given = {text: f"own/all/{at}" for at, text in statements.items()}
         return paraphrases([self.BEES], {text: id.replace("_", "") for text, id in given.items()}, EMBEDDER)
 
     def test_say_what_denies_it_and_what_affirms_it(self) -> None:
         [found] = self.said(_2="I never keep any bees.", _3="I like to keep bees.")
-        assert found == Sides(("I never keep any bees.",), ("I like to keep bees.",))
+        assert found == DenialWordings(("I never keep any bees.",), ("I like to keep bees.",))
 
     def test_are_of_other_dialogues(self) -> None:
         assert self.said(_1="I never keep any bees.", _3="I like to keep bees.") == [None]

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError
-from graphneg.shift.candidates import Reach, Reply, posts, replies_of, stored_reply
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.candidates import CandidateOptions, Reply, posts, replies_of, stored_reply
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.shift.prediction import get_predictor
 from graphneg.shift.substitutes import (
     NO_CANDIDATES,
@@ -63,7 +63,7 @@ def texts(found: Substitutes) -> list[str]:
 
 
 def test_the_shifts_of_a_focus_are_counted_and_the_commonest_is_first(samples: Store) -> None:
-    found = Shifts(samples).from_each(["coffee", "umbrella", "nowhere"])
+    found = ShiftGraph(samples).from_each(["coffee", "umbrella", "nowhere"])
     assert list(found["coffee"].items()) == [
         ("cake", 3), ("price", 2), ("tea", 2), ("café", 1), ("coffee", 1),
     ]  # fmt: skip
@@ -72,7 +72,7 @@ def test_the_shifts_of_a_focus_are_counted_and_the_commonest_is_first(samples: S
 
 @pytest.mark.parametrize("hops", [1, 2])
 def test_the_likelihoods_of_a_focus_sum_to_one(samples: Store, hops: int) -> None:
-    shifts = Shifts(samples)
+    shifts = ShiftGraph(samples)
     for focus, likelihoods in shifts.likelihoods(["coffee", "cake", "weather", "hot"], hops).items():
         assert sum(map(likelihoods.of, shifts.prior)) == pytest.approx(1), focus
 
@@ -80,7 +80,7 @@ def test_the_likelihoods_of_a_focus_sum_to_one(samples: Store, hops: int) -> Non
 def test_a_focus_raises_the_likelihood_of_what_it_leads_to_and_two_hops_of_what_lies_behind(
     samples: Store,
 ) -> None:
-    shifts = Shifts(samples)
+    shifts = ShiftGraph(samples)
     near, far = (shifts.likelihoods(["coffee"], hops)["coffee"] for hops in (1, 2))
     assert near.of("cake") > shifts.prior["cake"]
     assert 0 < near.of("umbrella") < shifts.prior["umbrella"]
@@ -116,7 +116,7 @@ def test_the_paper_takes_neighbours_of_the_posts_keywords_without_the_observed_p
     samples: Store,
 ) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
-    [post] = posts(Shifts(samples), [reply], Reach.paper())
+    [post] = posts(ShiftGraph(samples), [reply], CandidateOptions.paper())
     [focus] = post.foci
     assert reply.perspective == "tea"
     assert (focus.text, set(focus.candidates)) == ("coffee", {"cake", "price", "café", "coffee"})
@@ -124,17 +124,17 @@ def test_the_paper_takes_neighbours_of_the_posts_keywords_without_the_observed_p
 
 def test_earlier_turns_bring_further_foci_that_count_less(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/1#2/r0")
-    [near] = posts(Shifts(samples), [reply], Reach(turns=1, hops=1))
-    [far] = posts(Shifts(samples), [reply], Reach(turns=3, hops=1))
+    [near] = posts(ShiftGraph(samples), [reply], CandidateOptions(turns=1, hops=1))
+    [far] = posts(ShiftGraph(samples), [reply], CandidateOptions(turns=3, hops=1))
     assert {focus.text for focus in near.foci} == {"cake"}
     assert {focus.text: focus.salience for focus in far.foci} == {"cake": 0.5, "coffee": 0.125}
 
 
 def test_two_hops_reach_further_and_most_bounds_them(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
-    [post] = posts(Shifts(samples), [reply], Reach(turns=1, hops=2))
+    [post] = posts(ShiftGraph(samples), [reply], CandidateOptions(turns=1, hops=2))
     assert "cream" in post.foci[0].candidates
-    [bounded] = posts(Shifts(samples), [reply], Reach(turns=1, hops=2, most=2))
+    [bounded] = posts(ShiftGraph(samples), [reply], CandidateOptions(turns=1, hops=2, max_candidates=2))
     assert bounded.foci[0].candidates == post.foci[0].candidates[:2]
 
 
@@ -147,27 +147,30 @@ def test_two_hops_reach_further_and_most_bounds_them(samples: Store) -> None:
 def test_a_split_is_a_partition_into_subsets_of_the_size_in_any_order(
     candidates: list[str], size: int, seed: int, random: object
 ) -> None:
-    subsets = Reach(size=size, seed=seed).split("focus", candidates)
+    subsets = CandidateOptions(subset_size=size, seed=seed).split("focus", candidates)
     assert sorted(chain.from_iterable(subsets)) == sorted(candidates)
     if len(candidates) >= size:
         assert all(size <= len(subset) < 2 * size for subset in subsets)
     else:
         assert len(subsets) <= 1
     random.shuffle(candidates)  # type: ignore[attr-defined]
-    assert Reach(size=size, seed=seed).split("focus", candidates) == subsets
+    assert CandidateOptions(subset_size=size, seed=seed).split("focus", candidates) == subsets
 
 
 def test_another_seed_or_focus_splits_another_way() -> None:
     many = [str(number) for number in range(50)]
-    splits = [Reach(size=5, seed=0).split("tea", many), Reach(size=5, seed=1).split("tea", many)]
+    splits = [
+        CandidateOptions(subset_size=5, seed=0).split("tea", many),
+        CandidateOptions(subset_size=5, seed=1).split("tea", many),
+    ]
     assert splits[0] != splits[1]
-    assert Reach(size=5, seed=0).split("cup", many) != splits[0]
+    assert CandidateOptions(subset_size=5, seed=0).split("cup", many) != splits[0]
 
 
-@pytest.mark.parametrize("wrong", [{"turns": 0}, {"hops": 3}, {"most": 0}, {"size": 0}])
+@pytest.mark.parametrize("wrong", [{"turns": 0}, {"hops": 3}, {"max_candidates": 0}, {"subset_size": 0}])
 def test_a_reach_out_of_range_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError):
-        Reach(**wrong)
+        CandidateOptions(**wrong)
 
 
 # Substitutes
@@ -175,7 +178,9 @@ def test_a_reach_out_of_range_is_refused(wrong: dict[str, int]) -> None:
 
 def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples: Store) -> None:
     replies = replies_of(samples, ["kitchen/train/10", "travel/train/2"])
-    for found in substitutes_of(Shifts(samples), replies, frequent(reach=Reach(size=2))):
+    for found in substitutes_of(
+        ShiftGraph(samples), replies, frequent(reach=CandidateOptions(subset_size=2))
+    ):
         scores = [one.score for one in found.ranked]
         assert scores == sorted(scores, reverse=True)
         assert len(set(texts(found))) == len(found.ranked) > 0
@@ -184,16 +189,20 @@ def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples:
 
 def test_one_substitute_is_taken_of_each_subset(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
-    [single] = substitutes_of(Shifts(samples), [reply], frequent(reach=replace(Reach.paper(), size=100)))
+    [single] = substitutes_of(
+        ShiftGraph(samples), [reply], frequent(reach=replace(CandidateOptions.paper(), size=100))
+    )
     assert len(texts(single)) == 1
-    [all_] = substitutes_of(Shifts(samples), [reply], frequent(reach=replace(Reach.paper(), size=1)))
+    [all_] = substitutes_of(
+        ShiftGraph(samples), [reply], frequent(reach=replace(CandidateOptions.paper(), size=1))
+    )
     assert set(texts(all_)) == {"cake", "price", "coffee", "café"}
     assert texts(single) == texts(all_)[:1]
 
 
 def test_a_reply_without_keywords_before_it_has_no_substitutes(samples: Store) -> None:
     reply = Reply("", "Yes.", None, None, ("Really?",), ({},))
-    [found] = substitutes_of(Shifts(samples), [reply], frequent())
+    [found] = substitutes_of(ShiftGraph(samples), [reply], frequent())
     assert found.ranked == ()
 
 
@@ -253,7 +262,7 @@ def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
         SubstituteFinder(embedded, frequent()).to_jsonl(tmp_path / "out.parquet")
     wipe(embedded)
     with pytest.raises(InputError, match="no shift graph: graphneg shift build"):
-        substitutes_of(Shifts(embedded), [], frequent())
+        substitutes_of(ShiftGraph(embedded), [], frequent())
 
 
 # Commands
@@ -264,7 +273,9 @@ def lines_of(text: str) -> Sequence[str]:
 
 
 def test_the_command_shows_what_a_post_and_a_reply_could_lead_to(run: Run, kitchen: Path) -> None:
-    ended = run("shift", "substitutes", "--store", kitchen, "--post", "I need a coffee now.", "--size", "1")
+    ended = run(
+        "shift", "substitutes", "--store", kitchen, "--post", "I need a coffee now.", "--subset-size", "1"
+    )
     assert ended.status == 0
     assert "cake" in ended.out
     ended = run("shift", "substitutes", "--store", kitchen, "--utterance", REPLY, "--hops", "1")

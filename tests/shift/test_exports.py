@@ -13,7 +13,7 @@ from benchmarks.corpus import store_records
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.export import write_graphml
 from graphneg.errors import InputError
-from graphneg.shift.graphs import Shifts
+from graphneg.shift.graphs import ShiftGraph
 from graphneg.store.connection import Store
 from tests.cli_runs import Run
 from tests.servers import wipe
@@ -69,7 +69,7 @@ class TestExports:
         assert table == lines == expected
 
     def test_neighbours_come_by_count_then_by_text(self, graph: DialogueGraph) -> None:
-        found = Shifts(graph.store).from_each(["cat", "cart", "nothing"])
+        found = ShiftGraph(graph.store).from_each(["cat", "cart", "nothing"])
         assert list(found["cat"].items()) == [("cart", 3), ("carts", 1)]
         assert list(found["cart"]) == ["carrot", "cat", "coconut"]
         assert found["nothing"] == {}

@@ -9,13 +9,13 @@ import pytest
 
 from graphneg.errors import ModelError
 from graphneg.nn.embedders import get_embedder
-from graphneg.shift.candidates import Focus, Post, Reach
+from graphneg.shift.candidates import CandidateOptions, Focus, Post
 from graphneg.shift.graphs import Likelihoods
 from graphneg.shift.prediction import (
     PLUGINS,
-    Choice,
     EmbeddingPredictor,
     FrequencyPredictor,
+    ScoredTerm,
     choices_of,
     examples_of,
     get_predictor,
@@ -122,12 +122,12 @@ def test_a_predictor_that_can_not_be_made_says_why(name: str, options: dict, mes
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("answer", [[], [Choice("car", 1.0)], [Choice("fish", 1.0)] * 2])
-def test_an_answer_that_is_not_one_of_each_subset_is_refused(answer: list[Choice]) -> None:
+@pytest.mark.parametrize("answer", [[], [ScoredTerm("car", 1.0)], [ScoredTerm("fish", 1.0)] * 2])
+def test_an_answer_that_is_not_one_of_each_subset_is_refused(answer: list[ScoredTerm]) -> None:
     class Wrong:
         name = "wrong"
 
-        def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
             return answer
 
     with pytest.raises(ModelError, match="predictor wrong must choose one candidate of each of 1 subsets"):
@@ -160,15 +160,15 @@ def samples(embedded: Store) -> Store:
 
 def test_examples_ask_for_the_perspective_among_the_candidates_of_its_subset(samples: Store) -> None:
     pytest.importorskip("transformers", reason="language models need the neural extra")
-    examples = examples_of(samples, reach=Reach())
+    examples = examples_of(samples, reach=CandidateOptions())
     assert len(examples) == len(examples_of(samples, reach=None)) == 26
     first = examples[0]
     assert first.source.startswith("post: Is the coffee ready? focus: coffee perspectives: ")
     assert first.target == "cake"
     for example in examples:
         assert example.target in example.source.partition("perspectives: ")[2].split(", ")
-    some = examples_of(samples, reach=Reach(), limit=5)
-    assert len(some) == 5 and some == examples_of(samples, reach=Reach(), limit=5)
+    some = examples_of(samples, reach=CandidateOptions(), limit=5)
+    assert len(some) == 5 and some == examples_of(samples, reach=CandidateOptions(), limit=5)
     assert set(some) < set(examples)
 
 
@@ -184,7 +184,7 @@ def test_a_trained_seq2seq_model_chooses_what_replies_moved_to(
     assert report.examples == 26 and report.skipped == 0
     predictor = Seq2SeqPredictor(out, prior=0, device="cpu", offline=True)
     right = 0
-    examples = examples_of(samples, reach=Reach())
+    examples = examples_of(samples, reach=CandidateOptions())
     for example in examples:
         text, _, rest = example.source.removeprefix("post: ").partition(" focus: ")
         focus, _, listed = rest.partition(" perspectives: ")
@@ -253,7 +253,7 @@ def test_the_command_trains_a_predictor_and_uses_it(run: Run, folders: Path, tmp
         assert f"{out}: trained on 8 pairs in 1 step" in ended.err
         again = run("shift", "train", "causal", *given)
         assert (again.status, "there is a model in it already" in again.err) == (1, True)
-        ended = run("shift", "substitutes", "--store", place, "--post", "A coffee?", "--size", "1",
+        ended = run("shift", "substitutes", "--store", place, "--post", "A coffee?", "--subset-size", "1",
                     "--predictor", "causal", "--model", out, "--option", "device=cpu")  # fmt: skip
         assert ended.status == 0, ended.err
         assert "cake" in ended.out

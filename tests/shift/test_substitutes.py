@@ -12,7 +12,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError, ModelError
 from graphneg.shift.candidates import Focus, Post
 from graphneg.shift.keywords import extractor_named, get_extractor
-from graphneg.shift.prediction import Choice
+from graphneg.shift.prediction import ScoredTerm
 from graphneg.store.connection import Store
 from tests.explore_samples import write_samples
 from tests.servers import wipe
@@ -35,8 +35,8 @@ class Last:
 
     name = "last"
 
-    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        return [Choice(max(subset), 1.0) for subset in subsets]
+    def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
+        return [ScoredTerm(max(subset), 1.0) for subset in subsets]
 
 
 def test_a_post_of_ones_own_leads_where_its_keywords_lead(graph: DialogueGraph) -> None:
@@ -72,14 +72,16 @@ def test_a_predictor_of_ones_own_is_taken_and_its_answers_are_checked(graph: Dia
     assert one.text == "tea"
 
     class Silent(Last):
-        def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
+        def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
             return []
 
     with pytest.raises(ModelError, match="must choose one candidate of each"):
         graph.substitutes(Silent()).of_reply(REPLY)
 
 
-@pytest.mark.parametrize("wrong", [{"turns": 0}, {"hops": 3}, {"most": 0}, {"size": 0}, {"top": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"turns": 0}, {"hops": 3}, {"max_candidates": 0}, {"subset_size": 0}, {"top": 0}]
+)
 def test_a_number_out_of_range_is_refused_at_once(graph: DialogueGraph, wrong: dict[str, int]) -> None:
     with pytest.raises(InputError):
         graph.substitutes(**wrong)  # type: ignore[arg-type]

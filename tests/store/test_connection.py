@@ -16,7 +16,7 @@ from neo4j import ManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
 from graphneg.errors import StoreError
-from graphneg.store.connection import Store, Trouble, WriteConflict, explained, no_trouble
+from graphneg.store.connection import Diagnosis, Store, WriteConflict, no_trouble, translate_driver_errors
 from graphneg.store.opening import (
     SCHEMA_VERSION,
     SCHEMES,
@@ -340,8 +340,8 @@ def test_servers_that_are_too_old_are_refused(agent: str) -> None:
 # What is said where the driver fails
 
 
-def told(error: Exception, if_silent: str = "start it", trouble: Trouble = no_trouble) -> str:
-    with pytest.raises(StoreError) as raised, explained("Neo4j at home", if_silent, trouble):
+def told(error: Exception, if_silent: str = "start it", trouble: Diagnosis = no_trouble) -> str:
+    with pytest.raises(StoreError) as raised, translate_driver_errors("Neo4j at home", if_silent, trouble):
         raise error
     assert raised.value.__cause__ is error
     return str(raised.value)
@@ -426,5 +426,5 @@ def test_what_can_be_seen_of_a_server_is_told_in_place_of_what_it_says_but_for_f
 
 
 def test_other_errors_pass() -> None:
-    with pytest.raises(LookupError), explained("Neo4j at home"):
+    with pytest.raises(LookupError), translate_driver_errors("Neo4j at home"):
         raise LookupError

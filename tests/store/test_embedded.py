@@ -23,11 +23,11 @@ from neo4j import Driver, ResultSummary
 
 from graphneg.errors import StoreError
 from graphneg.file_locks import lock_exclusively
-from graphneg.private_files import private
+from graphneg.private_files import private_opener
 from graphneg.store import embedded as store_server
 from graphneg.store import opening, supervisor
-from graphneg.store.connection import Store, ask
-from graphneg.store.embedded import MARK, log_tail, read_endpoint, run_directory
+from graphneg.store.connection import Store, probe
+from graphneg.store.embedded import STORE_FILE, log_tail, read_endpoint, run_directory
 from graphneg.store.opening import open_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
@@ -263,7 +263,7 @@ def test_opening_when_the_joined_server_is_killed_starts_the_next(
             _, java = processes(directory)
             java.kill()
             killed.append(java)
-        return ask(driver, database)
+        return probe(driver, database)
 
     monkeypatch.setattr(opening, "ask", ask_the_dying)
     with open_store(directory) as store:
@@ -335,7 +335,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
     ],
 )
 def test_a_store_of_another_kind_is_one_clear_error(tmp_path: Path, mark: str, message: str) -> None:
-    (tmp_path / MARK).write_text(mark)
+    (tmp_path / STORE_FILE).write_text(mark)
     with pytest.raises(StoreError, match=message):
         open_store(tmp_path)
 
@@ -559,7 +559,7 @@ def test_a_log_without_trouble_is_told_by_its_last_lines(tmp_path: Path) -> None
 
 def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None:
     path = tmp_path / supervisor.LOCK
-    with open(path, "ab", opener=private) as first, path.open("ab") as second:
+    with open(path, "ab", opener=private_opener) as first, path.open("ab") as second:
         assert lock_exclusively(first)
         assert not lock_exclusively(second)
     assert path.stat().st_mode & 0o077 == 0

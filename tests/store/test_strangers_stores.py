@@ -19,7 +19,7 @@ from graphneg.errors import StoreError
 from graphneg.store import embedded as store_server
 from graphneg.store import supervisor
 from graphneg.store.connection import Store
-from graphneg.store.embedded import MARK, WRITERS, read_endpoint, run_directory
+from graphneg.store.embedded import STORE_FILE, WRITERS, read_endpoint, run_directory
 from graphneg.store.engine_files import check_engine_files
 from graphneg.store.opening import open_store
 
@@ -132,7 +132,7 @@ def refusal(directory: Path) -> str:
 
 
 class TestAFileInAStore:
-    @pytest.mark.parametrize("name", [MARK, supervisor.LOCK])
+    @pytest.mark.parametrize("name", [STORE_FILE, supervisor.LOCK])
     @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
     def test_that_graphneg_opens_is_refused_if_it_is_not_a_plain_one(
         self, sent: Path, name: str, how: Spoil, precious: Path

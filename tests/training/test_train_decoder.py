@@ -18,12 +18,12 @@ from graphneg.amr.penman import parse_graph
 from graphneg.decoders.t5 import T5Decoder
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import DecoderError, InputError
-from graphneg.evaluation.decoding import read_pairs
+from graphneg.evaluation.decoding import read_graph_text_pairs
 from graphneg.model import AmrGraph
 from graphneg.nn.models import load_either
 from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store
-from graphneg.training.decoder import HELD_OUT, Meaning, held_out, meanings_of, train_decoder
+from graphneg.training.decoder import HELD_OUT, TextGraphPair, held_out, read_text_graph_pairs, train_decoder
 from tests.cli_runs import Run
 from tests.interrupting import StopsAt
 from tests.tiny_lm import TinyModels
@@ -38,7 +38,7 @@ LEARNED = [
     ("(f / fry-01 :ARG0 (i / i) :ARG1 (f2 / fish))", "I fry the fish."),
     ("(h / hang-01 :ARG1 (c / coat) :location (d / door))", "The coat hangs behind the door."),
 ]
-MEANINGS = [Meaning(f"own/{n}", graph, text) for n, (graph, text) in enumerate(LEARNED)]
+MEANINGS = [TextGraphPair(f"own/{n}", graph, text) for n, (graph, text) in enumerate(LEARNED)]
 GRAPHS = [parse_graph(graph, one.id) for one, (graph, _) in zip(MEANINGS, LEARNED, strict=True)]
 TEXTS = [text for _, text in LEARNED]
 TRAINING = {"max_steps": 160, "learning_rate": 4e-3, "warmup_steps": 10}
@@ -76,22 +76,24 @@ class TestMeanings:
             yield graph
 
     def test_each_text_comes_once_with_its_graph_a_gold_one_first(self, graph: DialogueGraph) -> None:
-        found = list(meanings_of(graph.store))
+        found = list(read_text_graph_pairs(graph.store))
         assert [one.text for one in found] == ["You feed the cat.", "I like tea."]
         assert [one.id.partition("@")[2] for one in found] == ["penman", "dependency"]
         assert found[0].graph == LEARNED[0][0]
         assert found[1].graph.startswith("(") and "\n" not in found[1].graph
 
     def test_parsed_graphs_can_be_left_out(self, graph: DialogueGraph) -> None:
-        assert [one.text for one in meanings_of(graph.store, gold_only=True)] == ["You feed the cat."]
-        assert not list(meanings_of(graph.store, Selection(("other",))))
+        assert [one.text for one in read_text_graph_pairs(graph.store, gold_only=True)] == [
+            "You feed the cat."
+        ]
+        assert not list(read_text_graph_pairs(graph.store, Selection(("other",))))
 
 
 class TestHeldOut:
-    MANY = tuple(Meaning(f"{n}", f"(a{n} / b)", f"Text {n % 40}") for n in range(80))
+    MANY = tuple(TextGraphPair(f"{n}", f"(a{n} / b)", f"Text {n % 40}") for n in range(80))
 
     def test_no_text_that_is_measured_is_learned(self) -> None:
-        learned, measured = held_out([*self.MANY, Meaning("x", "(y / z)", "text  7")], 4)
+        learned, measured = held_out([*self.MANY, TextGraphPair("x", "(y / z)", "text  7")], 4)
         assert len(measured) == 4 == len({one.text for one in measured})
         assert not {one.text.casefold() for one in measured} & {one.text.casefold() for one in learned}
         assert len(learned) == 80 - 8 + (not any(one.text == "Text 7" for one in measured))
@@ -123,7 +125,7 @@ class TestTrained:
         assert decoder.losses([(GRAPHS[0], TEXTS[0])]) == [pytest.approx(own[0], rel=1e-3)]
 
     def test_what_is_held_out_lies_beside_it(self, trained: Path) -> None:
-        pairs = read_pairs(trained / HELD_OUT)
+        pairs = read_graph_text_pairs(trained / HELD_OUT)
         assert [(graph.id, text) for graph, text in pairs] == [("own/0", TEXTS[0]), ("own/1", TEXTS[1])]
 
     def test_a_graph_longer_than_what_was_learned_is_told(self, trained: Path) -> None:
@@ -194,7 +196,12 @@ class TestRuns:
         ],
     )
     def test_what_cannot_be_learned_is_refused(
-        self, tiny_lms: TinyModels, tmp_path: Path, meanings: list[Meaning], settings: dict, message: str
+        self,
+        tiny_lms: TinyModels,
+        tmp_path: Path,
+        meanings: list[TextGraphPair],
+        settings: dict,
+        message: str,
     ) -> None:
         with pytest.raises(InputError, match=message):
             train_decoder(load_either(tiny_lms.gpt2), meanings, tmp_path / "out", **settings)

@@ -10,7 +10,7 @@ import pytest
 
 from graphneg.errors import InputError, ModelError
 from graphneg.evaluation.cross_validation import DetectorSettings, cross_validate
-from graphneg.ingest.labelled import Labelled, labelled_lines
+from graphneg.ingest.labelled import JudgedResponse, labelled_lines
 from graphneg.nn.training import pairs_and_lists
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.training.contradiction import pairs_of, train_detector
@@ -103,19 +103,19 @@ class TestTraining:
 
 class TestCrossValidation:
     @pytest.fixture(scope="class")
-    def made(self) -> list[Labelled]:
+    def made(self) -> list[JudgedResponse]:
         return [
-            Labelled(f"graph:{at}{votes}", ("the bread", text), ("A", "A"), 0, "graph", votes)
+            JudgedResponse(f"graph:{at}{votes}", ("the bread", text), ("A", "A"), 0, "graph", votes)
             for at, dish in enumerate(("fish", "fish eggs", "fish bread"))
             for text, votes in ((f"{dish} now", 3), ("the dog", 0))
         ]
 
     def test_each_generator_is_scored_by_a_detector_that_never_saw_it(
-        self, encoder: Path, made: list[Labelled], tmp_path: Path
+        self, encoder: Path, made: list[JudgedResponse], tmp_path: Path
     ) -> None:
         settings = DetectorSettings(epochs=6, made_epochs=2, device="cpu", arguments=QUICK)
         found = cross_validate(
-            apart(), encoder, tmp_path, source="both", made=made, settings=settings, resamples=10
+            apart(), encoder, tmp_path, source="both", graph_made=made, settings=settings, resamples=10
         )
         assert [one.generator for one in found.detection.generators] == ["eggs", "six", "twelve"]
         assert len(found.scores) == len(apart()) == found.detection.mean.responses
@@ -123,16 +123,18 @@ class TestCrossValidation:
         times = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/model.safetensors")}
         assert len(times) == 4
         again = cross_validate(
-            apart(), encoder, tmp_path, source="both", made=made, settings=settings, resamples=10
+            apart(), encoder, tmp_path, source="both", graph_made=made, settings=settings, resamples=10
         )
         assert again.scores == found.scores
         assert {path: path.stat().st_mtime_ns for path in times} == times
 
     def test_graph_made_responses_alone_are_learned_once(
-        self, encoder: Path, made: list[Labelled], tmp_path: Path
+        self, encoder: Path, made: list[JudgedResponse], tmp_path: Path
     ) -> None:
         settings = DetectorSettings(made_epochs=1, device="cpu", arguments=QUICK)
-        cross_validate(apart(), encoder, tmp_path, source="made", made=made, settings=settings, resamples=0)
+        cross_validate(
+            apart(), encoder, tmp_path, source="made", graph_made=made, settings=settings, resamples=0
+        )
         assert [path.name for path in tmp_path.iterdir()] == ["made"]
 
     def test_graph_made_responses_must_be_there_to_be_learned(self, encoder: Path, tmp_path: Path) -> None:

@@ -253,7 +253,7 @@ class TestTraining:
         self, encoder: Path, tmp_path: Path
     ) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
-        from graphneg.training.rankers import Validation, train_ranker
+        from graphneg.training.rankers import EarlyStopping, train_ranker
 
         many = [
             Group(f"own/all/{k}#1", (f"{one.context[0]} {word}",), one.positives, one.negatives)
@@ -265,14 +265,16 @@ class TestTraining:
             many,
             tmp_path / "ranker",
             mix=Mix(1, {"edited": 1}),
-            validation=Validation(0.3, 1),
+            validation=EarlyStopping(0.3, 1),
             **{**self.SETTINGS, "learning_rate": 0.5},
         )
-        planned = 2 * 30 * sum(Validation(0.3, 1).learns(one) for one in many)
+        planned = 2 * 30 * sum(EarlyStopping(0.3, 1).learns(one) for one in many)
         assert report.planned == planned and report.steps < planned / 4
         assert sum(report.pairs.values()) == min(planned, report.steps * 4)
         with pytest.raises(InputError, match="of 1 contexts would be held back"):
-            train_ranker(CrossEncoder.new(encoder), many[:1], tmp_path / "other", validation=Validation(0.5))
+            train_ranker(
+                CrossEncoder.new(encoder), many[:1], tmp_path / "other", validation=EarlyStopping(0.5)
+            )
 
     def test_pairs_train_the_ranker_that_their_groups_train(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.datasets.pairs import read_pairs

@@ -55,14 +55,14 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
     """Return the finite verb groups whose subject has the token as its head or as a conjunct."""
-    index, governed = sentence.tokens.where(token), list[VerbGroup]()
+    index, governed = sentence.tokens.index_of(token), list[VerbGroup]()
     for group in sentence.groups():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
             continue
-        subject = group.said_of
+        subject = group.subject_tokens
         # The verb agrees with each conjunct of "Tom and Ann", but only with the head of "the door of the
         # car".
-        joined = len(subject) == 1 or any(other.low in ("and", "or") for other in subject)
+        joined = len(subject) == 1 or any(other.lower in ("and", "or") for other in subject)
         if joined or index == group.subject[0] + head_of(subject):
             governed.append(group)
     return governed
@@ -101,15 +101,15 @@ def person_of(tokens: Sequence[Token]) -> str:
         "Tom and I" gives ``we``, "the cars" gives ``they``, "the car" gives ``he``.
     """
     # Coordinated noun phrases are plural: "Tom and I" is *we*, "Tom and Ann" is *they*.
-    if any(token.low == "and" for token in tokens):
-        return "we" if any(token.low in ("i", "me") for token in tokens) else "they"
+    if any(token.lower == "and" for token in tokens):
+        return "we" if any(token.lower in ("i", "me") for token in tokens) else "they"
     if not tokens:
         return "he"
     head = tokens[head_of(tokens)]
     known = pronoun_cases(head.text)
     if known and head.tag in ("PRS", "PRO", "PN"):
         return known[0][0]
-    return "they" if head.tag == "NNS" or head.low in _PLURAL else "he"
+    return "they" if head.tag == "NNS" or head.lower in _PLURAL else "he"
 
 
 def agree_with(sentence: SentenceDraft, token: Token) -> None:
@@ -121,8 +121,8 @@ def agree_with(sentence: SentenceDraft, token: Token) -> None:
     """
     for group in _governed(sentence, token):
         # In "There is a man", the verb does not agree with *there*, so it is not inflected here.
-        if group.said_of[0].tag != "EX":
-            inflect_finite(sentence, group, person_of(group.said_of))
+        if group.subject_tokens[0].tag != "EX":
+            inflect_finite(sentence, group, person_of(group.subject_tokens))
 
 
 def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> None:
@@ -133,7 +133,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         group: The verb group.
         person: The person of the subject as a subject pronoun in lower case.
     """
-    verb, low = group.verb, group.verb.low
+    verb, low = group.verb, group.verb.lower
     # Modals do not agree with their subject ("I can", "He can"). Neither do past forms except *was* and
     # *were*, which the last branch below leaves out.
     if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
@@ -149,14 +149,14 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         return
     form = agree(lemma, tag, person)
     clitic = word_map("clitics").get(form) if low.startswith("'") else None
-    lone = bool(group.said_of) and group.said_of[0].tag in ("PRS", "PRO", "PN")
+    lone = bool(group.subject_tokens) and group.subject_tokens[0].tag in ("PRS", "PRO", "PN")
     # The clitics *'m* and *'re* are used only after a pronoun: "What're you?" -> "What am I?", not "What'm
     # I?".
     if clitic == "'s" or (clitic and lone and not group.inverted):
         form = clitic
-    negation = sentence.tokens.at(sentence.tokens.where(verb) + 1)
+    negation = sentence.tokens.get(sentence.tokens.index_of(verb) + 1)
     # "amn't" does not exist: "Aren't you late?" -> "Aren't I late?", "You aren't late" -> "I am not late".
-    if form == "am" and negation.low == "n't":
+    if form == "am" and negation.lower == "n't":
         if group.inverted:
             form = "are"
         else:
@@ -175,9 +175,9 @@ def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
     Example:
         "the star that belongs" becomes "the stars that belong" after *star* was replaced by *stars*.
     """
-    after = sentence.tokens.where(tokens[-1]) + 1
+    after = sentence.tokens.index_of(tokens[-1]) + 1
     for group in sentence.groups():
-        if group.subject == (after, after + 1) and sentence.tokens[after].low in ("who", "which", "that"):
+        if group.subject == (after, after + 1) and sentence.tokens[after].lower in ("who", "which", "that"):
             inflect_finite(sentence, group, person_of(tokens))
 
 
@@ -204,34 +204,36 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     changes = [(token, person, case) for token, person, case in cases if case is not None]
     for token, _, _ in changes:
         refuse_expletive(sentence, token)
-        index = tokens.where(token)
+        index = tokens.index_of(token)
         refuse_idiom(sentence, index)
         # Collect reasons to refuse the change. "How are you?" and "Thank you" are formulas. In "If you go
         # there, it rains" *you* may mean anybody.
         around = tokens[slice(*sentence.sentence_bounds(index))]
-        courteous = any(other.low in word_class("courtesies") for other in around)
-        greets = tokens.at(index - 2).low == "how" and tokens.at(index - 1).is_be
+        courteous = any(other.lower in word_class("courtesies") for other in around)
+        greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
         # "I'm afraid it's late" is a polite formula, but "I'm afraid of dogs" is a statement.
-        regrets = token.low == "i" and tokens.at(index + 1).is_be and tokens.at(index + 2).low == "afraid"
-        regrets = regrets and tokens.at(index + 3).low not in ("of", "to")
+        regrets = (
+            token.lower == "i" and tokens.get(index + 1).is_be and tokens.get(index + 2).lower == "afraid"
+        )
+        regrets = regrets and tokens.get(index + 3).lower not in ("of", "to")
         known = {
             "courteous": courteous or regrets,
             "greets": greets,
-            "supposed": around[0].low == "if",
+            "supposed": around[0].lower == "if",
         }
-        sentence.refuse("pronoun", index, **known)
+        sentence.apply_rules("pronoun", index, **known)
     for token, person, case in changes:
         _refuse_person(sentence, token, person, case)
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
     _check_swap(sentence, {sentence.node(k).label for k in persons}, changes)
     for token, person, _ in changes:
-        index, let = tokens.where(token), tokens.at(tokens.where(token) - 1)
+        index, let = tokens.index_of(token), tokens.get(tokens.index_of(token) - 1)
         # If *us* becomes *you*, "Let's go" becomes "Go".
-        if person == "you" and token.low in ("'s", "us") and let.low == "let":
+        if person == "you" and token.lower in ("'s", "us") and let.lower == "let":
             sentence.cut(index - 1, index + 1)
-            if let.initial and index - 1 < len(tokens):
-                tokens[index - 1].home = -1
+            if let.sentence_initial and index - 1 < len(tokens):
+                tokens[index - 1].original_index = -1
     for token, person, case in changes:
         rewrite_pronoun(sentence, token, person, case)
     for token, person, case in changes:
@@ -239,22 +241,22 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         if person == "i" and case == Case.SUBJECT:
             _put_last(sentence, token)
     for token, _, case in changes:
-        verb = tokens.at(tokens.where(token) - 1)
+        verb = tokens.get(tokens.index_of(token) - 1)
         if case != Case.SUBJECT:
             continue
         # In a question only the *do* before the pronoun agrees with it: "Does it have to be here?" -> "Do
         # they have to be here?"
-        if verb.low not in DO or verb.tag != "AX":
+        if verb.lower not in DO or verb.tag != "AX":
             agree_with(sentence, token)
-        elif (form := agree("do", verb.tense, person_of([token]))) != verb.low:
+        elif (form := agree("do", verb.tense, person_of([token]))) != verb.lower:
             sentence.rewrite(verb, form)
 
 
 def _put_last(sentence: SentenceDraft, token: Token) -> None:
     """Move *I* to the end of a coordination: "I and my brother" -> "my brother and I"."""
-    tokens, index = sentence.tokens, sentence.tokens.where(token)
-    end = noun_phrase_end(tokens, index + 2) if tokens.at(index + 1).low in ("and", "or") else 0
-    if end > index + 2 and token.low == "i":
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
+    end = noun_phrase_end(tokens, index + 2) if tokens.get(index + 1).lower in ("and", "or") else 0
+    if end > index + 2 and token.lower == "i":
         either = tokens[index + 1]
         tokens[index:end] = [*tokens[index + 2 : end], either, token]
 
@@ -266,18 +268,20 @@ def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Cas
     is an offer; "Would I like some tea?" is not. A question with a question word can be asked about
     anybody: "What would I like?".
     """
-    index = sentence.tokens.where(token)
+    index = sentence.tokens.index_of(token)
     for group in sentence.groups() if case == Case.SUBJECT else ():
         if group.asks and group.subject is not None and group.subject[0] <= index < group.subject[1]:
-            wh = sentence.tokens.at(group.first - 1).tag == "WP"
+            wh = sentence.tokens.get(group.first - 1).tag == "WP"
             main = sentence.tokens[group.main]
-            sentence.refuse("asked-of", index, person=person, modal=group.verb, main=main, question_word=wh)
-    if case == Case.OBJECT and sentence.tokens.at(index - 1).tag in VERBS:
+            sentence.apply_rules(
+                "asked-of", index, person=person, modal=group.verb, main=main, question_word=wh
+            )
+    if case == Case.OBJECT and sentence.tokens.get(index - 1).tag in VERBS:
         # Refuse an object that is part of the subject: "We will meet you" cannot become "We will meet me".
         group = sentence.finite_before(index)
-        subject = group.said_of[0] if group and group.said_of else EDGE
+        subject = group.subject_tokens[0] if group and group.subject_tokens else EDGE
         form = pronoun(person, case)
-        sentence.refuse("beside", index, person=person, form=form, subject=subject, object=True)
+        sentence.apply_rules("beside", index, person=person, form=form, subject=subject, object=True)
 
 
 def _check_swap(
@@ -294,7 +298,7 @@ def _check_swap(
     tokens, changed = sentence.tokens, [token for token, _, _ in changes]
     new = {person for _, person, _ in changes} & {"i", "you"}
     near = [
-        tokens[slice(*sentence.sentence_bounds(tokens.where(token)))]
+        tokens[slice(*sentence.sentence_bounds(tokens.index_of(token)))]
         for token, person, _ in changes
         if person in new
     ]
@@ -315,37 +319,37 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
         sentence: The sentence.
         token: The token of the pronoun.
     """
-    tokens, index = sentence.tokens, sentence.tokens.where(token)
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     _, end = sentence.sentence_bounds(index)
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
     # "It's nice meeting you" and "It's no use crying": a gerund after an adjective or noun.
     doing = any(two.tag == "VBG" and one.tag in ("JJ", "NN") for one, two in pairwise(after))
     marks = doing or any(
-        other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:]
+        other.tag == "TO" or other.lower in word_class("after-expletive") for other in after[1:]
     )
     # "its long tail": the word is a possessive, not a misspelt "it's".
-    owns = sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD")))
+    owns = sentence.is_noun(tokens.run_end(index + 1, ("JJ", "RB", "CD")))
     # "How long will it take to get there?" and "It costs a lot to live here": an infinitive or a duration
     # follows a verb of cost or time.
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
-    lasts = verb.lemma == "take" and any(lemma_of(other.low, "NNS") in TEMPORAL_UNITS for other in after)
+    lasts = verb.lemma == "take" and any(lemma_of(other.lower, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
     # A form of *be* must be next to *it*: after it, perhaps after auxiliaries ("It must be hard to"), or
     # before it ("Isn't it hard to").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
-    linked = tokens.at(tokens.back(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
+    linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     said = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
     # Words of time and weather follow in "It's quite sunny" and "It's Monday", numbers in "It's five o'clock"
     # and "It's 2135-3678", and verbs of change in "It's getting late".
-    told = any(other.low in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in said)
+    told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in said)
     # In "It's ten years old", *it* refers to a thing in spite of the number.
-    aged = any(other.low == "old" for other in after)
-    counts = linked and not aged and any(other.tag == "CD" or other.low in NUMBERS for other in said)
+    aged = any(other.lower == "old" for other in after)
+    counts = linked and not aged and any(other.tag == "CD" or other.lower in NUMBERS for other in said)
     becomes = verb.lemma in word_class("becoming") and any(
-        other.low in word_class("said-of-no-thing") for other in after
+        other.lower in word_class("said-of-no-thing") for other in after
     )
     anticipates = (linked and (marks or told)) or costs or counts or becomes
-    sentence.refuse("expletive", index, owns=owns, anticipates=anticipates)
+    sentence.apply_rules("expletive", index, owns=owns, anticipates=anticipates)
 
 
 def third_person(tokens: Sequence[Token], person: str) -> str:
@@ -364,8 +368,8 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
     """
     if person_of(tokens) in ("they", "we"):
         return person_of(tokens)
-    noun = tokens[head_of(tokens)].low
-    classes = english().of(noun)
+    noun = tokens[head_of(tokens)].lower
+    classes = english().classes_of(noun)
     if not classes.isdisjoint(("man", "woman")):
         return "he" if "man" in classes else "she"
     if noun in PEOPLE or kind_of(noun) == "person":
@@ -405,10 +409,10 @@ def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Ca
     form = pronoun(person, case)
     # "let's" has no space before its *'s*, but "let me" needs one. Treat the token as new, so that the
     # spacing is computed again.
-    if token.low == "'s":
-        token.home = -1
+    if token.lower == "'s":
+        token.original_index = -1
     # The plural stays plural: "We see ourselves" -> "You see yourselves".
-    if form == "yourself" and token.low in ("ourselves", "themselves"):
+    if form == "yourself" and token.lower in ("ourselves", "themselves"):
         form = "yourselves"
     sentence.rewrite(token, form, ("PRS", "PRO", "PS", "PN", "PRO")[case])
 
@@ -425,7 +429,7 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
         The case, or None if the token is not a form of this pronoun.
     """
     # The *'s* of "Let's" is *us*.
-    if token.low == "'s":
+    if token.lower == "'s":
         return Case.OBJECT
     known = [case for other, case in pronoun_cases(token.text) if other == person]
     if len(known) < 2:
@@ -436,13 +440,13 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
         return Case.SUBJECT
-    tokens, index = sentence.tokens, sentence.tokens.where(token)
-    before, after = tokens.at(index - 1), tokens.at(index + 1)
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
+    before, after = tokens.get(index - 1), tokens.get(index + 1)
     # *you* and *it* can be subjects or objects. The words around them decide.
     if _is_object(sentence, index, person):
         return Case.OBJECT
     # In "I know you will", the pronoun before the modal is a subject.
-    if index and (after.tag in ("MD", "VBZ") or after.full in BE - {"be"}):
+    if index and (after.tag in ("MD", "VBZ") or after.expanded in BE - {"be"}):
         return Case.SUBJECT
     # In "It makes you concerned" and "to see you", the pronoun is an object.
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
@@ -458,47 +462,57 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     before it. In "Those who know you are here", *you* may be the subject of *are*, because *know* can take a
     clause, so the result is False.
     """
-    tokens, after = sentence.tokens, sentence.tokens.at(index + 1)
-    if tokens.at(index - 1).low in word_class("exceptions") and tokens.at(index - 2).tag == "PN":
+    tokens, after = sentence.tokens, sentence.tokens.get(index + 1)
+    if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
         return True
     # *you* is never the subject of third-person forms: "the man who saw you is here".
-    if person == "you" and (after.tag == "VBZ" or after.low in ("is", "was", "has", "does")):
+    if person == "you" and (after.tag == "VBZ" or after.lower in ("is", "was", "has", "does")):
         return True
     group = next((group for group in sentence.groups() if group.main == index - 1), None)
-    relative = group is not None and bool(group.said_of) and group.said_of[0].low in ("who", "which", "that")
+    relative = (
+        group is not None
+        and bool(group.subject_tokens)
+        and group.subject_tokens[0].lower in ("who", "which", "that")
+    )
     follows = after.tag in VERBS and after.tag != "VBG"
     return relative and follows and tokens[index - 1].lemma not in word_class("supposing") | {"know", "hear"}
 
 
 def _is_inverted(tokens: Tokens, index: int) -> bool:
     """Return whether a pronoun follows its auxiliary, as in "Would it be fun?" or "..., don't you?"."""
-    after, start = tokens.at(index + 1), tokens.back(index, ("NEG",)) - 1
-    verb = tokens.at(start)
-    if index + 1 == len(tokens) or (verb.tag != "MD" and verb.full not in BE | DO | HAVE):
+    after, start = tokens.get(index + 1), tokens.run_start(index, ("NEG",)) - 1
+    verb = tokens.get(start)
+    if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
     # For each tag of the word after the pronoun, whether the auxiliary before the pronoun fits: "has it
     # been", "would it be", "is it good".
     fitting = {
-        "VBN": verb.full in HAVE | BE,
-        "VBD": verb.full in HAVE,
-        "AX": verb.full in HAVE,
-        "VBG": verb.full in BE,
-        "JJ": verb.full in BE,
-        "VB": verb.tag == "MD" or verb.full in DO,
-        "EN": tokens.at(start - 1).text == ",",
+        "VBN": verb.expanded in HAVE | BE,
+        "VBD": verb.expanded in HAVE,
+        "AX": verb.expanded in HAVE,
+        "VBG": verb.expanded in BE,
+        "JJ": verb.expanded in BE,
+        "VB": verb.tag == "MD" or verb.expanded in DO,
+        "EN": tokens.get(start - 1).text == ",",
     }
     return fitting.get(after.tag, False)
 
 
 def _opens_clause(tokens: Tokens, index: int) -> bool:
     """Return whether a pronoun is between the start of a clause and its verb, as in "if you please"."""
-    before, opening, after = tokens.at(index - 1), tokens.at(index - 2), tokens.at(index + 1)
+    before, opening, after = tokens.get(index - 1), tokens.get(index - 2), tokens.get(index + 1)
     if not index or index + 1 == len(tokens):
         return not index
-    if before.low in ("has", "have"):
+    if before.lower in ("has", "have"):
         # "Has it any?" and "Has it a name?" are questions about a possession.
         counted = index == 1 and after.tag in ("DT", "NN", "NNS", "CD")
         if counted or (index > 1 and opening.tag in ("EN", "QT", "WP", "PU")):
             return True
-    opens = before.tag in ("SC", "EN", "QT", "WP") or before.low in ("if", "when", "while", "that", "because")
+    opens = before.tag in ("SC", "EN", "QT", "WP") or before.lower in (
+        "if",
+        "when",
+        "while",
+        "that",
+        "because",
+    )
     return opens and after.tag not in ("EN", "PU", "QT", "IN")

@@ -56,7 +56,7 @@ class VerbGroup:
         subject: Start and end of the subject; None if there is no subject.
         inverted: Whether the first verb precedes the subject: "Do you know?"
         quotative: Whether the verb of direct speech precedes its subject: "said the king".
-        to: The index of the *to* of an infinitive; None for other groups.
+        infinitive_marker: The index of the *to* of an infinitive; None for other groups.
     """
 
     kind: Kind
@@ -66,7 +66,7 @@ class VerbGroup:
     subject: tuple[int, int] | None = None
     inverted: bool = False
     quotative: bool = False
-    to: int | None = None
+    infinitive_marker: int | None = None
 
     @property
     def first(self) -> int:
@@ -96,28 +96,34 @@ class VerbGroup:
     @property
     def perfect(self) -> bool:
         """Whether the first verb is ``'s`` for *has*, as in "He's lost it" but not in "It's seen by him"."""
-        low, following = self.second.low, self.tokens.at(self.main + 1)
-        if self.verb.low != "'s" or low in word_class("after-has"):
-            return self.verb.low == "'s" and self.second is not EDGE
+        low, following = self.second.lower, self.tokens.get(self.main + 1)
+        if self.verb.lower != "'s" or low in word_class("after-has"):
+            return self.verb.lower == "'s" and self.second is not EDGE
         if self.second.tag != "VBN" or low in word_class("naming-participles"):
             return False
         # In "I know what he's done" and "What's she made?", the question word is the object of the
         # participle. A participle with an object is active, so that *'s* is *has*.
-        asked = self.tokens.at((self.first if self.inverted else self.start) - 1).tag == "WP"
+        asked = self.tokens.get((self.first if self.inverted else self.start) - 1).tag == "WP"
         # An object follows in "She's lost her keys", but a time follows in "It's closed this week".
-        time = {following.low, self.tokens.at(self.main + 2).low}
+        time = {following.lower, self.tokens.get(self.main + 2).lower}
         object_ = following.tag in _OPENS_OBJECT and time.isdisjoint(TIME_NOUNS | TEMPORAL_UNITS | WEEKDAYS)
-        thing = bool(self.said_of) and self.said_of[-1].low in ("it", "that", "this", "everything", "what")
-        hidden = low in word_class("perhaps-after-has") and following.low not in ("by", "of") and not thing
+        thing = bool(self.subject_tokens) and self.subject_tokens[-1].lower in (
+            "it",
+            "that",
+            "this",
+            "everything",
+            "what",
+        )
+        hidden = low in word_class("perhaps-after-has") and following.lower not in ("by", "of") and not thing
         return object_ or asked or hidden
 
     @property
     def would(self) -> bool:
         """Whether the first verb is ``'d`` for *would* as in "I'd go", not *had* as in "I'd gone"."""
-        return self.verb.low == "'d" and self.second.tag == "VB"
+        return self.verb.lower == "'d" and self.second.tag == "VB"
 
     @property
-    def said_of(self) -> list[Token]:
+    def subject_tokens(self) -> list[Token]:
         """The tokens of the subject."""
         return self.tokens[slice(*self.subject)] if self.subject is not None else []
 
@@ -131,7 +137,7 @@ class VerbGroup:
         """Whether the group can be the only verb of a sentence: a finite verb or an imperative."""
         return self.kind in ("finite", "imperative")
 
-    def straighten(self) -> None:
+    def undo_quotative_inversion(self) -> None:
         """Put the subject before its verb of speech: "said the king" -> "the king said"."""
         if self.quotative and self.subject is not None:
             verb, end = self.first, self.subject[1]
@@ -172,30 +178,30 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
     tag = tokens[index].tag
     if tag in FINITE and not (tag == "VBP" and after_determiner(tokens, index)):
         return _finite(tokens, index)
-    if tag == "TO" or (tag == "NEG" and tokens.at(index + 1).tag == "TO"):
+    if tag == "TO" or (tag == "NEG" and tokens.get(index + 1).tag == "TO"):
         to = index + (tag == "NEG")
-        verb = tokens.over(to + 1, _SKIP)
-        if tokens.at(verb).tag != "VB":
+        verb = tokens.run_end(to + 1, _SKIP)
+        if tokens.get(verb).tag != "VB":
             return None
         negations = [index] if tag == "NEG" else _negations(tokens, to, verb)
-        return _extended(VerbGroup("infinitive", [verb], tokens, negations, to=to))
+        return _extended(VerbGroup("infinitive", [verb], tokens, negations, infinitive_marker=to))
     if tag == "VB" and not after_determiner(tokens, index):
         negated = _negative_imperative(tokens, index, ("VB", "VBP"))
         kind: Kind = "imperative" if _opens_clause(tokens, index, before) else "bare"
         return negated or _extended(VerbGroup(kind, [index], tokens))
     if tag in ("VBG", "VBN"):
-        negation = [index - 1] if tokens.at(index - 1).tag == "NEG" else []
+        negation = [index - 1] if tokens.get(index - 1).tag == "NEG" else []
         return _extended(VerbGroup("gerund" if tag == "VBG" else "participle", [index], tokens, negation))
     return None
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
     """Return the group of a negative order such as "don't go" if it begins at the index, else None."""
-    if tokens[index].low != "do" or tokens.at(index + 1).tag != "NEG":
+    if tokens[index].lower != "do" or tokens.get(index + 1).tag != "NEG":
         return None
-    verb = tokens.over(index + 2, _SKIP)
+    verb = tokens.run_end(index + 2, _SKIP)
     # "Don't you know?" is a question and not a negative order.
-    if tokens.at(verb).tag not in tags or tokens[verb].low in ("you", "they", "we", "i"):
+    if tokens.get(verb).tag not in tags or tokens[verb].lower in ("you", "they", "we", "i"):
         return None
     tokens[verb].tag = "VB"
     return VerbGroup("imperative", [index, verb], tokens, [index + 1])
@@ -207,24 +213,24 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
     In "sat down and put it there" *put* is past, because it is joined to *sat*. In "I only have" *have* is
     finite, because it follows *I*.
     """
-    token, start = tokens[index], tokens.back(index, _SKIP)
+    token, start = tokens[index], tokens.run_start(index, _SKIP)
     # If a plain verb follows "for you", *for* is a conjunction and *you* a subject: "For you work so hard".
     # In "for you to work" it is a preposition.
     if (
         token.tag in ("VB", "VBP")
-        and tokens.at(start - 2).low == "for"
-        and tokens.at(start - 1).low in _EITHER
+        and tokens.get(start - 2).lower == "for"
+        and tokens.get(start - 1).lower in _EITHER
     ):
         token.tag, tokens[start - 1].tag = "VBP", "PRS"
-    if token.tag == "VB" and start < index and tokens.at(start - 1).tag == "PRS":
+    if token.tag == "VB" and start < index and tokens.get(start - 1).tag == "PRS":
         token.tag = "VBP"
-    if not before or tokens.at(start - 1).low not in ("and", "or", "but"):
+    if not before or tokens.get(start - 1).lower not in ("and", "or", "but"):
         return
     main = tokens[before[-1].main].tag
     if before[-1].kind != "finite" or len(before[-1].chain) > 1:
         return
     tenseless = token.tag in ("VBN", "VB", "VBP") and main == "VBD"
-    if tenseless and verb_form(verb_lemma(token.low), "VBD") == token.low:
+    if tenseless and verb_form(verb_lemma(token.lower), "VBD") == token.lower:
         token.tag = "VBD"
     elif token.tag == "VB" and main == "VBP":
         token.tag = "VBP"
@@ -232,26 +238,26 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
 
 def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
     """Tag the verb of an order as a plain form if the order begins with an adverb: "Always go home"."""
-    token, opened = tokens[index], tokens.at(index - 1).low in word_class("before-orders")
-    plain = token.tag == "VBP" and token.low == token.lemma
+    token, opened = tokens[index], tokens.get(index - 1).lower in word_class("before-orders")
+    plain = token.tag == "VBP" and token.lower == token.lemma
     if plain and opened and _opens_clause(tokens, index, before):
         token.tag = "VB"
 
 
 def _finite(tokens: Tokens, index: int) -> VerbGroup:
     """Return the group of the finite verb at an index, and detect questions and "said the king"."""
-    group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.at(index - 1)
+    group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.get(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated
     if token.tag in ("AX", "MD") and _inverts(tokens, index):
-        start = tokens.over(index + 1, ("NEG",))
+        start = tokens.run_end(index + 1, ("NEG",))
         end = noun_phrase_end(tokens, start)
-        following, fits = tokens.at(tokens.over(end, _SKIP)).tag, True
+        following, fits = tokens.get(tokens.run_end(end, _SKIP)).tag, True
         # After *be* and its subject, any word may follow. After *do* and *have*, their verb must follow: "Do
         # you know", "Has he left". The exceptions "Has he any?" and "Has he a pen?" ask about a possession.
-        if token.tag != "MD" and token.full in DO:
+        if token.tag != "MD" and token.expanded in DO:
             fits = following in ("VB", "VBP")
-        elif token.tag != "MD" and token.full in HAVE:
+        elif token.tag != "MD" and token.expanded in HAVE:
             owned = before.tag in ("EN", "QT", "WP") and following in ("DT", "NN", "NNS", "CD", "PN")
             fits = owned or following in ("VBN", "VBD", "VBG")
         if end > start and fits:
@@ -261,10 +267,10 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
         # In "..., said the king" the verb of speech precedes its subject. In "OK, got it" *it* is an object.
-        if tokens.at(index + 1).low == "it":
+        if tokens.get(index + 1).lower == "it":
             # An empty noun phrase makes the condition below fail.
             end = index + 1
-        if end > index + 1 and tokens.at(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
+        if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
             return group
     return _extended(group)
@@ -272,24 +278,24 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
 
 def _inverts(tokens: Tokens, index: int) -> bool:
     """Return whether a finite auxiliary at an index may precede its subject."""
-    following, previous = tokens.at(tokens.over(index + 1, _SKIP)), tokens.at(index - 1)
+    following, previous = tokens.get(tokens.run_end(index + 1, _SKIP)), tokens.get(index - 1)
     if following.tag not in _AFTER_AUXILIARY:
         return False
     # The auxiliary may follow a mark, a conjunction or a question word: "Well, can you come?", "What have you
     # seen?"
     if previous.is_quote or previous.tag in ("EN", "PU", "CC", "UH", "WP"):
         return True
-    if previous.low in word_class("before-inversion"):
+    if previous.lower in word_class("before-inversion"):
         return True
     # In "This time will you come?", the pronoun shows that the auxiliary is inverted.
-    pronoun = following.low in ("you", "it", "i", "he", "we") and previous.tag != "PRS"
+    pronoun = following.lower in ("you", "it", "i", "he", "we") and previous.tag != "PRS"
     if following.tag == "PRS" or pronoun:
         return previous.tag not in ("PRS", "PN", "EX", "SC")
     # In "Which blue car did he buy?", a question word with its noun precedes the auxiliary.
     opening = index
     while opening and tokens[opening - 1].tag not in ("EN", "QT", "PU"):
         opening -= 1
-    return tokens[opening].low in ("what", "which", "whose", "how") and previous.tag in NOUNS | {"JJ", "RB"}
+    return tokens[opening].lower in ("what", "which", "whose", "how") and previous.tag in NOUNS | {"JJ", "RB"}
 
 
 def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
@@ -304,7 +310,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
     """
     tokens, start = group.tokens, group.main + 1 if after is None else after
     while True:
-        verb = tokens.over(start, _SKIP)
+        verb = tokens.run_end(start, _SKIP)
         needed = _governed(tokens, group.main, verb)
         group.negations += _negations(tokens, start - 1, verb + (needed == "TO"))
         if needed is None:
@@ -317,8 +323,8 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
     """Return the tag that a verb has after an auxiliary, or None if the verb does not depend on it."""
-    last, at, low = tokens[auxiliary].full, tokens.at(verb).tag, tokens.at(verb).low
-    if last == "ought" and at == "TO" and tokens.at(verb + 1).tag == "VB":
+    last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
+    if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"
     if tokens[auxiliary].tag == "MD" or last in DO:
         # A plain form follows: "did see". The tagger may take the *put* of "did put" for a past form.
@@ -327,8 +333,8 @@ def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
     if last in HAVE:
         # A participle that was tagged as an adjective belongs to *have* unless a noun follows: "have tried
         # it", but "have tired eyes".
-        following = tokens.at(verb + 1)
-        noun = following.tag in NOUNS | {"JJ"} and following.low not in _OBJECTS
+        following = tokens.get(verb + 1)
+        noun = following.tag in NOUNS | {"JJ"} and following.lower not in _OBJECTS
         return "VBN" if at in ("VBN", "VBD") or (at == "JJ" and is_participle(low) and not noun) else None
     if last in BE or last == "'s":
         # The verb is a participle in the passive ("was read") and in the progressive ("was reading").
@@ -347,14 +353,14 @@ def _negations(tokens: Tokens, start: int, end: int) -> list[int]:
 def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
     """Return whether a plain verb form begins its clause and is therefore an imperative."""
     start = index
-    while tokens.at(start - 1).tag in ("RB", "UH", "CC") and tokens[start - 1].low not in ("and", "or"):
+    while tokens.get(start - 1).tag in ("RB", "UH", "CC") and tokens[start - 1].lower not in ("and", "or"):
         start -= 1
-    if tokens.at(start - 1).low in ("and", "or"):
+    if tokens.get(start - 1).lower in ("and", "or"):
         # After *and*, the verb is an imperative if *and* joins it to another one ("Sit down and listen") or
         # begins the sentence ("And listen").
         joined = bool(before) and before[-1].kind == "imperative"
-        return joined or tokens.at(start - 2).tag in ("EN", "QT")
-    return tokens.at(start - 1).tag in _STARTS
+        return joined or tokens.get(start - 2).tag in ("EN", "QT")
+    return tokens.get(start - 1).tag in _STARTS
 
 
 def noun_phrase_end(tokens: Tokens, start: int) -> int:
@@ -369,7 +375,7 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
         included ("the king of France"), other prepositional phrases are not ("the king" in "the king in
         London").
     """
-    if tokens.at(start).tag in ("PRS", "PRO", "EX", "PN"):
+    if tokens.get(start).tag in ("PRS", "PRO", "EX", "PN"):
         return start + 1
     index, head = start, False
     while index < len(tokens):
@@ -377,8 +383,8 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
         modifies = not head and (
             tag in ("DT", "PS", "CD", "POS", "JJ") or (tag in ("VBN", "VBG") and index > start)
         )
-        degree = tag == "RB" and tokens.at(index + 1).tag in ("JJ", "CD")
-        if head and tokens[index].low == "of" and tag not in NOUNS:
+        degree = tag == "RB" and tokens.get(index + 1).tag in ("JJ", "CD")
+        if head and tokens[index].lower == "of" and tag not in NOUNS:
             inner = noun_phrase_end(tokens, index + 1)
             return inner if inner > index + 1 else index
         if tag in NOUNS or _is_counted_one(tokens, index):
@@ -393,7 +399,7 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
 
 def _is_counted_one(tokens: Tokens, index: int) -> bool:
     """Return whether *one* or *ones* is a noun: "the full one", "old ones"."""
-    return tokens[index].low in ("one", "ones") and tokens.at(index - 1).tag in ("DT", "JJ")
+    return tokens[index].lower in ("one", "ones") and tokens.get(index - 1).tag in ("DT", "JJ")
 
 
 def hyphen(tokens: Tokens, index: int) -> bool:
@@ -407,25 +413,25 @@ def hyphen(tokens: Tokens, index: int) -> bool:
         True for the hyphen of "grown - ups". False for a dash, which is written as two hyphens or has no word
         on one of its sides.
     """
-    around = (tokens.at(index - 1).text, tokens.at(index + 1).text)
+    around = (tokens.get(index - 1).text, tokens.get(index + 1).text)
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
     """Return the noun phrase before a finite verb, or else the subject of the verb to which it is joined."""
     tokens = group.tokens
-    end = over = tokens.back(group.first, _SKIP)
+    end = over = tokens.run_start(group.first, _SKIP)
     # Skip an aside between commas: "Tom, my oldest friend, has left."
     if end >= 3 and tokens[end - 1].text == ",":
         reach = range(end - 2, max(-1, end - 2 - _COMMA_REACH), -1)
         opening = next((index for index in reach if tokens[index].text == ","), 0)
         if opening and tokens[opening - 1].tag in _NP:
             end = opening
-    start = end - 1 if tokens.at(end - 1).tag == "WP" else noun_phrase_start(tokens, end)
+    start = end - 1 if tokens.get(end - 1).tag == "WP" else noun_phrase_start(tokens, end)
     if start < end:
         return (start, end)
     # In "She sang and danced", the second verb has the subject of the first one.
-    joins = tokens.at(over - 1).tag == "CC" or tokens.at(over - 1).text == ","
+    joins = tokens.get(over - 1).tag == "CC" or tokens.get(over - 1).text == ","
     earlier = [other for other in known if other.first < group.first and other.kind == "finite"]
     return earlier[-1].subject if earlier and joins else None
 
@@ -443,26 +449,26 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
     """
     index, head = end, False
     while index:
-        token, following = tokens[index - 1], tokens.at(index).tag
+        token, following = tokens[index - 1], tokens.get(index).tag
         tag = token.tag
         if not head and _is_counted_one(tokens, index - 1):
             head = True
         elif not head and tag in ("PRS", "PRO", "PN", "EX"):
             return _with_phrase_before(tokens, index - 1)
-        elif tag in NOUNS and token.low not in TIME_NOUNS:
+        elif tag in NOUNS and token.lower not in TIME_NOUNS:
             head = True
         elif not head:
             break
         elif tag in ("DT", "PS"):
-            index -= 2 if tokens.at(index - 2).tag == "DT" else 1
-            if tokens.at(index - 1).tag != "POS":
+            index -= 2 if tokens.get(index - 2).tag == "DT" else 1
+            if tokens.get(index - 1).tag != "POS":
                 return _with_phrase_before(tokens, index)
             continue
         elif hyphen(tokens, index - 1) and index > 1:
             index -= 1
         elif not (
             tag in ("JJ", "CD", "POS")
-            or (tag in ("VBN", "VBG") and tokens.at(index - 2).tag in ("DT", "PS", "JJ", "RB"))
+            or (tag in ("VBN", "VBG") and tokens.get(index - 2).tag in ("DT", "PS", "JJ", "RB"))
             or (tag == "RB" and following in ("JJ", "CD", "VBN"))
         ):
             break
@@ -476,19 +482,19 @@ def _with_phrase_before(tokens: Tokens, index: int) -> int:
     Returns:
         The index of the first token of the extended phrase.
     """
-    link, before = tokens.at(index - 1), tokens.at(index - 2).tag
+    link, before = tokens.get(index - 1), tokens.get(index - 2).tag
     if link.tag == "IN" and before in NOUNS | {"PN", "CD"}:
         start = noun_phrase_start(tokens, index - 1)
         determined = tokens[start].tag in ("DT", "PS")
         # The noun before the preposition belongs to the phrase if it has a determiner ("The man in the hat
         # came") or begins the clause ("Men in hats came"). Any other noun is probably an object: "She told
         # friends in the end they lost".
-        if link.low == "of" or tokens.at(start - 1).tag in _STARTS or determined:
+        if link.lower == "of" or tokens.get(start - 1).tag in _STARTS or determined:
             return start
-    if link.low in ("and", "or") and before in NOUNS | {"PN", "PRS", "PRO"}:
+    if link.lower in ("and", "or") and before in NOUNS | {"PN", "PRS", "PRO"}:
         # In "Tom and Ann came", both nouns belong to the phrase. The first noun must begin the clause,
         # because in "I saw Tom and Ann came" *Tom* is an object.
         start = noun_phrase_start(tokens, index - 1)
-        if tokens.at(start - 1).tag in _STARTS:
+        if tokens.get(start - 1).tag in _STARTS:
             return start
     return index

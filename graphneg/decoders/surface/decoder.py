@@ -23,18 +23,18 @@ from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
 from graphneg.decoders.surface import grafts, lexical, mood, polarity, tense
 from graphneg.decoders.surface.agreement import set_pronouns
-from graphneg.decoders.surface.draft import EDGE, Readings
+from graphneg.decoders.surface.draft import EDGE, AlignmentCache
 from graphneg.decoders.surface.forms import DO, HAVE
 from graphneg.decoders.surface.negation_scope import refuse_answer
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
-from graphneg.english.tokens import joined, stands_apart, taken_apart, with_closed_clitics
+from graphneg.english.tokens import has_spaced_apostrophes, joined, space_apostrophes, with_closed_clitics
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
 """Maximum number of tokens of an utterance that is edited."""
-LONGEST_COPY = 18
+MAX_COPIED_WORDS = 18
 """Maximum number of words in a copied sentence. In a longer one, readers would miss the change."""
 # If the share of Latin letters is smaller than this, the utterance does not count as English.
 _LATIN_SHARE = 0.5
@@ -62,7 +62,7 @@ class Sources:
 
     graphs: Mapping[str, AmrGraph]
     texts: Mapping[str, str]
-    readings: Readings
+    readings: AlignmentCache
     opened: int = 0
 
     def sentence(self, amr: str | None) -> SentenceDraft:
@@ -80,7 +80,7 @@ class Sources:
         if amr is None or amr not in self.graphs or amr not in self.texts:
             raise RealisationError("no-source", f"the text of {amr} was not given")
         self.opened += 1
-        return SentenceDraft(self.readings.of(self.texts[amr], self.graphs[amr]))
+        return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
 
 
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
@@ -222,13 +222,13 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
             refuse_answer(sentence, max(sentence.indices(k), default=0))
             mood.to_question(sentence, k)
         case ("add", "mode", "imperative"):
-            mood.to_order(sentence, k)
+            mood.to_imperative(sentence, k)
         case ("add", "time", str(concept)) if edit.concept is not None:
             tense.add_time(sentence, k, concept)
         case ("drop", "polarity", "-") if node.value:
             polarity.affirm(sentence, k)
         case ("drop", "mode", "imperative") if node.value:
-            mood.from_order(sentence, node.parent or 0)
+            mood.from_imperative(sentence, node.parent or 0)
         case ("drop", _, "amr-unknown" | "interrogative"):
             mood.to_statement(sentence, node.parent or 0)
         case ("add", _, _):
@@ -274,7 +274,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "what would be said again breaks off")
     if graft.role is not None or any(edit.op != "set" for edit in copy):
-        refuse_unsaid(source)
+        refuse_dependent_sentence(source)
     before = source.text()
     copied = realise(source, copy, replace(sources)).strip()
     if copy and copied == before.strip():
@@ -282,7 +282,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     return copied
 
 
-def refuse_unsaid(source: SentenceDraft) -> None:
+def refuse_dependent_sentence(source: SentenceDraft) -> None:
     """Refuse to copy a sentence that makes no sense in another place (rules ``say-again``).
 
     A question would ask for something else there. "I think so" refers to the sentence before it. "As long as
@@ -296,16 +296,18 @@ def refuse_unsaid(source: SentenceDraft) -> None:
     clauses = [group for group in source.groups() if group.is_main]
     # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
     anaphoric = any(
-        token.low in ("so", "not") and tokens.at(index + 1).tag in ("EN", "PU") and before.lemma in supposing
+        token.lower in ("so", "not")
+        and tokens.get(index + 1).tag in ("EN", "PU")
+        and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
     # "That you all do" and "if you can" end in an auxiliary, whose main verb is in an earlier sentence.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
-    if words and (words[-1].low == "not" or words[-1].tag == "NEG"):
+    if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
         words.pop()
     named = len(words) > 1 and words[-2].tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ")
-    unsaid = named and (words[-1].tag == "MD" or words[-1].full in DO | HAVE)
-    source.refuse(
+    unsaid = named and (words[-1].tag == "MD" or words[-1].expanded in DO | HAVE)
+    source.apply_rules(
         "say-again",
         0,
         asks=bool(marks) and marks[-1].text == "?",
@@ -313,10 +315,10 @@ def refuse_unsaid(source: SentenceDraft) -> None:
         breaks_off=unsaid and all(token.tag != "WP" for token in words),
         clause=bool(clauses),
         part=len(clauses) == 1 and clauses[0].subject is not None,
-        goes_on=any(token.low in word_class("going-on") for token in tokens),
-        long=len(words) > LONGEST_COPY,
-        several=any(group.subject and tokens.at(group.subject[0] - 1).text == "," for group in clauses[1:]),
-        opener=tokens.at(clauses[0].subject[0] - 1) if clauses and clauses[0].subject else EDGE,
+        goes_on=any(token.lower in word_class("going-on") for token in tokens),
+        long=len(words) > MAX_COPIED_WORDS,
+        several=any(group.subject and tokens.get(group.subject[0] - 1).text == "," for group in clauses[1:]),
+        opener=tokens.get(clauses[0].subject[0] - 1) if clauses and clauses[0].subject else EDGE,
         inverted=any(group.inverted for group in clauses),
     )
 
@@ -340,7 +342,7 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
         tokens[:] = tokens[start:end]
     while len(tokens) > 2 and (
         tokens[0].tag in ("UH", "CC")
-        or (tokens[0].low in _INTERJECTIONS | word_class("openings") and tokens[1].text in (",", ".", "!"))
+        or (tokens[0].lower in _INTERJECTIONS | word_class("openings") and tokens[1].text in (",", ".", "!"))
     ):
         source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
 
@@ -363,7 +365,7 @@ class SurfaceDecoder:
 
     def __init__(self, aligner: str = "rules") -> None:
         """Initialize the decoder with an aligner."""
-        self._readings = Readings(get_aligner(aligner))
+        self._readings = AlignmentCache(get_aligner(aligner))
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
         """Return the text of each utterance after its edits, or the reason why there is none.
@@ -386,14 +388,14 @@ class SurfaceDecoder:
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
-        apart = stands_apart(item.text)
+        apart = has_spaced_apostrophes(item.text)
         # Some texts separate a clitic only in a few places: "Here' s the money". Read it as "Here's".
         closed, written = (joined(item.text), {}) if apart else with_closed_clitics(item.text)
-        reading = self._readings.of(closed, item.before)
+        reading = self._readings.get(closed, item.before)
         if len(reading.words) > MAX_TOKENS:
             return Decoded(None, f"too-long: the utterance has more than {MAX_TOKENS} tokens")
         texts = {
-            amr: joined(text) if stands_apart(text) else with_closed_clitics(text)[0]
+            amr: joined(text) if has_spaced_apostrophes(text) else with_closed_clitics(text)[0]
             for amr, text in item.source_texts.items()
         }
         sources = Sources(item.sources, texts, self._readings)
@@ -406,4 +408,4 @@ class SurfaceDecoder:
         # Restore the unusual spelling of these clitics, because no edit touched them.
         for word, form in written.items():
             text = text.replace(word, form)
-        return refuse_original(item.text, Decoded(taken_apart(text, like=item.text) if apart else text))
+        return refuse_original(item.text, Decoded(space_apostrophes(text, like=item.text) if apart else text))

@@ -7,8 +7,8 @@ n't") if the text writes them separately, curly apostrophes, and capitals at the
 `Draft.text` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
 words.
 
-Input: a text and its AMR graph. `Readings` aligns and tags the text and keeps the result in a cache. Output:
-a `Draft`, whose tokens the other modules edit.
+Input: a text and its AMR graph. `AlignmentCache` aligns and tags the text and keeps the result in a cache.
+Output: a `Draft`, whose tokens the other modules edit.
 
 Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
 see it .", with the space before the full stop kept.
@@ -56,24 +56,24 @@ class Token:
     Attributes:
         text: The characters of the token.
         tag: The part of speech; `graphneg.english.tagging` defines the tags.
-        home: The index of the token in the original text; -1 for a new token.
-        gap: The white space before the token in the original text.
-        initial: Whether the token opened a sentence in the original text.
+        original_index: The index of the token in the original text; -1 for a new token.
+        leading_space: The white space before the token in the original text.
+        sentence_initial: Whether the token opened a sentence in the original text.
     """
 
     text: str
     tag: str
-    home: int = -1
-    gap: str = ""
-    initial: bool = False
+    original_index: int = -1
+    leading_space: str = ""
+    sentence_initial: bool = False
 
     @property
-    def low(self) -> str:
+    def lower(self) -> str:
         """The text in lower case, with straight apostrophes."""
         return self.text.lower().replace("’", "'")
 
     @property
-    def full(self) -> str:
+    def expanded(self) -> str:
         """The text in lower case, with clitics and contracted stems written out."""
         return full_form(self.text)
 
@@ -101,7 +101,7 @@ class Token:
     @property
     def is_be(self) -> bool:
         """Whether the token may be a form of *be*. This includes ``'s``, which may also be *has*."""
-        return self.full in BE or self.low == "'s"
+        return self.expanded in BE or self.lower == "'s"
 
     @property
     def capital(self) -> bool:
@@ -121,7 +121,7 @@ EDGE = Token("", "EN")
 class Tokens(list[Token]):
     """The tokens of a text, as a list with methods to search it."""
 
-    def at(self, index: int) -> Token:
+    def get(self, index: int) -> Token:
         """Return the token at an index.
 
         Args:
@@ -132,7 +132,7 @@ class Tokens(list[Token]):
         """
         return self[index] if 0 <= index < len(self) else EDGE
 
-    def where(self, token: Token) -> int:
+    def index_of(self, token: Token) -> int:
         """Return the current index of a token.
 
         Args:
@@ -143,7 +143,7 @@ class Tokens(list[Token]):
         """
         return self.index(token) if token in self else -1
 
-    def back(self, end: int, tags: Collection[str]) -> int:
+    def run_start(self, end: int, tags: Collection[str]) -> int:
         """Move back over tokens with the given tags, and return the index of the first of them.
 
         Args:
@@ -157,7 +157,7 @@ class Tokens(list[Token]):
             end -= 1
         return end
 
-    def over(self, start: int, tags: Collection[str]) -> int:
+    def run_end(self, start: int, tags: Collection[str]) -> int:
         """Move forward over tokens with the given tags, and return the index after the last of them.
 
         Args:
@@ -174,7 +174,7 @@ class Tokens(list[Token]):
 
 def _mostly_apart(tokens: Iterable[Token]) -> bool:
     """Return whether most of the tokens have a space before them."""
-    gaps = [bool(token.gap) for token in tokens]
+    gaps = [bool(token.leading_space) for token in tokens]
     return 2 * sum(gaps) > len(gaps)
 
 
@@ -201,13 +201,13 @@ class Draft:
         self.original = text
         # Detect the style of clitics and of marks separately. Text that is not tokenised may have a space
         # before some marks but still write "don't".
-        self.clitics_apart = _mostly_apart(token for token in tokens if token.low in _CLITICS)
+        self.clitics_apart = _mostly_apart(token for token in tokens if token.lower in _CLITICS)
         marks = [token for token in tokens if _MARK.fullmatch(token.text)]
         self.tokenised = _mostly_apart(marks) if marks else self.clitics_apart
-        self.capitals = any(token.initial and token.capital for token in tokens) or not any(
+        self.capitals = any(token.sentence_initial and token.capital for token in tokens) or not any(
             token.text[:1].isalpha() for token in tokens
         )
-        self.contracts = any(token.low in _CLITICS and token.tag != "POS" for token in tokens)
+        self.contracts = any(token.lower in _CLITICS and token.tag != "POS" for token in tokens)
         self.curly = "’" in text
 
     def insert(self, index: int, *tokens: Token) -> None:
@@ -238,9 +238,9 @@ class Draft:
         """
         # A clitic has no space before it, but its replacement needs one: "It's red" -> "It was red". Treat
         # the token as new, so that the space is computed again.
-        if token.low in _CLITICS and text.lower() not in _CLITICS:
-            token.home = -1
-        if token.initial and text != "I" and token.capital:
+        if token.lower in _CLITICS and text.lower() not in _CLITICS:
+            token.original_index = -1
+        if token.sentence_initial and text != "I" and token.capital:
             text = text[:1].upper() + text[1:]
         token.text = text
         token.tag = token.tag if tag is None else tag
@@ -261,29 +261,36 @@ class Draft:
         self._fix_capitals()
         parts: list[str] = []
         for index, token in enumerate(self.tokens):
-            curls = self.curly and token.home < 0 and len(token.text) > 1
+            curls = self.curly and token.original_index < 0 and len(token.text) > 1
             parts += [self._gap(index), token.text.replace("'", "’") if curls else token.text]
         return "".join(parts) + self.original[len(self.original.rstrip()) :]
 
     def _gap(self, index: int) -> str:
         """Return the white space before the token at an index."""
-        token, before = self.tokens[index], self.tokens.at(index - 1)
+        token, before = self.tokens[index], self.tokens.get(index - 1)
         if not index:
             return self.original[: len(self.original) - len(self.original.lstrip())]
         # If the two tokens were neighbours in the original text, keep the white space between them.
-        if token.home > 0 and before.home == token.home - 1:
-            return token.gap
-        if token.low in _CLITICS:
+        if token.original_index > 0 and before.original_index == token.original_index - 1:
+            return token.leading_space
+        if token.lower in _CLITICS:
             return " " if self.clitics_apart else ""
         if self.tokenised:
             return " "
         if token.text[:1] in _CLOSING or before.text[-1:] in _OPENING:
             return ""
         if token.is_quote:
-            return token.gap if token.home >= 0 else " "
+            return token.leading_space if token.original_index >= 0 else " "
         # If the previous token opens a quotation, use the white space that followed it in the original text.
-        if before.is_quote and not (before.gap or before.home == 0):
-            return next((other.gap for other in self.tokens if other.home == before.home + 1), " ")
+        if before.is_quote and not (before.leading_space or before.original_index == 0):
+            return next(
+                (
+                    other.leading_space
+                    for other in self.tokens
+                    if other.original_index == before.original_index + 1
+                ),
+                " ",
+            )
         return "" if before.is_quote else " "
 
     def _tidy_marks(self) -> None:
@@ -291,7 +298,7 @@ class Draft:
         kept: list[Token] = []
         for token in self.tokens:
             last = kept[-1] if kept else EDGE
-            moved = not kept or last.home != token.home - 1 or token.home < 0
+            moved = not kept or last.original_index != token.original_index - 1 or token.original_index < 0
             if moved and token.text in _LOOSE_MARKS and (last.tag in ("EN", "PU") or last.text in _OPENING):
                 continue
             if moved and token.tag == "EN" and kept:
@@ -305,15 +312,15 @@ class Draft:
     def _fix_articles(self) -> None:
         """Choose *a* or *an* by the following word if an edit changed either of them."""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
-            if token.low not in ("a", "an") or token.tag != "DT" or not following.text[:1].isalnum():
+            if token.lower not in ("a", "an") or token.tag != "DT" or not following.text[:1].isalnum():
                 continue
             stood = rf"\ban? +{re.escape(following.text)}\b"
-            untouched = token.home >= 0 and following.home == token.home + 1
+            untouched = token.original_index >= 0 and following.original_index == token.original_index + 1
             # If the original text has this article before this word, keep it even if it is unusual ("an
             # history").
             if untouched and re.search(stood, self.original, re.IGNORECASE):
                 continue
-            if (wanted := article(following.text)) != token.low:
+            if (wanted := article(following.text)) != token.lower:
                 token.text = wanted.capitalize() if token.text[0].isupper() else wanted
 
     def _fix_capitals(self) -> None:
@@ -321,11 +328,11 @@ class Draft:
         for token, initial in zip(self.tokens, initials(self.tokens), strict=True):
             first, rest = token.text[:1], token.text[1:]
             keeps = token.text == "I" or rest != rest.lower()
-            if token.initial == initial and token.home >= 0:
+            if token.sentence_initial == initial and token.original_index >= 0:
                 continue
             if initial and self.capitals:
                 token.text = first.upper() + rest
-            elif token.initial and not initial and token.tag != "NNP" and not keeps:
+            elif token.sentence_initial and not initial and token.tag != "NNP" and not keeps:
                 token.text = first.lower() + rest
 
 
@@ -341,7 +348,7 @@ def initials(tokens: Tokens) -> list[bool]:
     flags: list[bool] = []
     opens, quoted = True, False
     for index, token in enumerate(tokens):
-        after, second = tokens.at(index + 1), tokens.at(index + 2)
+        after, second = tokens.get(index + 1), tokens.get(index + 2)
         is_word = False
         if token.is_quote or token.text in _OPENING:
             # A quotation after a comma or colon opens a sentence if a capital letter follows: 'He said:
@@ -372,10 +379,10 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
         True after an article or a possessive. True also after *some* and *any* if a verb or a preposition
         precedes these: in "take some exercise" *exercise* is a noun.
     """
-    before = tokens.at(index - 1)
-    if before.low in ("some", "any"):
-        return tokens.at(index - 2).tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
-    return before.low in ("a", "an", "the", "every") or before.tag == "PS"
+    before = tokens.get(index - 1)
+    if before.lower in ("some", "any"):
+        return tokens.get(index - 2).tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
+    return before.lower in ("a", "an", "the", "every") or before.tag == "PS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,11 +414,11 @@ class AlignedText:
             tokens.append(Token(word.text, tagged, index, self.text[end : word.start]))
             end = word.end
         for token, initial in zip(tokens, initials(tokens), strict=True):
-            token.initial = initial
+            token.sentence_initial = initial
         return tokens, {k: [tokens[index] for index in indices] for k, indices in self.words_of.items()}
 
 
-class Readings:
+class AlignmentCache:
     """Cache of aligned texts. It keeps the 1,024 most recently used ones.
 
     Args:
@@ -423,7 +430,7 @@ class Readings:
         self._aligner = aligner
         self._kept: dict[tuple[str, str], AlignedText] = {}
 
-    def of(self, text: str, graph: AmrGraph) -> AlignedText:
+    def get(self, text: str, graph: AmrGraph) -> AlignedText:
         """Return a text with its tokens, tags and alignment.
 
         Args:

@@ -61,7 +61,7 @@ def full_form(word: str) -> str:
     return word_map("full-forms").get(low, low)
 
 
-def before_nt(verb: str) -> str | None:
+def contracted_stem(verb: str) -> str | None:
     """Return the spelling of a verb before *n't*.
 
     Args:
@@ -357,7 +357,7 @@ def is_participle(word: str) -> bool:
     return any(word in (known.get("VBN") or known.get("VBD", ())) for known in forms)
 
 
-def may_be_bare(noun: str) -> bool:
+def can_lack_article(noun: str) -> bool:
     """Return whether a singular noun can occur without an article.
 
     Args:

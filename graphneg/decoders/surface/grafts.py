@@ -20,14 +20,22 @@ from itertools import takewhile
 from graphneg.decoders.surface import agreement
 from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.forms import BE, Case, agree, may_be_bare, pronoun, pronoun_cases, verb_form
+from graphneg.decoders.surface.forms import (
+    BE,
+    Case,
+    agree,
+    can_lack_article,
+    pronoun,
+    pronoun_cases,
+    verb_form,
+)
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.sentence import Phrase, RealisationError, SentenceDraft, phrase
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
-# The `Token.home` of copied tokens starts at a number that no token of the text has. Copied neighbours then
-# keep their spacing, but are never taken for neighbours of the tokens around them.
+# The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied
+# neighbours then keep their spacing, but are never taken for neighbours of the tokens around them.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -56,7 +64,7 @@ class Donor:
         tokens = self.copied(self.span.start, self.span.end)
         # Leave out a first word that does not belong to a plural noun phrase. In "so that women ..." *that*
         # is a conjunction. In "not any cars" *any* depends on the negation, which is not copied.
-        many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].low in ("that", "this", "any")
+        many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].lower in ("that", "this", "any")
         self.tokens = tokens[1:] if many else tokens
 
     @property
@@ -81,10 +89,10 @@ class Donor:
         """
         first, base = self.sentence.tokens[start], _COUNT_FROM * (self.serial + 1)
         copies = [
-            Token(token.text, token.tag, base + index, token.gap)
+            Token(token.text, token.tag, base + index, token.leading_space)
             for index, token in enumerate(self.sentence.tokens[start:end], start)
         ]
-        if first.initial and first.tag != "NNP" and first.text != "I":
+        if first.sentence_initial and first.tag != "NNP" and first.text != "I":
             copies[0].text = first.text[:1].lower() + first.text[1:]
         return copies
 
@@ -103,9 +111,9 @@ class Donor:
         group = _group(self.sentence, self.span)
         start = group.main if group.inverted else _content_start(group)
         first, *rest = self.copied(start, max(self.span.end, start + 1))
-        if first.full not in BE and "VERB" not in readings(first.lemma):
+        if first.expanded not in BE and "VERB" not in readings(first.lemma):
             raise RealisationError("no-form", f"{first.text} is no form of a verb")
-        first.text, first.tag = verb_form("be" if first.full in BE else first.lemma, form), form
+        first.text, first.tag = verb_form("be" if first.expanded in BE else first.lemma, form), form
         return [first, *rest]
 
     def gerund(self) -> list[Token]:
@@ -126,9 +134,11 @@ class Donor:
         head = tokens[agreement.head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
             return tokens
-        if self.sentence.tokens.at(self.span.end).tag in ("NN", "NNS"):
+        if self.sentence.tokens.get(self.span.end).tag in ("NN", "NNS"):
             return [Token("the", "DT"), *tokens]
-        return [Token("a", "DT"), *tokens] if head.tag == "NN" and not may_be_bare(head.low) else tokens
+        return (
+            [Token("a", "DT"), *tokens] if head.tag == "NN" and not can_lack_article(head.lower) else tokens
+        )
 
     def attributive(self) -> Token:
         """Return one word for the phrase that can modify a noun: an adjective, a participle or a noun.
@@ -147,8 +157,8 @@ class Donor:
             raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
         if head.tag == "NNS":
             # The first noun of a compound is singular: "shoes" gives "shoe" as in "shoe shop".
-            return Token(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")
-        return Token(head.low if head.tag != "NNP" else head.text, head.tag)
+            return Token(min(readings(head.lower).get("NOUN", (head.lower,)), key=len), "NN")
+        return Token(head.lower if head.tag != "NNP" else head.text, head.tag)
 
 
 def replace_with(
@@ -173,7 +183,7 @@ def replace_with(
     kinds = (target.kind, donor.kind)
     # If a modal, an auxiliary, a subject or *not* precedes the phrase, it is only a part of its clause, and
     # another clause cannot replace it: "I will *go home*".
-    splits = sentence.tokens.at(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
+    splits = sentence.tokens.get(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)
     elif _NOUNLIKE.issuperset(kinds):
@@ -193,23 +203,23 @@ def replace_with(
 
 def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:
     """Refuse a copy that would repeat words of the sentence or be ungrammatical (rules ``graft``)."""
-    tokens, low = sentence.tokens, donor.head.low
+    tokens, low = sentence.tokens, donor.head.lower
     start, end = sentence.sentence_bounds(target.head)
     others = [*tokens[start : target.start], *tokens[target.end : end]]
-    before = (tokens.at(target.start - 1), donor.sentence.tokens.at(donor.span.start - 1))
+    before = (tokens.get(target.start - 1), donor.sentence.tokens.get(donor.span.start - 1))
     # Refuse a noun that the sentence contains already: "He took the wallet out of the wallet" makes no sense.
-    said = any(token.tag in NOUNS and token.low == low for token in others)
-    sentence.refuse(
+    said = any(token.tag in NOUNS and token.lower == low for token in others)
+    sentence.apply_rules(
         "graft",
         target.start,
         low=low,
-        after=tokens.at(target.end),
+        after=tokens.get(target.end),
         name=name,
         twice=said and donor.kind == "nominal" and donor.head.tag in NOUNS,
         saying=donor.kind == "nominal" and _says_something(donor.tokens),
-        same=[token.low for token in donor.tokens]
-        == [token.low for token in tokens[target.start : target.end]],
-        denies=donor.tokens[0].low in ("no", "neither", "nobody", "nothing"),
+        same=[token.lower for token in donor.tokens]
+        == [token.lower for token in tokens[target.start : target.end]],
+        denies=donor.tokens[0].lower in ("no", "neither", "nobody", "nothing"),
         determined=sum(token.tag in ("DT", "PS") for token in before) == 1,
     )
 
@@ -236,7 +246,7 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
         # In "the name of the king", there must be a noun before *of*.
-        if sentence.tokens.at(target.end).low == "of":
+        if sentence.tokens.get(target.end).lower == "of":
             raise RealisationError("kind-mismatch", "what follows needs a noun")
         if described:
             raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
@@ -249,7 +259,7 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
         splice(sentence, target, donor.gerund())
     elif target.kind == "adjective" and donor.kind == "modifier":
         adjective = donor.head.tag == "JJ"
-        splice(sentence, target, [Token(donor.head.low, "JJ")] if adjective else donor.tokens)
+        splice(sentence, target, [Token(donor.head.lower, "JJ")] if adjective else donor.tokens)
     elif target.kind == "adjective" and donor.kind == "nominal":
         splice(sentence, target, donor.with_article(donor.tokens))
     elif target.kind == "modifier" and (verbal or donor.kind in ("nominal", "adjective")):
@@ -276,14 +286,16 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
     # An adjective needs a form of *be*: "He sleeps" -> "He is happy".
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
-        text = agree("be", form, agreement.person_of(group.said_of)) if finite else verb_form("be", form)
-        adjective = donor.tokens if donor.kind == "adjective" else [Token(donor.head.low, "JJ")]
+        text = (
+            agree("be", form, agreement.person_of(group.subject_tokens)) if finite else verb_form("be", form)
+        )
+        adjective = donor.tokens if donor.kind == "adjective" else [Token(donor.head.lower, "JJ")]
         splice(sentence, verb, [Token(text, "VB" if form == "VB" else "AX"), *adjective])
         return
     person = _lone_pronoun(donor.tokens)
     fitted = donor.with_article([Token(pronoun(person, Case.OBJECT), "PRO")] if person else donor.tokens)
-    start = target.start - (tokens.at(target.start - 1).tag in ("TO", "SC"))
-    before = tokens.at(start - 1)
+    start = target.start - (tokens.get(target.start - 1).tag in ("TO", "SC"))
+    before = tokens.get(start - 1)
     complement = start < target.start or group.kind == "gerund"
     governs = (before.tag in VERBS or before.tag == "IN") and before.tag != "MD"
     # A noun phrase replaces the whole complement clause: "I want to sleep" -> "I want my car". This is not
@@ -319,8 +331,8 @@ def splice(sentence: SentenceDraft, target: Phrase, tokens: list[Token]) -> None
     first = sentence.tokens[target.start]
     sentence.tokens[target.start : target.end] = tokens
     # If the phrase opens the sentence, its new first word gets the capital letter.
-    if first.initial and tokens:
-        tokens[0].home, tokens[0].initial = -1, True
+    if first.sentence_initial and tokens:
+        tokens[0].original_index, tokens[0].sentence_initial = -1, True
         if first.capital:
             tokens[0].text = tokens[0].text[:1].upper() + tokens[0].text[1:]
 
@@ -342,10 +354,10 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
         if len(tokens) > 1:
             tokens = donor.copied(*donor.sentence.noun_phrase(donor.span.head))
         last = tokens[-1]
-        if last.tag != "POS" and last.low != "'s":
+        if last.tag != "POS" and last.lower != "'s":
             # A noun gets *'s*, or an apostrophe after the *-s* of a plural: "the dog's house", "the dogs'
             # house".
-            plural = last.tag == "NNS" and last.low.endswith("s")
+            plural = last.tag == "NNS" and last.lower.endswith("s")
             tokens = [*tokens, Token("'" if plural else "'s", "POS")]
     elif donor.kind == "possessive" or lone is not None:
         form = pronoun(lone or agreement.person_of(tokens), Case.SUBJECT if subject else Case.OBJECT)
@@ -360,11 +372,11 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     for group in sentence.groups() if not subject else ():
         # After *there*, the verb agrees with the noun after it: "There were many apples" -> "There was a
         # pear".
-        exists = group.subject is not None and group.said_of[0].tag == "EX"
+        exists = group.subject is not None and group.subject_tokens[0].tag == "EX"
         if (
             exists
             and group.subject
-            and max(group.main + 1, group.subject[1]) == sentence.tokens.where(tokens[0])
+            and max(group.main + 1, group.subject[1]) == sentence.tokens.index_of(tokens[0])
         ):
             agreement.inflect_finite(sentence, group, agreement.person_of(tokens))
     agreement.agree_relative(sentence, tokens)
@@ -382,7 +394,7 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
         raise RealisationError("kind-mismatch", "the clause has a question word")
     old = _group(sentence, target)
     # In "Do you want me to help you?", the object *you* would remain after another verb.
-    if tokens.at(max(target.end, old.main + 1)).tag == "PRO":
+    if tokens.get(max(target.end, old.main + 1)).tag == "PRO":
         raise RealisationError("unclear-clause", "an object of the verb would stay")
     start = _content_start(old)
     form = _form(tokens[start])

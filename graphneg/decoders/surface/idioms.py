@@ -78,11 +78,11 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
                 not place.isdisjoint(_forms(token))
                 for place, token in zip(idiom.places, tokens[first:last], strict=False)
             )
-            if says and index < last and (idiom.goes_on or tokens.at(last).tag in _CLOSING):
-                words = " ".join(token.low for token in tokens[first:last])
+            if says and index < last and (idiom.goes_on or tokens.get(last).tag in _CLOSING):
+                words = " ".join(token.lower for token in tokens[first:last])
                 raise RealisationError("unsupported-edit", f"{words!r} is a set phrase: {idiom.meaning}")
 
 
 def _forms(token: Token) -> frozenset[str]:
     """Return the words by which a token may be listed in the table: as written, in full, or ambiguous."""
-    return frozenset({token.low, token.full, *_AMBIGUOUS.get(token.low, ())})
+    return frozenset({token.lower, token.expanded, *_AMBIGUOUS.get(token.lower, ())})

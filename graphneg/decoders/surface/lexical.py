@@ -2,10 +2,10 @@
 
 The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"), and the words around it
 are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. An edit is
-refused if the new word does not fit into the sentence. This is decided in two ways. The rule set ``fit`` of
-``refusals.tsv`` tests the words around the new word. The annotated examples of PropBank show which
-complements a verb takes: "give me a book" but not "receive me a book", "stay awake" but not "move awake". A
-verb without annotated examples is accepted.
+refused if the new word does not fit into the sentence. This is decided in two ways. The rule set
+``selectional_fit`` of ``refusals.tsv`` tests the words around the new word. The annotated examples of
+PropBank show which complements a verb takes: "give me a book" but not "receive me a book", "stay awake" but
+not "move awake". A verb without annotated examples is accepted.
 
 Input: a node and its new concept (`set_concept`) or constant (`set_value`). The sentence is edited in place.
 
@@ -34,8 +34,8 @@ from graphneg.decoders.surface.forms import (
     BE,
     HAVE,
     Case,
+    can_lack_article,
     degree,
-    may_be_bare,
     noun_form,
     pronoun_cases,
 )
@@ -111,16 +111,16 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     particle = old.rpartition(" ")[2]
     if particle != old and token.tag in VERBS and particle in word_class("phrasal-particles"):
         # Remove the particle of a phrasal verb: "She took it away" -> "She brought it".
-        index = tokens.where(token)
-        for other in [other for other in tokens[index + 1 : index + 7] if other.low == particle][:1]:
+        index = tokens.index_of(token)
+        for other in [other for other in tokens[index + 1 : index + 7] if other.lower == particle][:1]:
             # Refuse this for "They ran out of milk" and "I put up with it": the preposition depends on the
             # particle and would not fit another verb.
-            if (preposition := tokens.at(tokens.where(other) + 1).low) in ("of", "with", "to", "for"):
+            if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in ("of", "with", "to", "for"):
                 raise RealisationError("no-form", f"{old} {preposition} is one phrase")
             tokens.remove(other)
     # A noun for an event ("his arrival") can be replaced by that for another event. *cook* in "a cook" has
     # the same form as the verb, but is not an event.
-    event = token.low != old and not lemmas(token.low).isdisjoint(_nouns_of(node.concept or ""))
+    event = token.lower != old and not lemmas(token.lower).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         _refuse_unfit(sentence, token, node.concept or "", concept)
     elif token.tag in NOUNS and frame and not (is_nominal(concept, wanted) or (event and _nouns_of(concept))):
@@ -131,7 +131,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         _modal_to_adjective(sentence, token, wanted)
         return
     words = _inflected(sentence, token, old, wanted, concept).split(" ")
-    if words[0].lower() == token.low and len(words) == 1:
+    if words[0].lower() == token.lower and len(words) == 1:
         raise RealisationError("unchanged", f"{wanted} and {old} are the same word here")
     _write(sentence, token, words)
     if token.tag == "NN":
@@ -151,7 +151,7 @@ def _pronoun_to_noun(sentence: SentenceDraft, k: int, noun: str) -> None:
     sentence.rewrite(token, "the", "DT")
     head = Token(noun.capitalize() if noun in _CAPITALS else noun, "NN")
     owner = [Token("'s", "POS")] if case in (Case.POSSESSIVE, Case.OWN) else []
-    sentence.insert(sentence.tokens.where(token) + 1, head, *owner)
+    sentence.insert(sentence.tokens.index_of(token) + 1, head, *owner)
     follow(sentence, others, old, third_person([head], old))
     if subject:
         agree_with(sentence, head)
@@ -162,11 +162,11 @@ def _follow_noun(sentence: SentenceDraft, token: Token, old: str) -> None:
 
     A pronoun that has a node in the graph may refer to somebody else, so it is not changed.
     """
-    person = {True: "he", False: "she"}["man" in english().of(old)]
-    if english().of(old).isdisjoint(("man", "woman")) or token.tag not in NOUNS:
+    person = {True: "he", False: "she"}["man" in english().classes_of(old)]
+    if english().classes_of(old).isdisjoint(("man", "woman")) or token.tag not in NOUNS:
         return
-    owned = {id(other) for tokens in sentence.owned.values() for other in tokens}
-    start, end = sentence.sentence_bounds(sentence.tokens.where(token))
+    owned = {id(other) for tokens in sentence.tokens_of_node.values() for other in tokens}
+    start, end = sentence.sentence_bounds(sentence.tokens.index_of(token))
     near = [other for other in sentence.tokens[start:end] if id(other) not in owned]
     follow(sentence, near, person, third_person([token], person))
 
@@ -177,14 +177,14 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
     Raises:
         RealisationError: The modal is in a question or has no main verb (``unsupported-edit``).
     """
-    index = sentence.tokens.where(token)
+    index = sentence.tokens.index_of(token)
     group = next((group for group in sentence.groups() if group.first == index), None)
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
         raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
-    tag = "VBD" if token.low in ("could", "might", "would") else "VBP"
+    tag = "VBD" if token.lower in ("could", "might", "would") else "VBP"
     second = group.second
-    sentence.rewrite(token, forms.agree("be", tag, person_of(group.said_of)), "AX")
-    sentence.insert(sentence.tokens.where(second), Token(wanted, "JJ"), Token("to", "TO"))
+    sentence.rewrite(token, forms.agree("be", tag, person_of(group.subject_tokens)), "AX")
+    sentence.insert(sentence.tokens.index_of(second), Token(wanted, "JJ"), Token("to", "TO"))
 
 
 def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
@@ -192,18 +192,18 @@ def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
 
     Examples: "I drink water" -> "I drink a cup", "I have a cup" -> "I have information".
     """
-    tokens, index = sentence.tokens, sentence.tokens.where(token)
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     start, end = sentence.noun_phrase(index)
-    first, before, following = tokens[start], tokens.at(start - 1), tokens.at(end)
+    first, before, following = tokens[start], tokens.get(start - 1), tokens.get(end)
     # In "much water" and "the same water", another word takes the place of the article.
-    if any(other.low in word_class("amounts") for other in tokens[start:end]):
+    if any(other.lower in word_class("amounts") for other in tokens[start:end]):
         return
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
     governed = start == 0 or before.tag in (*VERBS, "IN", "RB", "NEG")
-    if bare and governed and may_be_bare(old) and not may_be_bare(token.low):
-        if following.tag not in ("CC", "POS") or following.low == "but":
+    if bare and governed and can_lack_article(old) and not can_lack_article(token.lower):
+        if following.tag not in ("CC", "POS") or following.lower == "but":
             sentence.insert(start, Token("a", "DT"))
-    elif first.low in ("a", "an") and token.low in word_class("never-counted"):
+    elif first.lower in ("a", "an") and token.lower in word_class("never-counted"):
         sentence.cut(start, start + 1)
 
 
@@ -217,9 +217,9 @@ def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
     """Replace the old word by the new words."""
     first, *rest = words
     sentence.rewrite(token, first)
-    index, verbal = sentence.tokens.where(token) + 1, token.tag in VERBS
+    index, verbal = sentence.tokens.index_of(token) + 1, token.tag in VERBS
     # The particle follows an object pronoun: "I saw it" -> "I took it away".
-    if rest and verbal and sentence.tokens.at(index).tag == "PRO":
+    if rest and verbal and sentence.tokens.get(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
 
@@ -236,7 +236,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
             raise RealisationError("no-form", f"{wanted} is no verb")
         # After *have*, a form that was tagged as past tense is a participle: "has just received".
         perfect = tag == "VBD" and _follows(sentence, token, HAVE)
-        return _verb(wanted, "VBN" if perfect else _TENSES.get(token.low, "VBP") if tag == "AX" else tag)
+        return _verb(wanted, "VBN" if perfect else _TENSES.get(token.lower, "VBP") if tag == "AX" else tag)
     if tag == "MD":
         raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted}")
     if tag == "JJ" or participle or looks_like_verb:
@@ -247,16 +247,16 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
             raise RealisationError("no-form", f"{wanted} is no adverb")
         # If the old word is an adverb with *-ly*, derive one: "He ran quickly" (``quick-02``) -> "He ran
         # slowly" (``slow-05``).
-        if token.low.endswith("ly") and not old.endswith("ly"):
+        if token.lower.endswith("ly") and not old.endswith("ly"):
             return forms.adverb_of(wanted)
-        return forms.adjective_form(wanted, "JJ" if token.low == old else degree(token.text))
+        return forms.adjective_form(wanted, "JJ" if token.lower == old else degree(token.text))
     if tag in NOUNS:
         return _noun(token, old, wanted, concept)
     like = tag in CLOSED.get(wanted, {})
     if not like and not (tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)):
         raise RealisationError("no-form", f"{wanted} can't stand for {token.text}")
     # Keep the letter case of the old word. Capitals at the start of a sentence are set later.
-    if token.initial or not token.text[:1].isupper():
+    if token.sentence_initial or not token.text[:1].isupper():
         return wanted
     shouted = len(token.text) > 1 and token.text.isupper() and token.text.isalpha()
     return wanted.upper() if shouted else wanted[:1].upper() + wanted[1:]
@@ -270,8 +270,8 @@ def _is_verb(wanted: str) -> bool:
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
     """Return whether one of the verbs precedes a word, perhaps with adverbs between: "has just received"."""
-    index = sentence.tokens.back(sentence.tokens.where(token), ("RB", "NEG"))
-    return sentence.tokens.at(index - 1).full in verbs
+    index = sentence.tokens.run_start(sentence.tokens.index_of(token), ("RB", "NEG"))
+    return sentence.tokens.get(index - 1).expanded in verbs
 
 
 def _verb(wanted: str, tag: str) -> str:
@@ -283,22 +283,22 @@ def _verb(wanted: str, tag: str) -> str:
 def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
     """Return the new word as an adjective or participle with the degree (comparative) of the old word."""
     head, frame = wanted.split(" ")[-1], is_frame(concept)
-    known, shown = readings(head), "JJ" if token.low == old else degree(token.text)
-    index = sentence.tokens.where(token)
+    known, shown = readings(head), "JJ" if token.lower == old else degree(token.text)
+    index = sentence.tokens.index_of(token)
     modifies = sentence.is_noun(index + 1)
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
         raise RealisationError("no-form", f"{wanted} is no adjective")
     # If a verb expresses the new frame, use its participle: "It was open" -> "It was closed"; "a moving
     # story" -> "an exciting story".
     if frame and shown == "JJ" and not is_adjectival(concept, wanted) and "VERB" in known:
-        present = token.low.endswith("ing") and "VERB" in readings(token.low)
+        present = token.lower.endswith("ing") and "VERB" in readings(token.lower)
         return _verb(wanted, "VBG" if present else "VBN")
     if "ADJ" in known or not known:
         return forms.adjective_form(wanted, shown)
     # Choose the participle by the old word: the past participle if that ends in *-ed* or *-en*, else the
     # present participle.
     if "VERB" in known and frame:
-        return _verb(wanted, "VBN" if token.tag == "VBN" or token.low.endswith(("ed", "en")) else "VBG")
+        return _verb(wanted, "VBN" if token.tag == "VBN" or token.lower.endswith(("ed", "en")) else "VBG")
     # Before a noun, a noun can take the place of an adjective: "a wooden house" -> "a brick house".
     if "NOUN" in known and modifies and kind_of(head) != OTHER:
         return wanted
@@ -312,7 +312,7 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
     nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
     if known and not nominal and not name:
         raise RealisationError("no-form", f"{wanted} is no noun")
-    plural = token.low != old and token.low == noun_form(old, "NNS")
+    plural = token.lower != old and token.lower == noun_form(old, "NNS")
     tag = "NNS" if token.tag == "NNS" or plural else "NN"
     if tag == "NNS" and wanted in word_class("no-plural"):
         raise RealisationError("no-form", f"{wanted} has no plural")
@@ -322,18 +322,18 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
         return noun_form(wanted, tag)
     # The new concept is a verb. Derive a noun with the same kind of suffix: "The teacher came" -> "The writer
     # came".
-    derived = _derived(token.low, forms.verb_lemma(wanted), tag)
+    derived = _derived(token.lower, forms.verb_lemma(wanted), tag)
     # Prefer the nouns that PropBank lists for the frame: "his arrival" -> "his departure", not "his
     # department".
-    nouns = [] if token.low.endswith(_AGENTS) else _nouns_of(concept)
+    nouns = [] if token.lower.endswith(_AGENTS) else _nouns_of(concept)
     inflected = [noun_form(noun, tag) for noun in nouns]
     if derived is not None and (not nouns or derived in inflected):
         return derived
     if inflected and wanted not in nouns:
         return inflected[0]
-    if "NOUN" in readings(wanted) and not token.low.endswith(_AGENTS):
+    if "NOUN" in readings(wanted) and not token.lower.endswith(_AGENTS):
         return noun_form(wanted, tag)
-    if "VERB" in readings(wanted.split(" ")[0]) and not token.low.endswith(_AGENTS):
+    if "VERB" in readings(wanted.split(" ")[0]) and not token.lower.endswith(_AGENTS):
         return noun_form(_verb(wanted, "VBG"), tag)
     raise RealisationError("no-form", f"{wanted} has no noun like {token.text}")
 
@@ -378,7 +378,9 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
     bare = value.strip('"')
     if not bare or bare in ("-", "+"):
         raise RealisationError("unsupported-edit", f"{value} is no word")
-    if re.search(r"[0-9a-z]-[a-z]", token.low) and any(part not in NUMBERS for part in token.low.split("-")):
+    if re.search(r"[0-9a-z]-[a-z]", token.lower) and any(
+        part not in NUMBERS for part in token.lower.split("-")
+    ):
         raise RealisationError("no-form", f"the number is a part of {token.text}")
     parent = "" if node.parent is None else sentence.node(node.parent).label
     shown = _value_words(token, bare, node.role or "", parent)
@@ -387,12 +389,12 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
     if node.role not in ("quant", "op1") or not re.fullmatch(r"\d+", bare):
         return
     tokens, number = sentence.tokens, int(bare)
-    noun = tokens.at(tokens.over(tokens.where(token) + 1, ("JJ", "CD", "RB")))
+    noun = tokens.get(tokens.run_end(tokens.index_of(token) + 1, ("JJ", "CD", "RB")))
     # Adjust the number of the noun: "six years" -> "one year".
     if noun.tag in ("NN", "NNS") and (number == 1) == (noun.tag == "NNS"):
-        singular = readings(noun.low).get("NOUN", (noun.low,))[0]
+        singular = readings(noun.lower).get("NOUN", (noun.lower,))[0]
         tag = "NN" if number == 1 else "NNS"
-        if (form := noun_form(singular, tag)) != noun.low:
+        if (form := noun_form(singular, tag)) != noun.lower:
             sentence.rewrite(noun, form, tag)
             agree_with(sentence, noun)
             agree_relative(sentence, [noun])
@@ -407,7 +409,7 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
         month = MONTHS[(int(bare) - 1) % 12].capitalize()
         # An abbreviated month stays abbreviated: "in Feb" -> "in Jun". *May* is not an abbreviation.
-        return month[:3] if len(token.text) == 3 and token.low != "may" else month
+        return month[:3] if len(token.text) == 3 and token.lower != "may" else month
     if parent == "ordinal-entity":
         word = _WORDS_OF_ORDINALS.get(int(bare)) if re.match(r"-?\d+$", bare) else None
         if word is None:
@@ -422,31 +424,31 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"
     # *once* and *twice* express a number of times: "I saw it once" -> "I saw it three times".
-    if token.low in ("once", "twice"):
+    if token.lower in ("once", "twice"):
         return {1: "once", 2: "twice"}.get(number, f"{said} times")
     return said
 
 
 def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a new word that does not fit to the words around an index (rules ``fit``)."""
+    """Refuse a new word that does not fit to the words around an index (rules ``selectional_fit``)."""
     tokens, token = sentence.tokens, sentence.tokens[index]
-    after, after2 = tokens.at(index + 1), tokens.at(index + 2)
+    after, after2 = tokens.get(index + 1), tokens.get(index + 2)
     start, _ = sentence.sentence_bounds(index)
     near = tokens[max(start, index - _DENIAL_REACH) : index]
-    sentence.refuse(
+    sentence.apply_rules(
         "fit",
         index,
-        governor=tokens.at(sentence.noun_phrase(index)[0] - 1),
+        governor=tokens.get(sentence.noun_phrase(index)[0] - 1),
         # In "It's a little cold", *little* expresses a degree and not a size.
-        amount=role in ("degree", "extent", "quant") or "ADJ" in readings(after.low),
+        amount=role in ("degree", "extent", "quant") or "ADJ" in readings(after.lower),
         old=old,
         wanted=wanted,
         compared=after.tag in ("RBR", "JJR") or degree(after.text) == "JJR",
-        denied=any(other.low in ("not", "n't") for other in near),
+        denied=any(other.lower in ("not", "n't") for other in near),
         phrasal=_PHRASAL.fullmatch(wanted) is not None,
         prefixed=NEGATIVE_PREFIX.match(wanted) is not None,
-        repeated=after2.low == token.low,
-        repeats=tokens.at(index - 2).low == token.low,
+        repeated=after2.lower == token.lower,
+        repeats=tokens.get(index - 2).lower == token.lower,
     )
 
 
@@ -473,11 +475,11 @@ def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str)
     # Count the examples with a direct object, and those in the passive, whose subject is the object.
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
-    before_verb = sentence.tokens[: sentence.tokens.where(token)]
+    before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
     # The object need not follow the verb. It precedes the verb in a passive, in "What did you say?" and in
     # "the book that I read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
-        other.low in ("what", "which", "who", "whom", "that") for other in before_verb
+        other.lower in ("what", "which", "who", "whom", "that") for other in before_verb
     )
     if not complements and needs_object and not elsewhere:
         raise RealisationError("no-form", f"{lemma} takes an object")
@@ -531,13 +533,13 @@ def is_adjectival(concept: str, word: str) -> bool:
 def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     """Return the kinds of complements after a verb, the nearest first: ``object``, ``dative``, ``to``, ..."""
     tokens, particles = sentence.tokens, word_class("verb-particles")
-    index = tokens.where(token) + 1
-    while tokens.at(index).tag in ("RB", "NEG") and tokens[index].low not in particles:
+    index = tokens.index_of(token) + 1
+    while tokens.get(index).tag in ("RB", "NEG") and tokens[index].lower not in particles:
         index += 1
-    low, following = tokens.at(index).low, tokens.at(index + 1)
-    first, second, third = (tokens.at(index + step).tag for step in range(3))
+    low, following = tokens.get(index).lower, tokens.get(index + 1)
+    first, second, third = (tokens.get(index + step).tag for step in range(3))
     # In "run out of milk", *of* depends on the particle.
-    if low == "out" and following.low == "of":
+    if low == "out" and following.lower == "of":
         return ["particle out"]
     # "come back" has a particle, but in "up the hill" *up* is a preposition.
     if low in particles and second not in _OPENS_PHRASE | {"IN"}:
@@ -548,19 +550,19 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         return ["gerund" if first == "VBG" else "infinitive"]
     if first in ("IN", "TO"):
         # "at five" and "at noon" are times and not complements.
-        when = low == "at" and (second == "CD" or following.low in word_class("times-of-day"))
+        when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
     # "buy red shoes" has an object as its complement, "stay awake" an adjective.
     if first == "JJ":
-        return ["object" if sentence.is_noun(tokens.over(index, ("JJ", "CC"))) else "adjective"]
+        return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
     if first != "PRO":
         return ["object"] if first in _OPENS_PHRASE else []
     # The pronoun is a dative in "give me a book" and an object in "see me".
     complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
     if second == "TO" and third == "VB":
         complements.append("infinitive")
-    if following.low in particles and third != "DT":
-        complements.append(f"particle {following.low}")
+    if following.lower in particles and third != "DT":
+        complements.append(f"particle {following.lower}")
     return complements
 
 

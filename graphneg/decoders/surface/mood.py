@@ -1,8 +1,8 @@
 """Turn statements, questions and orders into one another.
 
 A yes/no question needs inversion or do-support. `to_question` changes "You like it." to "Do you like it?",
-and `to_statement` does the reverse. An order has no subject and a plain verb. `to_order` changes "You go." to
-"Go.", and `from_order` does the reverse.
+and `to_statement` does the reverse. An order has no subject and a plain verb. `to_imperative` changes "You
+go." to "Go.", and `from_imperative` does the reverse.
 
 Input: the node that heads the clause. The sentence is edited in place.
 """
@@ -12,7 +12,16 @@ from __future__ import annotations
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, before_nt, pronoun, pronoun_cases, verb_form
+from graphneg.decoders.surface.forms import (
+    BE,
+    DO,
+    HAVE,
+    Case,
+    contracted_stem,
+    pronoun,
+    pronoun_cases,
+    verb_form,
+)
 from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import FINITE
@@ -71,7 +80,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     main = tokens[group.main]
     if group.kind == "imperative":
         # An order becomes a question with *will you*, which does not work for "Don't go" and "Let's go".
-        if group.negations or main.low == "let":
+        if group.negations or main.lower == "let":
             raise RealisationError("unclear-clause", "a negative order makes no question")
         sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
         _end_with(sentence, main, "?")
@@ -85,8 +94,8 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
         _tag_question(sentence, main)
         return
-    start, after = group.subject[0], tokens.at(group.first + 1)
-    sentence.refuse("question", start, offers=sentence.offers(group), after=after)
+    start, after = group.subject[0], tokens.get(group.first + 1)
+    sentence.apply_rules("question", start, offers=sentence.offers(group), after=after)
     # If another clause follows, inversion would ask only the first one: "I like it and you like it" -> "I
     # like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)
@@ -94,15 +103,15 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         other for other in sentence.groups() if group.main < other.first < end and other.kind == "finite"
     )
     starts = (other.subject[0] for other in others if other.subject is not None)
-    if any(other > group.main and tokens[other - 1].low in ("and", "but", "or") for other in starts):
+    if any(other > group.main and tokens[other - 1].lower in ("and", "but", "or") for other in starts):
         _tag_question(sentence, main)
         return
     subject, joined = tokens[start], sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
     # Verbs that *and* joins depend on the same *do*: "I sang and danced" -> "Did I sing and dance?"
-    for verb in joined if auxiliary[0].low in DO else ():
+    for verb in joined if auxiliary[0].lower in DO else ():
         sentence.inflect(verb, "VB")
-    sentence.insert(tokens.where(subject), *auxiliary)
+    sentence.insert(tokens.index_of(subject), *auxiliary)
     _end_with(sentence, subject, "?")
 
 
@@ -131,24 +140,24 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
     """
     tokens, verb = sentence.tokens, group.verb
     # As a main verb, *have* needs *do*, too: "I have a car" -> "Do I have a car?"
-    lone = verb.full in DO | HAVE and len(group.chain) == 1
+    lone = verb.expanded in DO | HAVE and len(group.chain) == 1
     if verb.tag in ("AX", "MD") and not lone:
-        negation = next((tokens[index] for index in group.negations if tokens[index].low == "n't"), None)
+        negation = next((tokens[index] for index in group.negations if tokens[index].lower == "n't"), None)
         clitics = {
             # A clitic is written out: "He's seen it" -> "Has he seen it?"; "He's here" -> "Is he here?"
             "'s": "has" if group.perfect else "is",
             "'d": "had" if group.second.tag == "VBN" else "would",
         }
-        text = clitics.get(verb.low, verb.full)
+        text = clitics.get(verb.lower, verb.expanded)
         tokens.remove(verb)
         if negation is None:
             return [Token(text, verb.tag)]
         tokens.remove(negation)
-        return [Token(before_nt(text) or text, verb.tag), Token("n't", "NEG")]
+        return [Token(contracted_stem(text) or text, verb.tag), Token("n't", "NEG")]
     tag = verb.tense
     # In "She put it there", the verb has no *-s* and is therefore past: "Did she put it there?"
-    tenseless = tag == "VBP" and verb.form("VBD") == verb.low
-    if tenseless and group.subject and person_of(group.said_of) in ("he", "she", "it"):
+    tenseless = tag == "VBP" and verb.form("VBD") == verb.lower
+    if tenseless and group.subject and person_of(group.subject_tokens) in ("he", "she", "it"):
         tag = "VBD"
     sentence.inflect(verb, "VB")
     return [Token(verb_form("do", tag), "AX")]
@@ -160,14 +169,14 @@ def _end_with(sentence: SentenceDraft, main: Token, mark: str) -> None:
     The sentence is the one that contains the verb ``main``.
     """
     tokens = sentence.tokens
-    for index in range(tokens.where(main) + 1, len(tokens)):
+    for index in range(tokens.index_of(main) + 1, len(tokens)):
         token, opened = tokens[index], sum(token.text == '"' for token in tokens[:index]) % 2 == 1
-        quoted = tokens.at(index + 1).is_quote and index + 2 < len(tokens) and opened
+        quoted = tokens.get(index + 1).is_quote and index + 2 < len(tokens) and opened
         if token.tag == "EN" or (token.text == "," and quoted):
             token.text, token.tag = mark, "EN"
             return
     end = len(tokens)
-    while tokens.at(end - 1).is_quote:
+    while tokens.get(end - 1).is_quote:
         end -= 1
     sentence.insert(end, Token(mark, "EN"))
 
@@ -180,21 +189,21 @@ def _tag_question(sentence: SentenceDraft, main: Token) -> None:
             (``unsupported-edit``).
     """
     tokens = sentence.tokens
-    start, index = sentence.sentence_bounds(tokens.where(main))
+    start, index = sentence.sentence_bounds(tokens.index_of(main))
     if index - start > _MAX_TAGGED:
         raise RealisationError(
             "unclear-clause", "only a tag would make the sentence a question, and it is long"
         )
-    while (tokens.at(index - 1).tag == "EN" and index) or tokens.at(index - 1).is_quote:
+    while (tokens.get(index - 1).tag == "EN" and index) or tokens.get(index - 1).is_quote:
         index -= 1
-    mark = tokens.at(index)
+    mark = tokens.get(index)
     if mark.text[:1] == "?" and mark.tag == "EN":
         raise RealisationError("unsupported-edit", "the sentence is a question already")
     if mark is not EDGE and mark.tag == "EN":
         mark.text = "?"
     else:
         sentence.insert(index, Token("?", "EN"))
-    comma = [] if tokens.at(index - 1).text == "," else [Token(",", "PU")]
+    comma = [] if tokens.get(index - 1).text == "," else [Token(",", "PU")]
     sentence.insert(index, *comma, Token("right", "UH"))
 
 
@@ -218,15 +227,15 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     _refuse_question_word(group, start)
     # In '"Really?" said the king', only the mark makes it a question, so only the mark is changed.
     if group.quotative and mark is not None:
-        quoted = tokens.at(tokens.where(mark) + 1).is_quote
+        quoted = tokens.get(tokens.index_of(mark) + 1).is_quote
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
         return
     if mark is None and not group.inverted:
         raise RealisationError("unsupported-edit", "the clause asks nothing")
-    first = tokens.at(tokens.over(start, _LEADS))
+    first = tokens.get(tokens.run_end(start, _LEADS))
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
-    elif first.tag in ("AX", "MD") or first.full in BE | DO:
+    elif first.tag in ("AX", "MD") or first.expanded in BE | DO:
         # The sentence begins with an auxiliary, but its subject was not found.
         raise RealisationError("unclear-clause", "the words of the question can't be put in order")
     if mark is not None:
@@ -246,25 +255,25 @@ def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
         sentence: The sentence, edited in place.
         group: The verb group of the question, which must have a subject.
     """
-    tokens, subject = sentence.tokens, group.said_of
+    tokens, subject = sentence.tokens, group.subject_tokens
     verb, main = group.verb, tokens[group.main]
-    contracted = [tokens[index] for index in group.negations if tokens[index].low == "n't"]
+    contracted = [tokens[index] for index in group.negations if tokens[index].lower == "n't"]
     for token in (verb, *contracted):
         tokens.remove(token)
     # The tagger may have taken a subject after its verb for an object. Correct its tag.
-    if subject[0].low == "you" or subject[0].tag == "PRO":
+    if subject[0].lower == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
     # If there is no negation, *do* is no longer needed. Its tense moves to the main verb.
-    if verb.full in DO and main is not verb and not group.negations:
+    if verb.expanded in DO and main is not verb and not group.negations:
         tag = verb.tense
         sentence.inflect(main, tag)
         return
-    index = tokens.where(subject[-1]) + 1
-    negations = [Token(token.low, "NEG") for token in contracted]
-    sentence.insert(index, Token(verb.low if contracted else verb.full, verb.tag), *negations)
+    index = tokens.index_of(subject[-1]) + 1
+    negations = [Token(token.lower, "NEG") for token in contracted]
+    sentence.insert(index, Token(verb.lower if contracted else verb.expanded, verb.tag), *negations)
 
 
-def to_order(sentence: SentenceDraft, k: int) -> None:
+def to_imperative(sentence: SentenceDraft, k: int) -> None:
     """Turn a statement or a question into an order.
 
     Args:
@@ -282,7 +291,7 @@ def to_order(sentence: SentenceDraft, k: int) -> None:
     tokens = sentence.tokens
     if group.kind == "imperative":
         raise RealisationError("unsupported-edit", "the clause is an order already")
-    group.straighten()
+    group.undo_quotative_inversion()
     nobody = RealisationError("unclear-clause", "the clause has no subject that could be told to act")
     if group.subject is None or tokens[group.subject[0]].tag in ("WP", "EX"):
         raise nobody
@@ -292,19 +301,19 @@ def to_order(sentence: SentenceDraft, k: int) -> None:
         _refuse_question_word(group, 0)
         first = tokens[group.subject[0]]
         uninvert(sentence, group)
-        start = tokens.where(first)
+        start = tokens.index_of(first)
         group = next((other for other in sentence.groups() if other.subject and other.start == start), None)
         if group is None:
             raise nobody
-    subject, main = group.said_of, tokens[group.main]
+    subject, main = group.subject_tokens, tokens[group.main]
     # Verbs that *and* joins get the plain form, too: "You sing and dance" -> "Sing and dance".
     for verb in sentence.conjuncts(group):
         sentence.inflect(verb, "VB")
     strip_to_base(sentence, group)
-    index = tokens.where(subject[0])
+    index = tokens.index_of(subject[0])
     sentence.cut(index, index + len(subject))
     # A negation is removed and added again with *do*: "You do not go" -> "Do not go".
-    negations = [token for token in tokens[index : tokens.where(main)] if token.tag == "NEG"]
+    negations = [token for token in tokens[index : tokens.index_of(main)] if token.tag == "NEG"]
     for token in negations:
         tokens.remove(token)
     support = [Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG")] if negations else []
@@ -334,7 +343,7 @@ def end_plain(sentence: SentenceDraft, main: Token) -> None:
         sentence: The sentence, edited in place.
         main: The token of the main verb.
     """
-    marks = (token for token in sentence.tokens[sentence.tokens.where(main) :] if token.tag == "EN")
+    marks = (token for token in sentence.tokens[sentence.tokens.index_of(main) :] if token.tag == "EN")
     mark = next(marks, None)
     if mark is not None and mark.text == "?":
         mark.text = "."
@@ -355,19 +364,19 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
     perfect = group.perfect
     while rest and (
         first.tag == "MD"
-        or (first.low == "'s" and perfect)
-        or first.full in DO | HAVE
-        or first.low in ("'ll", "'d")
+        or (first.lower == "'s" and perfect)
+        or first.expanded in DO | HAVE
+        or first.lower in ("'ll", "'d")
     ):
         # The *to* of "ought to go" is removed, too.
-        if first.low == "ought":
-            tokens.pop(tokens.where(first) + 1)
+        if first.lower == "ought":
+            tokens.pop(tokens.index_of(first) + 1)
         tokens.remove(first)
         first, *rest = rest
     sentence.rewrite(first, "be" if first.is_be else first.lemma, "VB")
 
 
-def from_order(sentence: SentenceDraft, k: int) -> None:
+def from_imperative(sentence: SentenceDraft, k: int) -> None:
     """Turn an order into a statement about the addressee.
 
     Args:
@@ -386,21 +395,21 @@ def from_order(sentence: SentenceDraft, k: int) -> None:
     group = next((order for order in orders if order.main in sentence.indices(k)), orders[0])
     tokens = sentence.tokens
     refuse_idiom(sentence, group.main)
-    verb, following = group.verb, tokens.at(group.first + 1)
-    if verb.low == "let" and following.low in ("'s", "us"):
+    verb, following = group.verb, tokens.get(group.first + 1)
+    if verb.lower == "let" and following.lower in ("'s", "us"):
         tokens.remove(following)
         tokens[group.first] = Token("we", "PRS")
-        after = tokens.at(group.first + 1)
+        after = tokens.get(group.first + 1)
         if len(group.chain) == 1 and after.tag == "VB":
             after.tag = "VBP"
         return
     # The plain form becomes finite, and *please* is removed: "Be quiet, please." -> "You are quiet."
-    if verb.low == "be":
+    if verb.lower == "be":
         sentence.rewrite(verb, "are", "AX")
     elif verb.tag == "VB" and len(group.chain) == 1:
         verb.tag = "VBP"
     start, end = sentence.sentence_bounds(group.first)
-    for please in [token for token in tokens[start:end] if token.low == "please"]:
-        index = tokens.where(please)
-        sentence.cut(index - (tokens.at(index - 1).text == ","), index + 1)
-    sentence.insert(tokens.where(verb), Token("you", "PRS"))
+    for please in [token for token in tokens[start:end] if token.lower == "please"]:
+        index = tokens.index_of(please)
+        sentence.cut(index - (tokens.get(index - 1).text == ","), index + 1)
+    sentence.insert(tokens.index_of(verb), Token("you", "PRS"))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import BE, DO, EXPANDED, HAVE, before_nt
+from graphneg.decoders.surface.forms import BE, DO, EXPANDED, HAVE, contracted_stem
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
@@ -51,35 +51,35 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
     around, narrow = (tokens[max(0, first - 1) : end] for end in (main + 2, main + 1))
     start = group.subject[0] if group.subject else first
     scope = tokens[max(0, start - 1) : _scope_end(sentence, main + 1, ",")]
-    only = any(token.low in ("only", "rather") for token in around)
+    only = any(token.lower in ("only", "rather") for token in around)
     # "He likes me but not her" contains a contrast. "He does not like me but not her" would make no sense.
     contrasted = any(
-        token.low == "not" and (before.low in ("but", "and") or before.text == ",")
+        token.lower == "not" and (before.lower in ("but", "and") or before.text == ",")
         for before, token in pairwise(tokens[main + 1 : bounds[1]])
     )
-    sentence.refuse(
+    sentence.apply_rules(
         "undeniable",
         main,
         label=label,
         kind=group.kind,
-        before=tokens.at(first - 1),
+        before=tokens.get(first - 1),
         modal=group.verb if group.verb.tag == "MD" else EDGE,
-        behind=tokens.at(first + 1),
+        behind=tokens.get(first + 1),
         subject=tokens[start] if group.subject else EDGE,
-        before_subject=tokens.at(start - 1) if group.subject else EDGE,
+        before_subject=tokens.get(start - 1) if group.subject else EDGE,
         last=tokens[bounds[1] - 1],
         inverted=group.inverted,
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
         # The clause is negative ("Nobody saw it"), or *not* would combine with another of its words ("Only I
         # saw it", "I would rather stay").
-        negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
+        negative=only or bool(group.negations) or any(token.lower in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
         # The verb is an order joined to a statement, like *look* in "I waited, and look at it now". In "I can
         # sing and dance", *dance* depends on *can* and is not an order.
         ordered=group.kind == "bare"
-        and tokens.at(first - 1).low in ("and", "or")
+        and tokens.get(first - 1).lower in ("and", "or")
         and bool(earlier)
         and earlier[-1].kind == "finite"
         and len(earlier[-1].chain) == 1
@@ -89,7 +89,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         presented=group.asks,
         presents=sentence.presents(group),
         degree=any(
-            token.low in word_class("undenied") and token.tag == "RB"
+            token.lower in word_class("undenied") and token.tag == "RB"
             for token in (around if tokens[main].is_be else narrow)
         ),
     )
@@ -122,7 +122,7 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     # A quoted word is not an answer: 'He said "yes" and left'.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
-    if opening.low in word_class("answers") and opening.tag == "UH":
+    if opening.lower in word_class("answers") and opening.tag == "UH":
         raise RealisationError("unclear-clause", f"{opening.text} says already what is so")
 
 
@@ -145,31 +145,31 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
         # Remove *also*: "I can also swim" -> "I cannot swim".
         start = group.subject[1] if group.subject else group.first + 1
         near = range(start, min(group.main + 2, len(tokens)))
-        for index in [index for index in near if tokens[index].low == "also"][:1]:
+        for index in [index for index in near if tokens[index].lower == "also"][:1]:
             tokens.pop(index)
             group.chain[:] = [verb - (verb > index) for verb in group.chain]
     for token in tokens[max(0, group.first - 1) : group.main + 2]:
         # *already* becomes *yet*: "I have already seen it" -> "I have not yet seen it".
-        if token.low == "already":
+        if token.lower == "already":
             sentence.rewrite(token, "yet")
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
         # The clause continues after the comma in "I like it, too" and in lists: "I saw some birds, some cats
         # and a dog".
-        added = tokens.at(index + 1).low in ("too", "also") and _is_last(sentence, index + 1)
+        added = tokens.get(index + 1).lower in ("too", "also") and _is_last(sentence, index + 1)
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
         # Stop where another clause begins.
-        if token.low == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
+        if token.lower == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
-        if token.low in _ASSERTIVE:
-            sentence.rewrite(token, _ASSERTIVE[token.low])
+        if token.lower in _ASSERTIVE:
+            sentence.rewrite(token, _ASSERTIVE[token.lower])
             is_any = True
-        elif is_any and token.low == "and" and tokens.at(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
+        elif is_any and token.lower == "and" and tokens.get(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
             # After *any*, *and* becomes *or*: "I like some tea and cake" -> "I do not like any tea or cake".
             sentence.rewrite(token, "or")
-        elif token.low in ("too", "also") and _is_last(sentence, index):
+        elif token.lower in ("too", "also") and _is_last(sentence, index):
             # A final *too* or *also* becomes *either*: "I saw it too" -> "I did not see it either".
             sentence.rewrite(token, "either")
 
@@ -192,7 +192,7 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
     tokens = sentence.tokens
     _, end = sentence.sentence_bounds(negation)
     for index in range(negation + 1, end - 1):
-        if tokens[index].low != "but":
+        if tokens[index].lower != "but":
             continue
         clause = any(index < group.first < end for group in sentence.groups())
         # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
@@ -200,12 +200,12 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
             raise RealisationError("unclear-clause", "the other side of but is no clause")
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
         # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
-        if words and (words[-1].full in BE | DO or words[-1].tag in ("AX", "MD")):
+        if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "the other side of but says what is denied here")
     # Find the *but* before the negation ("but not her") or before the verb group ("but does not").
-    but = tokens.at((negation if group is None else min(negation, group.first)) - 1)
-    following = tokens.at(negation + 1).tag
-    if but.low != "but" or tokens[0] is but:
+    but = tokens.get((negation if group is None else min(negation, group.first)) - 1)
+    following = tokens.get(negation + 1).tag
+    if but.lower != "but" or tokens[0] is but:
         return
     if group is None and following in ("RB", "EN"):
         raise RealisationError("unclear-clause", "but not denies an adverb alone")
@@ -227,16 +227,16 @@ def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | No
     """
     tokens, end = sentence.tokens, _scope_end(sentence, index + 1)
     # *until* may follow a negation: "I did not leave until he came" says when I left, not that I stayed.
-    while tokens.at(end).low == "until":
+    while tokens.get(end).lower == "until":
         end = _scope_end(sentence, end + 1)
-    until = any(token.low in ("until", "till") for token in tokens[index + 1 : end])
+    until = any(token.lower in ("until", "till") for token in tokens[index + 1 : end])
     verb = group.verb if group is not None else EDGE
-    subject = group.said_of[-1] if group is not None and group.said_of else EDGE
-    third = subject.low in ("he", "she", "it") or subject.tag in ("NN", "NNP")
+    subject = group.subject_tokens[-1] if group is not None and group.subject_tokens else EDGE
+    third = subject.lower in ("he", "she", "it") or subject.tag in ("NN", "NNP")
     # The tense is not visible: the verb has the same form in past and present ("hurt", "put"), and no *-s*.
-    timeless = third and verb.tag not in ("AX", "MD") and verb.low == verb.lemma == verb.form("VBD")
+    timeless = third and verb.tag not in ("AX", "MD") and verb.lower == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
-    sentence.refuse("set-phrase", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
+    sentence.apply_rules("set-phrase", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
 
 
 def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
@@ -254,9 +254,9 @@ def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
     """
     if group.kind != "finite" or group.subject is None or group.inverted:
         return False
-    linked = sentence.tokens[group.main].full in BE
+    linked = sentence.tokens[group.main].expanded in BE
     for index in range(group.subject[1], min(group.main + 1 + linked, len(sentence.tokens))):
-        if sentence.tokens[index].low == "still":
+        if sentence.tokens[index].lower == "still":
             sentence.rewrite(sentence.tokens[index], "no", "NEG")
             sentence.insert(index + 1, Token("longer", "RB"))
             return True
@@ -277,24 +277,24 @@ def to_affirmative(sentence: SentenceDraft, start: int) -> None:
     """
     tokens, index = sentence.tokens, max(start, 0)
     while index < _scope_end(sentence, index):
-        low = tokens[index].low
+        low = tokens[index].lower
         # Remove words such as *ever*, which are one token, and *at all* and *any more*, which are two.
-        count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.at(index + 1).low}" in _LEFT_OUT)
+        count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.get(index + 1).lower}" in _LEFT_OUT)
         sentence.cut(index, index + count)
         index += not count
     for token in tokens[max(start, 0) : index]:
-        index = tokens.where(token)
-        following, last = tokens.at(index + 1).low, _is_last(sentence, index)
+        index = tokens.index_of(token)
+        following, last = tokens.get(index + 1).lower, _is_last(sentence, index)
         # Before an exception, *any* becomes *every*: "I don't like anyone but her" -> "I like everyone but
         # her".
-        if token.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
-            sentence.rewrite(token, "everything" if token.low == "anything" else "everyone")
-        elif token.low in POSITIVE and token.low.startswith("any"):
-            sentence.rewrite(token, POSITIVE[token.low])
-        elif token.low == "either" and last:
+        if token.lower in ("anything", "anyone", "anybody") and following in ("but", "except"):
+            sentence.rewrite(token, "everything" if token.lower == "anything" else "everyone")
+        elif token.lower in POSITIVE and token.lower.startswith("any"):
+            sentence.rewrite(token, POSITIVE[token.lower])
+        elif token.lower == "either" and last:
             # A final *either* becomes *too*: "I don't like it either" -> "I like it too".
             sentence.rewrite(token, "too")
-        elif token.low == "much" and index and tokens[index - 1].low not in word_class("before-much"):
+        elif token.lower == "much" and index and tokens[index - 1].lower not in word_class("before-much"):
             # *much* becomes *a lot*: "I don't follow it much" -> "I follow it a lot". Before a noun, it
             # becomes *a lot of*: "I don't have much time" -> "I have a lot of time".
             noun = sentence.is_noun(index + 1)
@@ -307,7 +307,7 @@ def to_affirmative(sentence: SentenceDraft, start: int) -> None:
 
 def _is_last(sentence: SentenceDraft, index: int) -> bool:
     """Return whether the word at an index is the last one of its clause."""
-    return sentence.tokens.at(index + 1).tag in ("EN", "PU", "QT")
+    return sentence.tokens.get(index + 1).tag in ("EN", "PU", "QT")
 
 
 class QuestionTag(NamedTuple):
@@ -334,15 +334,15 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
         subject of the clause.
     """
     tokens = sentence.tokens
-    end = tokens.back(sentence.sentence_bounds(group.first)[1], ("EN",))
-    if not end or group.subject is None or not tokens.at(end).text.startswith("?"):
+    end = tokens.run_start(sentence.sentence_bounds(group.first)[1], ("EN",))
+    if not end or group.subject is None or not tokens.get(end).text.startswith("?"):
         return None
     index = end - 2
     negation = tokens[index] if index > 0 and tokens[index].tag == "NEG" else None
     index -= negation is not None
     if index <= group.main or tokens[index - 1].text != "," or not _is_auxiliary(tokens[index]):
         return None
-    pronoun, subject = tokens[end - 1].low, tokens[group.subject[1] - 1].low
+    pronoun, subject = tokens[end - 1].lower, tokens[group.subject[1] - 1].lower
     # The pronoun may repeat the subject or, as in "Tom likes fish, doesn't he?", refer to a noun.
     third = pronoun in _THIRD and subject not in ("i", "you", "we", *_THIRD)
     return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
@@ -361,12 +361,12 @@ def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
     verb = tag.verb
     if tag.negation is not None:
         sentence.tokens.remove(tag.negation)
-        sentence.rewrite(verb, EXPANDED.get(verb.low, verb.text))
-    elif (stem := before_nt(verb.text)) is None:
+        sentence.rewrite(verb, EXPANDED.get(verb.lower, verb.text))
+    elif (stem := contracted_stem(verb.text)) is None:
         raise RealisationError("unclear-clause", f"the question tag's {verb.text} takes no n't")
     else:
         sentence.rewrite(verb, stem)
-        sentence.insert(sentence.tokens.where(verb) + 1, Token("n't", "NEG"))
+        sentence.insert(sentence.tokens.index_of(verb) + 1, Token("n't", "NEG"))
 
 
 def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
@@ -379,12 +379,12 @@ def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
     Returns:
         True for *you* in "..., do you?".
     """
-    tokens, index = sentence.tokens, sentence.tokens.where(token)
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     verb = index - 2 if index > 1 and tokens[index - 1].tag == "NEG" else index - 1
-    ends = tokens.at(index + 1).text[:1] in ("?", ",")
+    ends = tokens.get(index + 1).text[:1] in ("?", ",")
     return ends and verb > 0 and _is_auxiliary(tokens[verb]) and tokens[verb - 1].text == ","
 
 
 def _is_auxiliary(token: Token) -> bool:
     """Return whether a token can be the verb of a question tag."""
-    return token.tag == "MD" or token.full in BE | DO | HAVE or token.low in EXPANDED
+    return token.tag == "MD" or token.expanded in BE | DO | HAVE or token.lower in EXPANDED

@@ -24,8 +24,8 @@ from graphneg.decoders.surface.forms import (
     EXPANDED,
     HAVE,
     article,
-    before_nt,
-    may_be_bare,
+    can_lack_article,
+    contracted_stem,
     noun_form,
     verb_form,
 )
@@ -64,7 +64,11 @@ def negate(sentence: SentenceDraft, k: int) -> None:
     """
     group = sentence.predicate(k)
     # For an infinitive, negate the verb before it: "I have to go" -> "I do not have to go".
-    if group is not None and group.to and sentence.tokens[group.to - 1].low in word_class("before-to"):
+    if (
+        group is not None
+        and group.infinitive_marker
+        and sentence.tokens[group.infinitive_marker - 1].lower in word_class("before-to")
+    ):
         group = sentence.finite(group) or group
     if group is None:
         if not _negate_phrase(sentence, k):
@@ -81,10 +85,10 @@ def negate(sentence: SentenceDraft, k: int) -> None:
     # The negation denies only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
     # "I did not sing but danced".
     for verb in sentence.conjuncts(group)[:1] if group.kind == "finite" and group.subject else ():
-        index = sentence.tokens.where(verb)
-        while index and sentence.tokens[index].low != "and":
+        index = sentence.tokens.index_of(verb)
+        while index and sentence.tokens[index].lower != "and":
             index -= 1
-        if sentence.tokens[index + 1].low == "also":
+        if sentence.tokens[index + 1].lower == "also":
             raise RealisationError("unclear-clause", "what and also joins would be half denied")
         if verb.tag in ("VBD", "VBZ", "VBP"):
             sentence.rewrite(sentence.tokens[index], "but", "CC")
@@ -107,7 +111,7 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     at, _ = sentence.sentence_bounds(group.first)
     # "Some of them came" becomes "None of them came", because "Some of them did not come" may be true as
     # well.
-    if tokens[at].low == "some" and tokens.at(at + 1).low == "of":
+    if tokens[at].lower == "some" and tokens.get(at + 1).lower == "of":
         is_first = all(other.first >= group.first for other in sentence.groups() if other.first > at)
         if is_first:
             sentence.rewrite(tokens[at], "none")
@@ -115,10 +119,10 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     if group.subject is None or group.kind != "finite":
         return False
     subject = tokens[group.subject[0]]
-    if subject.low in _UNIVERSAL:
+    if subject.lower in _UNIVERSAL:
         sentence.insert(group.subject[0], Token("not", "NEG"))
         return True
-    if (denied := _DENIED.get(subject.low)) is not None:
+    if (denied := _DENIED.get(subject.lower)) is not None:
         sentence.rewrite(subject, denied)
     return denied is not None
 
@@ -132,7 +136,7 @@ def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
     """
     start, tokens = group.start, sentence.tokens
     for index in (group.first - 1, start - 1):
-        if group.kind == "finite" and tokens.at(index).low in _DOUBTS and not group.inverted:
+        if group.kind == "finite" and tokens.get(index).lower in _DOUBTS and not group.inverted:
             sentence.cut(index, index + 1)
             group.chain[:] = [verb - (verb > index) for verb in group.chain]
             if group.subject:
@@ -140,7 +144,7 @@ def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
                 group.subject = (first - (first > index), end - (end > index))
             return
     for token in tokens[sentence.sentence_bounds(start)[0] : start]:
-        if token.low in _DOUBTS:
+        if token.lower in _DOUBTS:
             raise RealisationError("unclear-clause", f"{token.text} would stay")
 
 
@@ -150,37 +154,40 @@ def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
     if group.subject is None or group.inverted or group.kind != "finite" or not tokens[group.main].is_be:
         return
     end = start = group.subject[0]
-    while tokens.at(start - 1).tag in _BEFORE_QUALITY and tokens.at(start).low != "how":
+    while tokens.get(start - 1).tag in _BEFORE_QUALITY and tokens.get(start).lower != "how":
         start -= 1
     moved = tokens[start + 1 : end]
-    if not moved or tokens[start].low != "how" or moved[-1].tag not in ("JJ", "VBN"):
+    if not moved or tokens[start].lower != "how" or moved[-1].tag not in ("JJ", "VBN"):
         return
-    opened, shift = tokens[start].initial, end - start
+    opened, shift = tokens[start].sentence_initial, end - start
     tokens[group.main + 1 : group.main + 1] = moved
     sentence.cut(start, end)
     group.chain = [index - shift for index in group.chain]
     group.subject = (group.subject[0] - shift, group.subject[1] - shift)
-    tokens[start].initial = tokens[start].initial and opened
+    tokens[start].sentence_initial = tokens[start].sentence_initial and opened
 
 
 def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Insert a negation in the way that the form of the verb group requires."""
-    group.straighten()
+    group.undo_quotative_inversion()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
-    determiner = tokens.at(max(group.main + 1, group.subject[1])) if exists and group.subject else EDGE
+    determiner = tokens.get(max(group.main + 1, group.subject[1])) if exists and group.subject else EDGE
     if group.kind == "imperative":
         _negate_imperative(sentence, group)
-    elif verb.low in ("'d", "had") and tokens.at(group.first + 1).low == "better":
+    elif verb.lower in ("'d", "had") and tokens.get(group.first + 1).lower == "better":
         # After *had better*, *not* follows *better*: "You'd better go" -> "You'd better not go".
         sentence.insert(group.first + 2, Token("not", "NEG"))
     elif group.kind != "finite":
-        doer = tokens.at(tokens.back(group.first, ("RB",)) - 1)
+        doer = tokens.get(tokens.run_start(group.first, ("RB",)) - 1)
         # In "I always meant to", the tagger may have taken a finite verb for a participle. Refuse this.
-        if group.to is None and doer.low in ("i", "he", "she", "we", "they"):
+        if group.infinitive_marker is None and doer.lower in ("i", "he", "she", "we", "they"):
             raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
-        sentence.insert(group.to if group.to is not None else group.first, Token("not", "NEG"))
-    elif determiner.low in _INDEFINITE:
+        sentence.insert(
+            group.infinitive_marker if group.infinitive_marker is not None else group.first,
+            Token("not", "NEG"),
+        )
+    elif determiner.lower in _INDEFINITE:
         # After *there is*, the determiner becomes *no*: "There is a way" -> "There is no way".
         sentence.rewrite(determiner, "no", "DT")
     elif (
@@ -188,9 +195,9 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         # seen" -> "I have not seen", "I do." -> "I do not."
         verb.tag == "MD"
         or verb.is_be
-        or verb.low == "'d"
-        or (verb.full in DO and tokens.at(group.main + 1).tag in ("EN", "PU"))
-        or (verb.full in HAVE | DO and len(group.chain) > 1)
+        or verb.lower == "'d"
+        or (verb.expanded in DO and tokens.get(group.main + 1).tag in ("EN", "PU"))
+        or (verb.expanded in HAVE | DO and len(group.chain) > 1)
     ):
         _add_negation(sentence, verb, group)
     else:
@@ -199,20 +206,20 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Deny a clause with do-support: "I always saw it" -> "I did not always see it"."""
-    verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.said_of
+    verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.subject_tokens
     tag = verb.tense
-    if verb.low == lemma == verb_form(lemma, "VBD"):
+    if verb.lower == lemma == verb_form(lemma, "VBD"):
         # *put* and *read* do not show their tense. "She put it there" must be past, because it has no *-s*.
         # In other persons, assume the past if the text contains another past form.
-        third = subject and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
+        third = subject and (subject[-1].lower in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
         others = [token for token in sentence.tokens if token is not verb]
-        past = any(token.tag == "VBD" or token.low in ("was", "were", "had", "did") for token in others)
+        past = any(token.tag == "VBD" or token.lower in ("was", "were", "had", "did") for token in others)
         tag = "VBD" if third or past else "VBP"
     support, outside = Token(verb_form("do", tag), "AX"), word_class("outside-not")
     # Put *do* before adverbs such as *always*, but after those that must precede a negation: "It obviously
     # depends" -> "It obviously does not depend".
     first = group.subject[1] if group.subject else index
-    inner = [token.tag == "RB" and token.low not in outside for token in sentence.tokens[first:index]]
+    inner = [token.tag == "RB" and token.lower not in outside for token in sentence.tokens[first:index]]
     while inner and inner.pop():
         index -= 1
     sentence.inflect(verb, "VB")
@@ -228,25 +235,25 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     """
     second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
-    perfect = second.low == "have" and group is not None and len(group.chain) > 2
+    perfect = second.lower == "have" and group is not None and len(group.chain) > 2
     # *'d* is *had* in "I'd seen it" and *would* in "I'd see it".
     would = "had" if second.tag == "VBN" else "would"
     # Write clitics out: "I'll see it" -> "I will not see it". The negation of "You must have seen it" is "You
     # cannot have seen it".
-    full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.low)
-    if verb.low in ("may", "might") and group is not None and subject_end is None:
+    full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.lower)
+    if verb.lower in ("may", "might") and group is not None and subject_end is None:
         full = _sure(sentence, group)
     if full is not None:
         sentence.rewrite(verb, full)
     # Write *cannot* as one word, except in tokenised text: "I can see it" -> "I cannot see it".
-    if verb.low == "can" and not sentence.contracts and not sentence.tokenised and subject_end is None:
+    if verb.lower == "can" and not sentence.contracts and not sentence.tokenised and subject_end is None:
         sentence.rewrite(verb, "cannot")
         return
     # After the clitic *'s*, use *not*: "It's not", never "It'sn't".
-    stem = before_nt(verb.text) if sentence.contracts and verb.low != "'s" else None
+    stem = contracted_stem(verb.text) if sentence.contracts and verb.lower != "'s" else None
     if stem is not None:
         sentence.rewrite(verb, stem)
-    after = sentence.tokens.where(verb) + 1
+    after = sentence.tokens.index_of(verb) + 1
     index = after if stem is not None or subject_end is None else subject_end
     sentence.insert(index, Token("not" if stem is None else "n't", "NEG"))
 
@@ -260,13 +267,13 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     not see it".
     """
     tokens, main = sentence.tokens, sentence.tokens[group.main]
-    low = tokens[group.subject[0]].low if group.subject else ""
+    low = tokens[group.subject[0]].lower if group.subject else ""
     state = main.is_be or (group.second.is_be and main.tag != "VBG")
     # Do not use *cannot* for "It may be able to", because "cannot be able to" is not English.
-    state = state and tokens.at(group.main + 1).low not in word_class("no-cannot")
-    if state or (group.second.full == "have" and len(group.chain) > 2):
+    state = state and tokens.get(group.main + 1).lower not in word_class("no-cannot")
+    if state or (group.second.expanded == "have" and len(group.chain) > 2):
         return "can"
-    asked = group.verb.low == "may" and low in ("you", "i", "we")
+    asked = group.verb.lower == "may" and low in ("you", "i", "we")
     if asked and main.lemma not in word_class("stative-verbs"):
         return None
     past = any(token.tag == "VBD" for token in tokens[: group.first])
@@ -279,11 +286,11 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     start, _ = sentence.sentence_bounds(index)
     # In "Sit down and listen", it is not clear which of the two orders is to be denied.
     continued = any(token.tag in VERBS for token in tokens[start:index])
-    sentence.refuse("negative-order", index, continued=continued)
-    if tokens[index].low == "let" and tokens.at(index + 1).low in ("'s", "us"):
+    sentence.apply_rules("negative-order", index, continued=continued)
+    if tokens[index].lower == "let" and tokens.get(index + 1).lower in ("'s", "us"):
         sentence.insert(index + 2, Token("not", "NEG"))
         return
-    while tokens.at(index - 1).low in ("always", "just", "only"):
+    while tokens.get(index - 1).lower in ("always", "just", "only"):
         index -= 1
     sentence.insert(index, Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG"))
 
@@ -302,27 +309,27 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     tokens, indices, inner = sentence.tokens, sentence.indices(k), sentence.subtree_indices(k)
     if indices and sentence.is_noun(indices[0]):
         start, _ = sentence.noun_phrase(indices[0])
-        before, clause = tokens.at(start - 1), sentence.finite_before(start)
+        before, clause = tokens.get(start - 1), sentence.finite_before(start)
         # Refuse "I won't say a word": "I won't say no word" would contain two negations.
         if clause is not None and clause.negations:
             raise RealisationError("already-negative", f"the clause of {sentence.node(k).label} is negative")
         # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
-        if before.low not in ("what", "such", "not"):
+        if before.lower not in ("what", "such", "not"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))
                 return True
-            if tokens[start].low in _INDEFINITE:
+            if tokens[start].lower in _INDEFINITE:
                 sentence.rewrite(tokens[start], "no", "DT")
                 return True
     if not inner or any(child.value == "expressive" for child in sentence.graph.children(k)):
         return False
     start, end = sentence.sentence_bounds(min(inner))
     clause = any(start <= group.main < end for group in sentence.groups() if group.is_main)
-    start = min(end, tokens.over(start, ("QT", "PU", "CC", "UH")))
-    first = tokens.at(start)
+    start = min(end, tokens.run_end(start, ("QT", "PU", "CC", "UH")))
+    first = tokens.get(start)
     # Refuse "Sounds good", which has a verb without a subject. The tagger may take such a verb for a noun.
-    negative = first.low in scope.NEGATIVE_WORDS | {"not"}
-    verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs") | _DOUBTS
+    negative = first.lower in scope.NEGATIVE_WORDS | {"not"}
+    verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.lower in word_class("bare-verbs") | _DOUBTS
     if clause or start >= end or negative or verbal:
         return False
     refuse_idiom(sentence, start)
@@ -355,7 +362,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
         scope.refuse_answer(sentence, negations[0])
         scope.refuse_set_phrase(sentence, negations[0], group)
     tag = scope.question_tag(sentence, group) if group is not None else None
-    if indices and sentence.tokens[indices[0]].low in ("not", "n't"):
+    if indices and sentence.tokens[indices[0]].lower in ("not", "n't"):
         own = (other for other in sentence.groups() if indices[0] in other.negations)
         _remove_not(sentence, indices[0], next(own, group))
     elif indices:
@@ -376,8 +383,10 @@ def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
     for index, token in enumerate(sentence.tokens[start:], start):
         if token.tag in ("EN", "SC", "WP"):
             return None
-        prefixed = NEGATIVE_PREFIX.match(token.low) and token.tag in ("JJ", "RB", "VBN", "VBD")
-        if token.low in scope.NEGATIVE_WORDS or (prefixed and readings(NEGATIVE_PREFIX.sub("", token.low))):
+        prefixed = NEGATIVE_PREFIX.match(token.lower) and token.tag in ("JJ", "RB", "VBN", "VBD")
+        if token.lower in scope.NEGATIVE_WORDS or (
+            prefixed and readings(NEGATIVE_PREFIX.sub("", token.lower))
+        ):
             return index
     return None
 
@@ -392,17 +401,17 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
     if group is not None:
         scope.to_affirmative(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
-        verb = tokens.at(index - 1)
+        verb = tokens.get(index - 1)
     # Write a contracted stem in full: "won't" -> "will", "can't" -> "can".
-    if verb.low in EXPANDED:
-        sentence.rewrite(verb, EXPANDED[verb.low])
+    if verb.lower in EXPANDED:
+        sentence.rewrite(verb, EXPANDED[verb.lower])
     # Remove the supporting *do* and move its tense to the main verb: "I did not see it" -> "I saw it".
-    supported = inside and verb.low in DO and main is not verb and main.tag in ("VB", "VBP")
+    supported = inside and verb.lower in DO and main is not verb and main.tag in ("VB", "VBP")
     if supported and group is not None and not group.inverted:
         tag = "VB" if group.kind == "imperative" else verb.tense
         tokens.remove(verb)
         sentence.inflect(main, tag)
-        main.initial = main.initial or (verb.initial and main.capital)
+        main.sentence_initial = main.sentence_initial or (verb.sentence_initial and main.capital)
 
 
 def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> None:
@@ -411,21 +420,21 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
     Raises:
         RealisationError: The word is *nor* (``unclear-clause``): "nor do I".
     """
-    token, following = sentence.tokens[index], sentence.tokens.at(index + 1)
+    token, following = sentence.tokens[index], sentence.tokens.get(index + 1)
     # Negative adverbs are removed: "I never see it" -> "I see it".
-    if token.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
+    if token.lower in ("never", "hardly", "scarcely", "rarely", "seldom"):
         sentence.cut(index, index + 1)
-    elif token.low == "no" and following.text:
+    elif token.lower == "no" and following.text:
         _positive_determiner(sentence, index, following)
-    elif token.low == "without" and following.tag == "VBG":
+    elif token.lower == "without" and following.tag == "VBG":
         # *without* becomes *while*: "He went without seeing it" -> "He went while seeing it".
         sentence.rewrite(token, "while", "SC")
-    elif token.low == "nor":
+    elif token.lower == "nor":
         raise RealisationError("unclear-clause", "nor can't be undone alone")
-    elif token.low in scope.POSITIVE:
+    elif token.lower in scope.POSITIVE:
         # The *nor* after *neither* becomes *and*: "neither tea nor coffee" -> "both tea and coffee".
-        for other in sentence.tokens[index:] if token.low == "neither" else ():
-            if other.low == "nor":
+        for other in sentence.tokens[index:] if token.lower == "neither" else ():
+            if other.lower == "nor":
                 sentence.rewrite(other, "and")
         _positive_quantity(sentence, token, following)
     else:
@@ -440,16 +449,16 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
 
     Examples: "neither boy is" -> "both boys are", "none of them is" -> "some of them are".
     """
-    both = token.low == "neither"
-    several = both or following.low == "of"
-    sentence.rewrite(token, scope.POSITIVE[token.low])
-    second = sentence.tokens.at(sentence.tokens.where(token) + 2)
-    if both and following.tag == "NN" and second.low not in ("and", "nor"):
-        sentence.rewrite(following, noun_form(following.low, "NNS"), "NNS")
-    tokens, index = sentence.tokens, sentence.tokens.where(token)
-    behind = tokens[index + 2 : index + 6] if following.low == "of" else []
+    both = token.lower == "neither"
+    several = both or following.lower == "of"
+    sentence.rewrite(token, scope.POSITIVE[token.lower])
+    second = sentence.tokens.get(sentence.tokens.index_of(token) + 2)
+    if both and following.tag == "NN" and second.lower not in ("and", "nor"):
+        sentence.rewrite(following, noun_form(following.lower, "NNS"), "NNS")
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
+    behind = tokens[index + 2 : index + 6] if following.lower == "of" else []
     counted = any(
-        other.low in ("them", "us", "you", "these", "those") or other.tag == "NNS" for other in behind
+        other.lower in ("them", "us", "you", "these", "those") or other.tag == "NNS" for other in behind
     )
     after = (group for group in sentence.groups() if group.first > index and group.kind == "finite")
     group = next(after, None)
@@ -470,26 +479,26 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
             than".
     """
     tokens, token = sentence.tokens, sentence.tokens[index]
-    if following.low in ("longer", "one"):
+    if following.lower in ("longer", "one"):
         sentence.cut(index + 1, index + 2)
-        still = following.low == "longer"
+        still = following.lower == "longer"
         sentence.rewrite(token, "still" if still else "someone", "RB" if still else "PN")
         return
-    if following.low in ("more", "less") or following.tag in ("PU", "EN"):
-        raise RealisationError("unclear-clause", f"no {following.low} can't be undone")
+    if following.lower in ("more", "less") or following.tag in ("PU", "EN"):
+        raise RealisationError("unclear-clause", f"no {following.lower} can't be undone")
     end = index + 1
     # Find the end of the noun phrase, which may contain joined adjectives: "no right or wrong answers".
     while end < len(tokens):
         after = tokens[end + 1].tag if end + 1 < len(tokens) else ""
         described = not sentence.is_noun(end - 1) and after in _IN_PHRASE
-        joins = tokens[end].low in ("or", "and") and (described or after == "JJ")
+        joins = tokens[end].lower in ("or", "and") and (described or after == "JJ")
         if not joins and tokens[end].tag not in _IN_PHRASE:
             break
         end += 1
     head = tokens[end - 1]
     # In "There are no fish", only the verb shows that the noun is plural.
-    plural = head.tag == "NNS" or tokens.at(index - 1).low in ("are", "were", "'re")
-    if not plural and (tokens.at(index - 1).low == "of" or may_be_bare(head.low)):
+    plural = head.tag == "NNS" or tokens.get(index - 1).lower in ("are", "were", "'re")
+    if not plural and (tokens.get(index - 1).lower == "of" or can_lack_article(head.lower)):
         sentence.cut(index, index + 1)
     else:
         sentence.rewrite(token, "some" if plural else article(following.text), "DT")

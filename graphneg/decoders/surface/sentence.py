@@ -4,7 +4,7 @@ Edits refer to nodes of the AMR graph, but the rules of grammar are about words.
 text that is edited with its graph. It finds the tokens that express a node, the verb group that asserts the
 node (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `phrase`
 returns the contiguous words of a subtree. Many conditions under which edits are refused are rules in
-``refusals.tsv``, which `SentenceDraft.refuse` applies.
+``refusals.tsv``, which `SentenceDraft.apply_rules` applies.
 
 Input: an `AlignedText` and node numbers. Output: token indices, verb groups, phrases.
 
@@ -91,11 +91,11 @@ def refusals() -> dict[str, list[Rule]]:
     A row consists of the name of a rule set, a code, a message and conditions. The rule applies if all of its
     conditions are met. Conditions have these forms:
 
-    - ``before.low=a|an``: the feature of a token is one of the words. The features are ``low``, ``tag``,
-        ``full``, ``lemma``, ``text`` and ``kind``.
+    - ``before.lower=a|an``: the feature of a token is one of the words. The features are ``lower``, ``tag``,
+        ``expanded``, ``lemma``, ``text`` and ``kind``.
     - ``wanted.kind!=person``: the semantic class of a word is not this one.
     - ``wanted=often``: the word is this one.
-    - ``asked``, ``!asked`` and ``before.initial``: a flag is set, or is not set.
+    - ``asked``, ``!asked`` and ``before.sentence_initial``: a flag is set, or is not set.
     - ``before.text=``: there is no such token.
 
     Instead of a word, ``@name`` stands for all words of a class in ``word_classes.tsv``.
@@ -121,7 +121,7 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 def _feature(thing: Known, feature: str) -> str:
     """Return a feature of a value as a string; for a flag, ``yes`` or ``no``."""
     if feature == "kind":
-        return kind_of(thing.low if isinstance(thing, Token) else str(thing))
+        return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
     return value if isinstance(value, str) else "yes" if value else "no"
 
@@ -139,7 +139,7 @@ class SentenceDraft(Draft):
 
     def __init__(self, reading: AlignedText) -> None:
         """Initialize the draft with editable copies of the tokens."""
-        tokens, self.owned = reading.tokens()
+        tokens, self.tokens_of_node = reading.tokens()
         super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph
 
@@ -147,7 +147,7 @@ class SentenceDraft(Draft):
         """Return the current verb groups, in order."""
         return groups(self.tokens)
 
-    def refuse(self, rules: str, index: int, **known: Known) -> None:
+    def apply_rules(self, rules: str, index: int, **known: Known) -> None:
         """Raise an error if a rule of a rule set applies to the words around an index.
 
         A rule applies if all its conditions are met. If several rules apply, the first one gives the code and
@@ -164,7 +164,7 @@ class SentenceDraft(Draft):
             RealisationError: A rule applies.
         """
         steps = {"before": -1, "token": 0, "after": 1, "after2": 2}
-        known = {name: self.tokens.at(index + step) for name, step in steps.items()} | known
+        known = {name: self.tokens.get(index + step) for name, step in steps.items()} | known
         for rule in refusals()[rules]:
             checks = [_feature(known[at], of) in values for at, of, values, _ in rule.conditions]
             if checks == [holds for _, _, _, holds in rule.conditions]:
@@ -195,7 +195,9 @@ class SentenceDraft(Draft):
         Returns:
             The indices in ascending order.
         """
-        return sorted(index for token in self.owned.get(k, ()) if (index := self.tokens.where(token)) >= 0)
+        return sorted(
+            index for token in self.tokens_of_node.get(k, ()) if (index := self.tokens.index_of(token)) >= 0
+        )
 
     def subtree_indices(self, k: int) -> list[int]:
         """Return the current token indices of all nodes of a subtree.
@@ -282,11 +284,11 @@ class SentenceDraft(Draft):
         Returns:
             True for such a clause.
         """
-        if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].low not in BE:
+        if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].lower not in BE:
             return False
         start, end = group.subject
         pronoun = end - start == 1 and self.tokens[start].tag in ("PRS", "PRO")
-        return pronoun and self.tokens.at(start - 1).low == "here"
+        return pronoun and self.tokens.get(start - 1).lower == "here"
 
     def presents(self, group: VerbGroup) -> bool:
         """Return whether a clause presents something to the addressee.
@@ -300,11 +302,17 @@ class SentenceDraft(Draft):
         Returns:
             True for such a clause.
         """
-        place, verb = self.tokens.at(group.first - 1), self.tokens[group.main]
-        if place.low not in ("here", "there") or self.tokens.at(group.first - 2).tag in _NO_START:
+        place, verb = self.tokens.get(group.first - 1), self.tokens[group.main]
+        if place.lower not in ("here", "there") or self.tokens.get(group.first - 2).tag in _NO_START:
             return False
-        shown = self.tokens.at(group.main + 1)
-        definite = shown.tag in ("PS", "NNP", "PRS") or shown.low in ("the", "this", "that", "these", "those")
+        shown = self.tokens.get(group.main + 1)
+        definite = shown.tag in ("PS", "NNP", "PRS") or shown.lower in (
+            "the",
+            "this",
+            "that",
+            "these",
+            "those",
+        )
         return verb.lemma in ("come", "go") or (verb.is_be and definite)
 
     def inside_list(self, comma: int) -> bool:
@@ -323,7 +331,7 @@ class SentenceDraft(Draft):
                 break
             if token.tag in VERBS or token.tag in ("SC", "WP", "PRS", "TO"):
                 return False
-            joint = joint or token.low in ("and", "or")
+            joint = joint or token.lower in ("and", "or")
         return joint
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
@@ -343,9 +351,12 @@ class SentenceDraft(Draft):
             shares = other.kind == "bare" or (other.kind == "finite" and other.subject == group.subject)
             if other.kind == "finite" and not shares:
                 break
-            verb, joint = self.tokens[other.first], self.tokens.at(self.tokens.back(other.first, ("RB",)) - 1)
+            verb, joint = (
+                self.tokens[other.first],
+                self.tokens.get(self.tokens.run_start(other.first, ("RB",)) - 1),
+            )
             lone = len(other.chain) == 1 and verb.tag in ("VB", "VBD", "VBZ", "VBP")
-            if lone and shares and joint.low == "and" and not other.negations:
+            if lone and shares and joint.lower == "and" and not other.negations:
                 verbs.append(verb)
         return verbs
 
@@ -360,22 +371,22 @@ class SentenceDraft(Draft):
             attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
             # A verb without a node is a light verb: the graph of "take a walk" contains only ``walk-01``.
             verb, between = tokens[group.main], tokens[group.main + 1 : index]
-            light = verb.lemma in word_class("linking-or-light") or verb.low == "'s"
+            light = verb.lemma in word_class("linking-or-light") or verb.lower == "'s"
             if not light and self._owner(verb) is None:
                 light = not any(token.tag == "IN" for token in between)
             if fits and index >= end and not attributive and light:
                 return group
         # In "How beautiful you are!", the complement precedes the verb and its subject.
         after = next((group for group in known if group.main > index), None)
-        if after is not None and after.subject is not None and tokens[after.main].low in BE | {"'s"}:
-            opens = index == 0 or tokens[index - 1].low in ("how", "what", "so", "such", '"')
+        if after is not None and after.subject is not None and tokens[after.main].lower in BE | {"'s"}:
+            opens = index == 0 or tokens[index - 1].lower in ("how", "what", "so", "such", '"')
             if index < after.subject[0] and opens:
                 return after
         return None
 
     def _owner(self, token: Token) -> int | None:
         """Return the number of the first node that a token expresses, or None if there is none."""
-        return next((k for k, tokens in self.owned.items() if token in tokens), None)
+        return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
         """Return the copula nearest to the arguments of a node without words, such as most ``-91`` frames.
@@ -390,7 +401,7 @@ class SentenceDraft(Draft):
         distances: list[tuple[int, int]] = []
         for number, group in enumerate(known if around else ()):
             main = self.tokens[group.main]
-            if group.is_main and (main.low in light or not self._owner(main)):
+            if group.is_main and (main.lower in light or not self._owner(main)):
                 distances.append((max(min(around) - group.main, group.main - max(around), 0), number))
         distance, nearest = min(distances, default=(_COPULA_REACH + 1, 0))
         return known[nearest] if distance <= _COPULA_REACH else None
@@ -401,7 +412,7 @@ class SentenceDraft(Draft):
         Returns:
             The node numbers by token index. If several nodes share a token, the lowest number.
         """
-        return {index: k for k in sorted(self.owned, reverse=True) for index in self.indices(k)}
+        return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}
 
     def is_noun(self, index: int) -> bool:
         """Return whether the token at an index is a noun.
@@ -412,7 +423,7 @@ class SentenceDraft(Draft):
         Returns:
             True if the token exists and is a noun.
         """
-        return self.tokens.at(index).tag in NOUNS
+        return self.tokens.get(index).tag in NOUNS
 
     def sentence_bounds(self, index: int) -> tuple[int, int]:
         """Return the bounds of the sentence around an index.
@@ -431,7 +442,7 @@ class SentenceDraft(Draft):
             start += 1
         while end < len(tokens) and tokens[end].tag != "EN":
             end += 1
-        return start, tokens.over(end, ("EN",))
+        return start, tokens.run_end(end, ("EN",))
 
     def noun_phrase(self, index: int) -> tuple[int, int]:
         """Return the bounds of the simple noun phrase around a noun.
@@ -444,7 +455,7 @@ class SentenceDraft(Draft):
             determiner, modifiers and head, without a preceding preposition or conjunct.
         """
         tokens, end = self.tokens, index + 1
-        while self.is_noun(end) and tokens[end].low not in TIME_NOUNS:
+        while self.is_noun(end) and tokens[end].lower not in TIME_NOUNS:
             end += 1
         start = noun_phrase_start(tokens, end)
         links = (other for other in range(end - 1, start - 1, -1) if tokens[other].tag in ("IN", "CC", "TO"))
@@ -505,9 +516,9 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
         return _noun_phrase(sentence, k, start, high, head)
     if tag in ("JJ", "VBN", "VBG"):
         # Degree words belong to the phrase of the adjective: "very happy".
-        while low and tokens[low - 1].low in word_class("degree-words"):
+        while low and tokens[low - 1].lower in word_class("degree-words"):
             low -= 1
-        if sentence.is_noun(high) or tokens.at(high).tag == "JJ":
+        if sentence.is_noun(high) or tokens.get(high).tag == "JJ":
             return Phrase(low, max(head + 1, high), "modifier", head)
         return Phrase(low, high, "adjective", head)
     return Phrase(start, high, "adverb" if tag in ("RB", "WP") else "other", head)
@@ -601,16 +612,16 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
             break
         # The phrase of a noun must not include a finite verb, unless the verb is in a relative clause: "the
         # man who left".
-        finite = tokens[index].tag in FINITE and tokens.at(index - 1).tag not in _RELATIVE
+        finite = tokens[index].tag in FINITE and tokens.get(index - 1).tag not in _RELATIVE
         if sentence.is_noun(head) and finite:
             break
         high = max(high, index + 1)
     if low < head:
-        while tokens.at(low - 1).tag in ("DT", "PS", "JJ") and tokens[low].tag in (*NOUNS, "JJ", "CD"):
+        while tokens.get(low - 1).tag in ("DT", "PS", "JJ") and tokens[low].tag in (*NOUNS, "JJ", "CD"):
             low -= 1
-        if tokens.at(low - 1).tag == "IN" and tokens[head].tag in VERBS:
+        if tokens.get(low - 1).tag == "IN" and tokens[head].tag in VERBS:
             low -= 1
-    return low, max(head + 1, tokens.back(high, _HANGING))
+    return low, max(head + 1, tokens.run_start(high, _HANGING))
 
 
 def _has_mark(tokens: Sequence[Token]) -> bool:
@@ -622,7 +633,7 @@ def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
     """Return whether a word belongs to a conjunct of the subtree and may therefore follow a comma."""
     token = sentence.tokens[index]
     for inner in range(k + 1, sentence.node(k).subtree_last + 1):
-        at: int | None = inner if token in sentence.owned.get(inner, ()) else None
+        at: int | None = inner if token in sentence.tokens_of_node.get(inner, ()) else None
         while at is not None and at > k:
             if re.match(r"op\d", sentence.node(at).role or ""):
                 return token.tag not in ("PRS", "PRO")

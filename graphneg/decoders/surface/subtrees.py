@@ -14,7 +14,7 @@ from __future__ import annotations
 from graphneg.decoders.surface.agreement import PEOPLE, agree_with, is_subject
 from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import Token, Tokens
-from graphneg.decoders.surface.forms import Case, agree, article, may_be_bare, pronoun, pronoun_cases
+from graphneg.decoders.surface.forms import Case, agree, article, can_lack_article, pronoun, pronoun_cases
 from graphneg.decoders.surface.grafts import splice
 from graphneg.decoders.surface.mood import assertion, end_plain, strip_to_base, uninvert
 from graphneg.decoders.surface.sentence import Phrase, RealisationError, SentenceDraft, phrase
@@ -72,7 +72,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
     above = sentence.indices(node.parent) if node.parent is not None else []
     # In "boa constrictors", the word *boa* of the subtree is part of a compound with the word of its parent.
     inner = bool(above) and target.start <= above[0] < target.head
-    sentence.refuse("drop", target.start, kind=target.kind, role=role, inner=inner)
+    sentence.apply_rules("drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
         sentence.rewrite(tokens[target.start], "the", "DT")
     elif target.kind not in ("nominal", "verb") or not _replace_argument(sentence, k, target):
@@ -86,17 +86,17 @@ def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
         RealisationError: The noun needs its determiner, or there is no noun (``unclear-clause``).
     """
     tokens, token = sentence.tokens, sentence.tokens[target.start]
-    end = tokens.over(target.end, _MODIFIERS)
-    if token.low in ("a", "an", "the", "such", "what", "which") or end == target.end:
+    end = tokens.run_end(target.end, _MODIFIERS)
+    if token.lower in ("a", "an", "the", "such", "what", "which") or end == target.end:
         raise RealisationError("unclear-clause", f"{token.text} can't be left out")
     head, following = tokens[end - 1], tokens[target.end]
-    determined = tokens.at(target.start - 1).tag in ("DT", "PS", "POS") or following.tag in ("DT", "PS")
-    if token.low in ("this", "that", "these", "those"):
+    determined = tokens.get(target.start - 1).tag in ("DT", "PS", "POS") or following.tag in ("DT", "PS")
+    if token.lower in ("this", "that", "these", "those"):
         sentence.rewrite(token, "the", "DT")
-    elif head.tag in ("NNS", "NNP") or determined or may_be_bare(head.low):
+    elif head.tag in ("NNS", "NNP") or determined or can_lack_article(head.lower):
         sentence.cut(target.start, target.end)
     else:
-        sentence.rewrite(token, "the" if token.low in _QUANTIFIERS else article(following.text), "DT")
+        sentence.rewrite(token, "the" if token.lower in _QUANTIFIERS else article(following.text), "DT")
 
 
 def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
@@ -106,10 +106,10 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
         True if the phrase was replaced; False if it is none of these.
     """
     tokens, head = sentence.tokens, sentence.tokens[target.head]
-    before, after = tokens.at(target.start - 1), tokens.at(target.end)
+    before, after = tokens.get(target.start - 1), tokens.get(target.end)
     if target.kind == "verb":
         # An infinitive after a verb becomes *something*: "I want to sleep" -> "I want something".
-        infinitive = before.tag == "TO" and tokens.at(target.start - 2).tag in VERBS
+        infinitive = before.tag == "TO" and tokens.get(target.start - 2).tag in VERBS
         if infinitive:
             tokens[target.start - 1 : target.end] = [Token("something", "PN")]
         return infinitive
@@ -123,7 +123,7 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
     if not (subject or objective) or "CC" in (before.tag, after.tag):
         return False
     known = pronoun_cases(head.text)
-    person = sentence.node(k).concept == "person" or head.low in PEOPLE or (known and known[0][0] != "it")
+    person = sentence.node(k).concept == "person" or head.lower in PEOPLE or (known and known[0][0] != "it")
     replacement = Token("someone" if person else "something", "PN")
     splice(sentence, target, [replacement])
     if subject:
@@ -138,21 +138,21 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
         _check_copula(sentence, target)
     # Remove a preposition before the phrase: "I saw it in Rome" -> "I saw it".
     if target.kind not in ("adjective", "modifier", "adverb"):
-        start = tokens.back(start, ("IN", "TO", "SC", "WP"))
+        start = tokens.run_start(start, ("IN", "TO", "SC", "WP"))
     # Remove a preposition and a pronoun after a noun: "of it" in "the name of it".
-    if target.kind == "nominal" and tokens.at(end).tag == "IN" and tokens.at(end + 1).tag == "PRO":
+    if target.kind == "nominal" and tokens.get(end).tag == "IN" and tokens.get(end + 1).tag == "PRO":
         end += 2
     if target.kind in ("verb", "clause", "predicate"):
-        end = tokens.over(end, ("PRO",))
+        end = tokens.run_end(end, ("PRO",))
     if conjunct and _last_of_list(sentence, start, end):
         return
-    before, after = tokens.at(start - 1), tokens.at(end)
+    before, after = tokens.get(start - 1), tokens.get(end)
     # Remove the conjunction together with a conjunct: the *and* of "apples and pears".
     if conjunct and before.tag == "CC" and after.tag != "CC":
         start -= 1
     elif conjunct and after.tag == "CC" and before.tag not in ("PU", "EN"):
         end += 1
-    before, after = tokens.at(start - 1), tokens.at(end)
+    before, after = tokens.get(start - 1), tokens.get(end)
     # If the phrase is between commas, or between a comma and an end mark, remove one comma.
     if before.text == "," and after.text in (",", ".", "!", "?"):
         start -= 1
@@ -170,14 +170,14 @@ def _last_of_list(sentence: SentenceDraft, start: int, end: int) -> bool:
         True if the phrase is the last item of a list and was removed.
     """
     tokens = sentence.tokens
-    if start < 3 or tokens[start - 1].low not in ("and", "or"):
+    if start < 3 or tokens[start - 1].lower not in ("and", "or"):
         return False
     cut = start - 2 if tokens[start - 2].text == "," else start - 1
     reach = range(cut - 1, max(-1, cut - 1 - _LIST_REACH), -1)
     comma = next((index for index in reach if tokens[index].text == ","), None)
     if comma is None or any(token.tag in (*VERBS, "IN", "SC", "QT") for token in tokens[comma + 1 : cut]):
         return False
-    tokens[comma].text, tokens[comma].tag, tokens[comma].home = tokens[start - 1].text, "CC", -1
+    tokens[comma].text, tokens[comma].tag, tokens[comma].original_index = tokens[start - 1].text, "CC", -1
     sentence.cut(cut, end)
     return True
 
@@ -187,7 +187,7 @@ def _check_copula(sentence: SentenceDraft, target: Phrase) -> None:
     tokens, index = sentence.tokens, target.start
     while index and (tokens[index - 1].tag in ("RB", "NEG") or tokens[index - 1].text == ","):
         index -= 1
-    verb, complete = tokens.at(index - 1), tokens.at(target.end).tag in _COMPLEMENTS
+    verb, complete = tokens.get(index - 1), tokens.get(target.end).tag in _COMPLEMENTS
     links = verb.is_be or verb.lemma in ("become", "seem")
     if links and not complete and any(group.main == index - 1 for group in sentence.groups()):
         raise RealisationError("unclear-clause", "the verb would have no predicate")
@@ -213,26 +213,26 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     start, _ = sentence.sentence_bounds(group.first)
     if group.asks and any(token.tag == "WP" for token in tokens[start : group.first]):
         raise RealisationError("unclear-clause", "a question with a question word can't stand under a verb")
-    index = min(group.first, tokens.over(start, ("CC", "UH", "PU", "QT")))
+    index = min(group.first, tokens.run_end(start, ("CC", "UH", "PU", "QT")))
     # Insert the new predicate after an introducing adverb: "So I like it" -> "So I doubt that I like it".
-    while index < group.first and tokens[index].low in _LEAD_ADVERBS:
+    while index < group.first and tokens[index].lower in _LEAD_ADVERBS:
         if tokens[index + 1].tag in ("SC", "JJ", "RB"):
             break
         index += 2 if tokens[index + 1].text == "," else 1
     # Refuse sentences that begin with an apology ("Sorry, I like it"), an answer or thanks, and incomplete
     # sentences.
-    answers = any(token.low in word_class("no-clauses") for token in tokens[start : index + 1])
+    answers = any(token.lower in word_class("no-clauses") for token in tokens[start : index + 1])
     before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
     marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
     if answers or marked or tokens[index].tag == "TO" or is_dangling(tokens, index):
         raise RealisationError("unclear-clause", "something that is no clause can't stand under a verb")
     opener = _opener_of(concept, person)
-    own = [token.low for token in group.said_of] == [person]
+    own = [token.lower for token in group.subject_tokens] == [person]
     # Refuse "I agree that I stayed", which nobody says.
     if own and concept in word_class("about-others"):
         raise RealisationError("kind-mismatch", f"nobody would {lexeme(concept)} with a claim about himself")
     if group.quotative and index == group.first:
-        group.straighten()
+        group.undo_quotative_inversion()
     # A question becomes a statement first: "Do you like it?" -> "I doubt that you like it."
     if group.asks and group.subject is not None:
         uninvert(sentence, group)
@@ -252,7 +252,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         and group.subject == (group.first - 1, group.first)
     ):
         # If both clauses have the same subject, use an infinitive: "I like it" -> "I refuse to like it".
-        subject = group.said_of
+        subject = group.subject_tokens
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
             raise RealisationError("unsupported-edit", "nobody refuses what he is doing")
         strip_to_base(sentence, group)
@@ -272,7 +272,7 @@ def is_dangling(tokens: Tokens, start: int) -> bool:
         True if a mark or a conjunction follows a *to*.
     """
     ends = ("EN", "PU", "QT", "CC", "SC")
-    return any(tokens[i].tag == "TO" and tokens.at(i + 1).tag in ends for i in range(start, len(tokens)))
+    return any(tokens[i].tag == "TO" and tokens.get(i + 1).tag in ends for i in range(start, len(tokens)))
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
@@ -281,7 +281,7 @@ def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
     for group in sentence.groups():
         if start <= group.first < end and group.is_main:
             opens = group.subject[0] if group.subject else group.first
-            if opens == start or sentence.tokens.at(opens - 1).tag not in ("SC", "WP"):
+            if opens == start or sentence.tokens.get(opens - 1).tag not in ("SC", "WP"):
                 return group
     return default
 
@@ -321,15 +321,15 @@ def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person
     """
     tokens, index = sentence.tokens, group.first
     negations, main = [tokens[negation] for negation in group.negations], tokens[group.main]
-    if main.low == "let" and tokens[index + 1].low in ("'s", "us"):
+    if main.lower == "let" and tokens[index + 1].lower in ("'s", "us"):
         raise RealisationError("unclear-clause", "let us can't stand under a verb")
-    if main.low == "please":
+    if main.lower == "please":
         raise RealisationError("unclear-clause", "please is no order")
     # Remove the negation and its *do*, and add *not* to the new clause: "Don't go" -> "I order you not to
     # go".
     for token in negations:
         tokens.remove(token)
-    if negations and tokens[index].low == "do" and tokens[index] is not main:
+    if negations and tokens[index].lower == "do" and tokens[index] is not main:
         tokens.pop(index)
     no = [Token("not", "NEG")] if negations else []
     verb = _opener(lexeme(concept).split(" ")[0], person)

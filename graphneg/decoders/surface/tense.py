@@ -15,7 +15,7 @@ from itertools import dropwhile, pairwise
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, before_nt
+from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, contracted_stem
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.noun_kinds import lexeme
@@ -54,11 +54,11 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
     if group is None or group.kind != "finite":
         group = sentence.finite_before(index) or group
-    sentence.refuse("set-time", index, word=word, tense=tense)
+    sentence.apply_rules("set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
     # Some combinations have another usual form: "tomorrow night" -> "last night", not "yesterday night".
     index = sentence.head(k)
-    together = f"{word}_{sentence.tokens.at(index + 1).low}"
+    together = f"{word}_{sentence.tokens.get(index + 1).lower}"
     if (usual := word_map("times-together").get(together)) is not None:
         sentence.rewrite(sentence.tokens[index], usual)
     if group is not None and tense in ("past", "future") and group.kind == "finite":
@@ -82,7 +82,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     """
     word, tokens = lexeme(concept), sentence.tokens
     tense = TENSES.get(word, "")
-    if any(token.low == word for token in tokens):
+    if any(token.lower == word for token in tokens):
         raise RealisationError("unchanged", f"the utterance says {word} already")
     group = sentence.finite(sentence.predicate(k))
     if group is None or not group.is_main:
@@ -91,26 +91,26 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     start, end = sentence.sentence_bounds(group.main)
     rest = tokens[group.main : end]
     # In "She moved when she was ten", the clause with *when* shows that the event is past.
-    dated = dropwhile(lambda token: token.low not in ("when", "while"), rest)
-    sentence.refuse(
+    dated = dropwhile(lambda token: token.lower not in ("when", "while"), rest)
+    sentence.apply_rules(
         "add-time",
         group.main,
         tense=tense,
         kind=group.kind,
         asks_later=not group.inverted and any(token.text == "?" for token in rest),
-        since=any(token.low == "since" for token in tokens[start:end]),
-        before=tokens.at(group.subject[0] - 1) if group.subject else EDGE,
-        dated=any(token.low in ("was", "were") or token.tag == "VBD" for token in dated),
+        since=any(token.lower == "since" for token in tokens[start:end]),
+        before=tokens.get(group.subject[0] - 1) if group.subject else EDGE,
+        dated=any(token.lower in ("was", "were") or token.tag == "VBD" for token in dated),
     )
     if group.kind == "finite":
         change_tense(sentence, group, tense)
-    end = _clause_end(sentence, tokens.where(main))
+    end = _clause_end(sentence, tokens.index_of(main))
     subject = group.subject[0] if group.subject and not group.inverted else None
     if subject is not None and (subject == 0 or tokens[subject - 1].tag in _STARTS):
-        relative = end is not None and tokens.at(end).low in ("who", "whom", "which", "that", "where")
+        relative = end is not None and tokens.get(end).lower in ("who", "whom", "which", "that", "where")
         # If a relative clause follows its noun, or if the end of the clause was not found, put the time word
         # first: "I see the man who came" -> "Yesterday I saw the man who came".
-        if end is None or (relative and tokens.at(end - 1).tag in (*NOUNS, "PN")):
+        if end is None or (relative and tokens.get(end - 1).tag in (*NOUNS, "PN")):
             end = subject
     if end is None and group.quotative and group.subject is not None:
         end = group.subject[1]
@@ -161,21 +161,21 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
         "I saw it and told her." in the future is "I will see it and tell her."
     """
     before, joins = [token.text for token in sentence.tokens], _joins_clause(sentence, group)
-    passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].full in BE
+    passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].expanded in BE
     # In "It was seen and liked", both participles depend on the same *be*, so only *be* is changed.
     joined = sentence.conjuncts(group) if wanted and not passive else []
-    conditional = sentence.tokens.at(group.start - 1).low in word_class("conditions")
+    conditional = sentence.tokens.get(group.start - 1).lower in word_class("conditions")
     if wanted == "past":
         _to_past(sentence, group)
     elif wanted == "present" or (wanted and conditional):
         # In a condition, the present tense expresses the future: "If you see it tomorrow".
         _to_present(sentence, group)
     elif wanted == "future":
-        group.straighten()
+        group.undo_quotative_inversion()
         _to_future(sentence, group)
     if joins and before != [token.text for token in sentence.tokens]:
         raise RealisationError("unclear-clause", "the clause joined to this one would keep its tense")
-    perfect = group.verb.tag == "MD" and group.second.low == "have"
+    perfect = group.verb.tag == "MD" and group.second.lower == "have"
     for verb in joined:
         if wanted == "past" and perfect and verb.tag == "VB":
             # The joined verb depends on *have*, too: "I should see it and tell her" -> "I should have seen it
@@ -205,25 +205,25 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
         later.subject is not None
         and later.subject != earlier.subject
         and group.first in (earlier.first, later.first)
-        and sentence.tokens.at(later.start - 1).low in ("and", "or", "but")
-        and sentence.tokens.at(later.start - 2).text != ","
+        and sentence.tokens.get(later.start - 1).lower in ("and", "or", "but")
+        and sentence.tokens.get(later.start - 2).text != ","
         for earlier, later in pairwise(finite)
     )
 
 
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
     """Return whether a plain verb form is joined to a verb after a modal, *do* or *to*."""
-    index = sentence.tokens.where(verb)
+    index = sentence.tokens.index_of(verb)
     last = next((group for group in reversed(sentence.groups()) if group.main < index), None)
     if last is None:
         return False
-    supported = len(last.chain) > 1 and last.verb.low in DO
+    supported = len(last.chain) > 1 and last.verb.lower in DO
     return last.kind in ("infinitive", "bare") or last.verb.tag == "MD" or supported
 
 
 def _person(group: VerbGroup) -> str:
     """Return the person that the verb of a group agrees with."""
-    subject = group.said_of
+    subject = group.subject_tokens
     # In "There are two men", the verb agrees with the noun after it.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
         following = group.tokens[group.main + 1 : group.main + 5]
@@ -233,7 +233,7 @@ def _person(group: VerbGroup) -> str:
 
 def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Put the first verb of a group into the past tense."""
-    verb, low, alone = group.verb, group.verb.full, len(group.chain) == 1
+    verb, low, alone = group.verb, group.verb.expanded, len(group.chain) == 1
     # A form of *be*: "He is here" -> "He was here".
     if low in BE or (low == "'s" and not group.perfect):
         sentence.rewrite(verb, agree("be", "VBD", _person(group)))
@@ -257,14 +257,14 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
         RealisationError: *will* is negated or inverted, and *be* follows it (``unsupported-edit``).
     """
     verb, second = group.verb, group.second
-    low = "would" if verb.low == "'d" else verb.full
+    low = "would" if verb.lower == "'d" else verb.expanded
     plain = not group.inverted and not group.negations
     # Merge *will* with its verb: "I will see it" -> "I saw it".
     if low in ("will", "shall") and plain:
         _drop_auxiliary(sentence, group)
     elif low in ("will", "shall"):
         # In a negation or question, *will* becomes *did*: "I won't see it" -> "I didn't see it".
-        if second.low == "be":
+        if second.lower == "be":
             raise RealisationError("unsupported-edit", "will be not has no simple past here")
         sentence.rewrite(verb, "did", "AX")
     elif low == "can":
@@ -272,11 +272,11 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
     elif low == "must" and plain and second is not EDGE:
         # *must* becomes *had to*: "I must see it" -> "I had to see it".
         sentence.rewrite(verb, "had", "AX")
-        sentence.insert(sentence.tokens.where(verb) + 1, Token("to", "TO"))
-    elif low in _MODALS and second.tag == "VB" and second.low != "have":
+        sentence.insert(sentence.tokens.index_of(verb) + 1, Token("to", "TO"))
+    elif low in _MODALS and second.tag == "VB" and second.lower != "have":
         # The perfect expresses the past: "I should see it" -> "I should have seen it".
         sentence.inflect(second, "VBN")
-        sentence.insert(sentence.tokens.where(second), Token("have", "VB"))
+        sentence.insert(sentence.tokens.index_of(second), Token("have", "VB"))
 
 
 def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
@@ -294,22 +294,22 @@ def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
     elif second is not EDGE:
         sentence.tokens.remove(verb)
         sentence.inflect(second, "VBD")
-        second.initial = second.initial or verb.initial
+        second.sentence_initial = second.sentence_initial or verb.sentence_initial
 
 
 def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Put a group into the future with *will*."""
     tokens, verb, second = sentence.tokens, group.verb, group.second
-    low = verb.full
-    contracted = any(tokens[index].low == "n't" for index in group.negations)
+    low = verb.expanded
+    contracted = any(tokens[index].lower == "n't" for index in group.negations)
     will = "wo" if contracted else "will"
     # A modal gets its present form: "I could see it" -> "I can see it tomorrow".
     if verb.tag == "MD" or group.would:
         modal = _PRESENT_MODAL.get("would" if low == "'d" else low)
         if modal is not None:
-            sentence.rewrite(verb, (before_nt(modal) if contracted else None) or modal)
+            sentence.rewrite(verb, (contracted_stem(modal) if contracted else None) or modal)
         # The perfect after the modal is removed: "I could have seen it" -> "I can see it tomorrow".
-        if second.low == "have" and len(group.chain) > 2:
+        if second.lower == "have" and len(group.chain) > 2:
             participle = tokens[group.chain[2]]
             sentence.inflect(participle, "VB")
             tokens.remove(second)
@@ -325,14 +325,16 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
         last = group.subject[1] if group.inverted and group.subject else group.first + 1
         sentence.insert(max([last, *(index + 1 for index in group.negations)]), Token("be", "VB"))
     else:
-        adverbs = max(tokens.back(group.first, ("RB",)), group.subject[1] if group.subject else group.first)
+        adverbs = max(
+            tokens.run_start(group.first, ("RB",)), group.subject[1] if group.subject else group.first
+        )
         sentence.inflect(verb, "VB")
         sentence.insert(min(adverbs, group.first), Token("will", "MD"))
 
 
 def _to_present(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Put the first verb of a group into the present tense."""
-    verb, low, person = group.verb, group.verb.full, _person(group)
+    verb, low, person = group.verb, group.verb.expanded, _person(group)
     if low in _PRESENT_OF_PAST or (low == "did" and len(group.chain) > 1):
         sentence.rewrite(verb, agree(_PRESENT_OF_PAST.get(low, "do"), "VBP", person))
     elif low == "could":

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.datasets.groups import Choices
+from graphneg.datasets.groups import LabelledContext
 from graphneg.datasets.pair_sampler import RANDOM
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import ADVERSARIAL, Data
@@ -30,7 +30,7 @@ from graphneg.evaluation.comparison.sources import (
     HUMAN,
     NegativeCache,
     OpenGraph,
-    groups_at_hand,
+    existing_groups,
     groups_of_file,
 )
 from graphneg.evaluation.ranking import kinds_of, scores_of_kind
@@ -60,9 +60,9 @@ class Tallies:
     Attributes:
         right: Number of correct responses.
         wrong: Number of wrong responses.
-        firsts: Number of correct responses that score higher than all wrong responses to their context.
-        held: Number of correct responses with a score above the threshold.
-        refused: Number of wrong responses with a score below the threshold.
+        top_ranked: Number of correct responses that score higher than all wrong responses to their context.
+        accepted: Number of correct responses with a score above the threshold.
+        rejected: Number of wrong responses with a score below the threshold.
         wins: Array of shape (contexts, contexts). The value in row i and column j compares the correct
             responses to context i with the wrong responses to context j. Each pair counts 2 if the correct
             response scores higher and 1 if the scores are equal, so that all values are integers.
@@ -70,13 +70,13 @@ class Tallies:
 
     right: NDArray[Any]
     wrong: NDArray[Any]
-    firsts: NDArray[Any]
-    held: NDArray[Any]
-    refused: NDArray[Any]
+    top_ranked: NDArray[Any]
+    accepted: NDArray[Any]
+    rejected: NDArray[Any]
     wins: NDArray[Any]
 
 
-class Draws(NamedTuple):
+class BootstrapEstimate(NamedTuple):
     """A measure and its bootstrap distribution.
 
     Attributes:
@@ -93,7 +93,10 @@ class Draws(NamedTuple):
 
 
 def tallies(
-    contexts: Sequence[Choices], scores: Sequence[Sequence[float]], kind: str, threshold: float = THRESHOLD
+    contexts: Sequence[LabelledContext],
+    scores: Sequence[Sequence[float]],
+    kind: str,
+    threshold: float = THRESHOLD,
 ) -> Tallies:
     """Count the correct decisions of a ranker for one kind of wrong response.
 
@@ -122,9 +125,11 @@ def tallies(
     return Tallies(
         right=np.array([len(right) for right, _ in pairs]),
         wrong=np.diff(ends),
-        firsts=np.array([(right[:, None] > wrong).all(axis=1).sum() for right, wrong in pairs], dtype=float),
-        held=np.array([(right > threshold).sum() for right, _ in pairs]),
-        refused=np.array([(wrong < threshold).sum() for _, wrong in pairs]),
+        top_ranked=np.array(
+            [(right[:, None] > wrong).all(axis=1).sum() for right, wrong in pairs], dtype=float
+        ),
+        accepted=np.array([(right > threshold).sum() for right, _ in pairs]),
+        rejected=np.array([(wrong < threshold).sum() for _, wrong in pairs]),
         wins=wins,
     )
 
@@ -153,7 +158,7 @@ class Bootstrap:
         # each context once; each later row is one bootstrap sample.
         self._weights = np.concatenate([np.ones((1, contexts)), drawn])
 
-    def measured(self, measure: str, runs: Mapping[int, Tallies]) -> Draws:
+    def measured(self, measure: str, runs: Mapping[int, Tallies]) -> BootstrapEstimate:
         """Compute a measure of one source, as the mean over its seeds.
 
         Args:
@@ -174,9 +179,9 @@ class Bootstrap:
             # If a sample has no responses, numpy would warn of 0 / 0.
             with np.errstate(invalid="ignore"):
                 if measure == RECALL:
-                    return (weights @ of.firsts) / right
+                    return (weights @ of.top_ranked) / right
                 if measure == BALANCED:
-                    return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
+                    return ((weights @ of.accepted) / right + (weights @ of.rejected) / wrong) / 2
                 # A pair may have its two responses from different contexts, so multiply by the weights of
                 # both. Divide by 2, because a win counts 2.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
@@ -185,10 +190,12 @@ class Bootstrap:
         # Resample the seeds as well, so that the intervals also reflect the variation between seeds.
         seeds = resampled_counts(len(runs), self._resamples, number(self._seed, "seeds"))
         drawn = (each[:, 1:] * seeds.T).sum(axis=0) / len(runs)
-        return Draws(float(each[:, 0].mean()), drawn)
+        return BootstrapEstimate(float(each[:, 0].mean()), drawn)
 
 
-def closed(draws: Draws, nothing: Draws, everything: Draws) -> Estimate | None:
+def gap_closed(
+    draws: BootstrapEstimate, nothing: BootstrapEstimate, everything: BootstrapEstimate
+) -> Estimate | None:
     """Return the share of the gap between two sources that a third source closes.
 
     Args:
@@ -207,7 +214,7 @@ def closed(draws: Draws, nothing: Draws, everything: Draws) -> Estimate | None:
     there = gap > 0
     shares = (draws.drawn - nothing.drawn)[there] / gap[there]
     whole = (draws.whole - nothing.whole) / (everything.whole - nothing.whole)
-    return Draws(whole, shares).figure()
+    return BootstrapEstimate(whole, shares).figure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +225,7 @@ class SourceResult:
         source: The name of the source.
         seeds: The seeds of its runs.
         figures: The measures, keyed by the kind of wrong response and the name of the measure.
-        closed: The share of the gap between ``random`` and ``human`` that the source closes, keyed by the
+        gap_closed: The share of the gap between ``random`` and ``human`` that the source closes, keyed by the
             name of the measure. Empty for these two sources themselves, if one of them was not compared, or
             if there is no gap.
         shortfall: Number of responses that were missing in an epoch, compared with the budget; the maximum
@@ -228,7 +235,7 @@ class SourceResult:
     source: str
     seeds: tuple[int, ...]
     figures: Mapping[str, Mapping[str, Estimate]]
-    closed: Mapping[str, Estimate]
+    gap_closed: Mapping[str, Estimate]
     shortfall: int
 
 
@@ -255,7 +262,7 @@ class Comparison:
                 "source": row.source,
                 "seeds": list(row.seeds),
                 "figures": {kind: _plain(figures) for kind, figures in row.figures.items()},
-                "closed": _plain(row.closed),
+                "closed": _plain(row.gap_closed),
                 "lacking": row.shortfall,
             }
             for row in self.rows
@@ -305,7 +312,7 @@ def compare(
         cache = NegativeCache(
             folder / "negatives",
             data,
-            plan.budget.of_each_context,
+            plan.budget.negatives_per_context,
             stores,
             banks=plan.banks,
             options=plan.options,
@@ -313,12 +320,12 @@ def compare(
             progress=bar,
         )
         # Read all files before training, so that an unusable file is reported at once.
-        at_hand = {source.name: groups_at_hand(data.train, source) for source in plan.sources}
+        at_hand = {source.name: existing_groups(data.train, source) for source in plan.sources}
         for source in plan.sources:
             groups = at_hand.pop(source.name)
             groups = groups or groups_of_file(data.train, source, cache.made(source))
             for seed in plan.seeds:
-                run, new = runs.of(source, groups, seed, bar)
+                run, new = runs.run_or_load(source, groups, seed, bar)
                 done.setdefault(source.name, {})[seed] = run
                 if new and on_run is not None:
                     on_run(run)
@@ -337,7 +344,7 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
     """
     kinds = kinds_of(data.test)
     bootstrap = Bootstrap(len(data.test))
-    draws: dict[str, dict[str, dict[str, Draws]]] = {}
+    draws: dict[str, dict[str, dict[str, BootstrapEstimate]]] = {}
     for name, seeds in runs.items():
         draws[name] = {}
         for kind in kinds:
@@ -357,7 +364,7 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 
 
 def _closed(
-    name: str, adversarial: Mapping[str, Mapping[str, Draws] | None]
+    name: str, adversarial: Mapping[str, Mapping[str, BootstrapEstimate] | None]
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield each measure with the share of the gap that a source closes, on adversarial responses."""
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
@@ -365,7 +372,7 @@ def _closed(
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:
-        if (share := closed(own[measure], nothing[measure], everything[measure])) is not None:
+        if (share := gap_closed(own[measure], nothing[measure], everything[measure])) is not None:
             yield measure, share
 
 

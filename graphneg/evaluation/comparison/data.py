@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
-from graphneg.datasets.groups import Choices
+from graphneg.datasets.groups import LabelledContext
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.evaluation.ranking import FORM, placed_choices
@@ -41,8 +41,8 @@ class Data:
         test: The contexts to test on.
     """
 
-    train: tuple[Choices, ...]
-    test: tuple[Choices, ...]
+    train: tuple[LabelledContext, ...]
+    test: tuple[LabelledContext, ...]
 
     @property
     def tested(self) -> list[str]:
@@ -55,10 +55,12 @@ class Data:
 
         These are all responses to test contexts, and the adversarial responses to all contexts.
         """
-        return self.written_wrong | {match_key(text) for context in self.test for text in context.responses}
+        return self.adversarial_texts | {
+            match_key(text) for context in self.test for text in context.responses
+        }
 
     @property
-    def written_wrong(self) -> frozenset[str]:
+    def adversarial_texts(self) -> frozenset[str]:
         """The adversarial responses to all contexts, normalised with `match_key`."""
         written = [context.negatives.get(ADVERSARIAL, ()) for context in (*self.train, *self.test)]
         return frozenset(match_key(text) for texts in written for text in texts)
@@ -120,9 +122,9 @@ def context_key(turns: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(match_key, turns))
 
 
-def _read(path: str | Path) -> list[Choices]:
+def _read(path: str | Path) -> list[LabelledContext]:
     """Read the contexts in a file, and check that each has a correct response."""
-    contexts: list[Choices] = []
+    contexts: list[LabelledContext] = []
     for place, context in placed_choices([path]):
         if not context.positives:
             raise InputError(f"{place}: context {context.id} has no right response")
@@ -186,7 +188,7 @@ def bank_of(text: str) -> BankFile:
     return BankFile(loader, Path(path))
 
 
-def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
+def context_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
     """Convert contexts to dialogues for generators.
 
     Args:
@@ -208,7 +210,7 @@ def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
         )
 
 
-def response_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
+def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
     """Convert contexts to dialogues for recipes, which edit the last turn.
 
     Args:

@@ -24,7 +24,7 @@ from graphneg import __version__
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import BankFile, Data
 from graphneg.evaluation.comparison.sources import Budget, NegativeSource
-from graphneg.evaluation.ranking import scored
+from graphneg.evaluation.ranking import score_contexts
 from graphneg.hashing import fingerprint
 from graphneg.json_input import parse_typed, read_input
 from graphneg.nn.embedders import model_name
@@ -175,7 +175,7 @@ class Runs:
         facts = [data.fingerprint, plan.ranker.facts(), asdict(plan.budget), self._held_out]
         self._facts = fingerprint([__version__, *facts])
 
-    def of(
+    def run_or_load(
         self, source: NegativeSource, groups: Sequence[Group], seed: int, progress: Progress | None = None
     ) -> tuple[RankerRun, bool]:
         """Return the result of one run; if it is not stored yet, train and test the ranker.
@@ -248,7 +248,7 @@ class Runs:
             source=source.name,
             seed=seed,
             fingerprint=mark,
-            scores=scored(ranker, self._data.test, progress),
+            scores=score_contexts(ranker, self._data.test, progress),
             pairs=dict(report.pairs),
             shortfall=dict(report.shortfall.responses),
             loss=report.loss,

@@ -26,10 +26,10 @@ from graphneg import __version__
 from graphneg.datasets.groups import (
     REFERENCE,
     Answer,
-    Choices,
     Group,
-    entry_of,
-    groups_of_choices,
+    LabelledContext,
+    entry_from_record,
+    groups_of_contexts,
     read_groups,
 )
 from graphneg.datasets.pair_sampler import Mix
@@ -50,7 +50,7 @@ from graphneg.evaluation.comparison.data import (
 from graphneg.generators.base import generator_names
 from graphneg.hashing import fingerprint
 from graphneg.ingest.loader import LoadReport
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import Dialogue, Negative
 from graphneg.progress import NoProgress, Progress
@@ -72,7 +72,7 @@ _SEED = 0
 # Functions that convert contexts to dialogues, which are loaded into a store. Recipes edit the last turn of a
 # dialogue, so there must be one dialogue per correct response. Generators take all correct responses to a
 # context from one dialogue.
-_DIALOGUES: Mapping[SourceKind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
+_DIALOGUES: Mapping[SourceKind, Callable[[Iterable[LabelledContext]], Iterator[Dialogue]]] = {
     "generator": context_dialogues,
     "recipe": response_dialogues,
 }
@@ -140,7 +140,7 @@ class Budget:
         return Mix(self.positives, {RANDOM: self.random, source.drawn_as: self.source})
 
     @property
-    def of_each_context(self) -> int:
+    def negatives_per_context(self) -> int:
         """The number of wrong responses per context that a source needs, so that none is used twice."""
         return self.source * self.epochs
 
@@ -187,7 +187,7 @@ def source_of(text: str) -> NegativeSource:
     )
 
 
-def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Group] | None:
+def existing_groups(train: Sequence[LabelledContext], source: NegativeSource) -> list[Group] | None:
     """Return the training groups of a source whose negatives need not be made first.
 
     Raises `InputError` as `groups_of_file` does if a file cannot be used.
@@ -208,7 +208,7 @@ def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Gro
         return _right_groups(train)
     if source.kind != "human":
         return None
-    groups = groups_of_choices(
+    groups = groups_of_contexts(
         replace(context, negatives={ADVERSARIAL: context.negatives.get(ADVERSARIAL, ())}) for context in train
     )
     if not any(group.negatives for group in groups):
@@ -216,7 +216,7 @@ def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Gro
     return groups
 
 
-def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path) -> list[Group]:
+def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, path: Path) -> list[Group]:
     """Return the training contexts with the wrong responses in a file.
 
     The file may use other ids, so contexts are matched by the texts of their turns.
@@ -246,9 +246,9 @@ def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path)
     return groups
 
 
-def _right_groups(train: Iterable[Choices]) -> list[Group]:
+def _right_groups(train: Iterable[LabelledContext]) -> list[Group]:
     """Return the contexts with their correct responses, without wrong ones."""
-    return groups_of_choices(replace(context, negatives={}) for context in train)
+    return groups_of_contexts(replace(context, negatives={}) for context in train)
 
 
 @dataclass
@@ -350,17 +350,17 @@ class NegativeCache:
 
     def _allowed(self, raw: Path) -> Iterator[Negative]:
         """Yield the negatives of training contexts, except for correct, tested and adversarial responses."""
-        never = self.data.written_wrong | {match_key(text) for text in self.data.tested}
+        never = self.data.adversarial_texts | {match_key(text) for text in self.data.tested}
         right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self.data.train}
         for negative in read_jsonl(raw):
-            entry, response = entry_of(negative, negative.id), match_key(negative.response)
+            entry, response = entry_from_record(negative, negative.id), match_key(negative.response)
             context = context_key(entry.context)
             # Skip negatives of other contexts, correct responses to test contexts, and adversarial responses.
             if context not in right or response in never:
                 continue
             # A correct response to the original context can be wrong after an edited context, but not after
             # the original one.
-            if entry.own != entry.context or response not in right[context]:
+            if entry.edited_context != entry.context or response not in right[context]:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
@@ -388,11 +388,14 @@ class NegativeCache:
             graph = self._graphs[kind] = self.stores.enter_context(self.open_graph(folder / "graph"))
             if not (folder / "loaded.json").exists():
                 contexts = list(_DIALOGUES[kind](self.data.train))
-                known, grouping = {dialogue.id for dialogue in contexts}, Grouping("contexts", "all", 1)
+                known, grouping = {dialogue.id for dialogue in contexts}, GraphDialogues("contexts", "all", 1)
                 write_records(graph.store, iter(contexts), LoadReport("contexts"), grouping)
                 leakage = LeakageFilter(self.data.forbidden, known)
                 for bank in self.banks:
-                    records, grouping = leakage.read(bank, self.progress), Grouping(bank.path.stem, "all", 8)
+                    records, grouping = (
+                        leakage.read(bank, self.progress),
+                        GraphDialogues(bank.path.stem, "all", 8),
+                    )
                     write_records(graph.store, records, LoadReport(bank.loader), grouping)
                 # Write how many texts of the banks were left out. The existence of this file also shows that
                 # the store is complete.

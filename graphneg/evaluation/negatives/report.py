@@ -26,7 +26,7 @@ from graphneg.evaluation.negatives.statistics import (
     Figures,
     Models,
     NegativeExample,
-    Sampled,
+    ScoredPool,
     cue_aucs,
     cue_words,
     score,
@@ -140,12 +140,12 @@ def measure(
     counts = count_texts([Path(path) for path in paths], sample, seed, progress)
     pools = [*counts.wrong.values(), *counts.right.values()]
     scores = score([text for pool in pools for text in pool.sample.items()], asked, progress)
-    right = {target: Sampled(pool, scores) for target, pool in counts.right.items()}
+    right = {target: ScoredPool(pool, scores) for target, pool in counts.right.items()}
     figures = {target: texts.figures(threshold) for target, texts in right.items()}
     reference = {target: of for target, of in figures.items() if of is not None}
     lines: list[CategoryLine] = []
     for key, pool in counts.wrong.items():
-        wrong, fitting, usual = Sampled(pool, scores), right.get(key.target), reference.get(key.target)
+        wrong, fitting, usual = ScoredPool(pool, scores), right.get(key.target), reference.get(key.target)
         of = wrong.figures(threshold)
         if of is None:
             continue

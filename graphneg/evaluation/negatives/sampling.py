@@ -350,7 +350,7 @@ def _content(text: str) -> frozenset[str]:
     return frozenset(content_lemmas(text))
 
 
-class TextCounts:
+class NegativeStatistics:
     """The statistics of all texts in a set of records.
 
     Attributes:
@@ -427,7 +427,9 @@ class TextCounts:
         return (part.records, part.texts) == (pool.records, pool.texts)
 
 
-def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None) -> TextCounts:
+def count_texts(
+    paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None
+) -> NegativeStatistics:
     """Count and sample the texts of negatives and correct responses in files.
 
     Raises `InputError` if a file cannot be read.
@@ -458,7 +460,7 @@ def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress 
 
     bar.start("reading", None, "records")
     try:
-        counts = TextCounts(records(), size, seed)
+        counts = NegativeStatistics(records(), size, seed)
     finally:
         bar.finish()
     if not counts.negatives:

@@ -267,7 +267,7 @@ class CategoryLine:
         return "right responses" if self.target == RESPONSE else "the turns as they were"
 
 
-class Sampled:
+class ScoredPool:
     """The statistics of a group of texts, together with the scores of the sampled texts.
 
     Attributes:
@@ -323,7 +323,7 @@ class Sampled:
         )
 
 
-def cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
+def cue_aucs(wrong: ScoredPool, right: ScoredPool) -> dict[str, float | None]:
     """Return the strength of each cue.
 
     Args:

@@ -101,8 +101,8 @@ def draw(
         raise InputError("nothing to draw from: name files of negatives, or contexts with --human")
     drawn = _drawn(sources, each, seed)
     # Remove sampled items that are also gold items. Otherwise, annotators would judge them twice.
-    known = {item.says for item in gold}
-    chosen = [item for some in drawn.values() for item in some if item.says not in known]
+    known = {item.text_digest for item in gold}
+    chosen = [item for some in drawn.values() for item in some if item.text_digest not in known]
     order = shuffled([*chosen, *gold], seed, "sheet")
     too_few = {name: each - len(some) for name, some in drawn.items() if len(some) < each}
     asked = questions or load_questions("usable")
@@ -143,7 +143,7 @@ def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[
     for name, items in sources.items():
         places: defaultdict[tuple[str, ...], list[Item]] = defaultdict(list)
         for item in shuffled(items, seed, "sample", name):
-            places[item.place].append(item)
+            places[item.context_key].append(item)
         by_place[name] = places
     # Sort the contexts by the number of sources that have items for them, highest first, then by a hash.
     having = Counter(place for places in by_place.values() for place in places)

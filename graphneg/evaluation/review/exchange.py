@@ -26,7 +26,7 @@ from graphneg.evaluation.review.items import Item, ReviewSet, review_set_of, tex
 from graphneg.evaluation.review.judgements import Judgement
 from graphneg.evaluation.review.questions import Questions
 from graphneg.evaluation.review.results import Results
-from graphneg.ingest.content import Refused, read_text
+from graphneg.ingest.content import ItemError, read_text
 from graphneg.ingest.reading import accepted, json_lines, parse_json
 from graphneg.ingest.sheets import read_sheet, sheet_text
 from graphneg.ingest.validation import mapping
@@ -329,7 +329,7 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise InputError(f"{where}: no labelled item: {error!r}") from error
             item = Item(*facts, transforms, questions.check(answers, where))
-            if found.setdefault(item.says, item).gold != item.gold:
+            if found.setdefault(item.text_digest, item).gold != item.gold:
                 raise InputError(f"{where}: {item.id} has other answers in a line before")
     return list(found.values())
 
@@ -375,7 +375,7 @@ def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
         for question in set.questions.questions:
             written = cells[question.name].strip()
             # Annotators may abbreviate answers, for example "y" or "1" for "yes".
-            meant = question.meant(written)
+            meant = question.parse_answer(written)
             if written and meant is None:
                 raise InputError(
                     f"{where}: {question.name} is {written!r}; write {' or '.join(question.values)}"
@@ -392,9 +392,9 @@ def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
     for where, line in _json_lines(path):
         try:
             context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
-            says = Item("", "", context, str(line["response"])).says
+            says = Item("", "", context, str(line["response"])).text_digest
             row, answers = line["row"], mapping(line["answers"], "answers")
-        except (KeyError, TypeError, ValueError, AttributeError, Refused) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ItemError) as error:
             raise InputError(f"{where}: no judgement: {error!r}") from error
         texts = {name: str(line.get(name) or "") for name in ("annotator", "comment", "at")}
         answers = set.questions.check({name: str(value) for name, value in answers.items()}, where)
@@ -414,7 +414,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
     """Yield the judgements in a Label Studio export, each after its file and task."""
     try:
         tasks = parse_json(read_text(path))
-    except Refused as error:
+    except ItemError as error:
         raise InputError(f"{path}: {error}") from error
     if not isinstance(tasks, list):
         raise InputError(f"{path}: no list of tasks, as Label Studio exports them")
@@ -459,7 +459,7 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for line in accepted(json_lines(path, NoProgress())):
         try:
             yield line.place, mapping(line.value, "the line")
-        except Refused as error:
+        except ItemError as error:
             raise InputError(f"{line.place}: {error}") from error
 
 
@@ -468,6 +468,6 @@ def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
     text = str(written).strip()
     if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= len(set.items):
         raise InputError(f"{where}: row {text[:20]!r} is not in the key")
-    if set.item(int(text)).says != says:
+    if set.item(int(text)).text_digest != says:
         raise InputError(f"{where}: row {text} has another context or response than was drawn")
     return int(text)

@@ -41,7 +41,7 @@ class Item(msgspec.Struct, frozen=True):
     gold: dict[str, str] = {}
 
     @property
-    def place(self) -> tuple[str, ...]:
+    def context_key(self) -> tuple[str, ...]:
         """A key for the context, which is equal for items with the same context."""
         return context_key([text for _, text in self.context])
 
@@ -62,7 +62,7 @@ class Item(msgspec.Struct, frozen=True):
         return "\n".join(f"{name}: {text}" for name, text in self.turns), one_line(self.response)
 
     @property
-    def says(self) -> str:
+    def text_digest(self) -> str:
         """A hash of the texts that annotators see. It ignores line endings, which spreadsheets may change."""
         return texts_digest(*self.shown)
 

@@ -38,7 +38,7 @@ ADJUDICATOR = "adjudicator"
 
 The answers of the adjudicator become the labels.
 """
-CLAIMED = 1800.0
+RESERVATION_SECONDS = 1800.0
 """Seconds for which an item that is shown to an annotator counts as one of that annotator's judgements.
 
 If the number of annotators per item is limited, other annotators do not get the item in the meantime.
@@ -83,7 +83,7 @@ class Judgement:
     at: str = ""
 
 
-class Standing(NamedTuple):
+class AnnotatorProgress(NamedTuple):
     """The progress of an annotator.
 
     Attributes:
@@ -297,7 +297,7 @@ class Judgements:
             "SELECT item, count(*) FROM judgement WHERE annotator NOT IN (?, ?)"
             " AND (state = 'judged' OR state = 'shown' AND at > ?) GROUP BY item"
         )
-        return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - CLAIMED)))
+        return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
         """Return whether a row needs more judgements than it has; ``taken`` counts those of others."""
@@ -390,7 +390,7 @@ class Judgements:
         query = "SELECT comment FROM judgement WHERE item = ? AND annotator = ?"
         return next((str(found[0]) for found in self._asked(query, row, annotator)), "")
 
-    def standing(self, annotator: str) -> Standing:
+    def standing(self, annotator: str) -> AnnotatorProgress:
         """Return the progress of an annotator.
 
         Args:
@@ -408,7 +408,7 @@ class Judgements:
             for name, known in self.set.item(judgement.row).gold.items():
                 gold += 1
                 right += judgement.answers.get(name) == known
-        return Standing(count["judged"], count["skipped"], left, right, gold)
+        return AnnotatorProgress(count["judged"], count["skipped"], left, right, gold)
 
     def annotators(self) -> list[str]:
         """Return the names of all annotators in the file, except for the adjudicator."""

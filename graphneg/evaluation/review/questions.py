@@ -78,7 +78,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The values of the possible answers."""
         return tuple(answer.value for answer in self.answers)
 
-    def meant(self, written: str) -> str | None:
+    def parse_answer(self, written: str) -> str | None:
         """Return the answer that a word in a sheet stands for.
 
         Args:
@@ -114,7 +114,7 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shares: dict[str, dict[str, str]] = {}
 
     @property
-    def counted(self) -> Mapping[str, Mapping[str, str]]:
+    def result_shares(self) -> Mapping[str, Mapping[str, str]]:
         """The columns of the result tables: ``shares``, or one column for each answer if there are none."""
         if self.shares:
             return self.shares

@@ -22,7 +22,7 @@ from graphneg.errors import GraphnegError, InputError
 from graphneg.evaluation.review.items import Item, ReviewSet
 from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgement
 from graphneg.evaluation.review.questions import Question
-from graphneg.ingest.labelled import AGREED, ANNOTATORS
+from graphneg.ingest.labelled import ANNOTATORS, MIN_VOTES
 from graphneg.statistics import Estimate, fleiss_kappa, krippendorff_alpha
 
 MAJORITY = "majority"
@@ -46,7 +46,7 @@ def _two_of_three(votes: Counter[str], question: Question) -> str | None:
     # questions, use the majority.
     if not question.positive:
         return _majority(votes, question)
-    if votes[question.positive] * ANNOTATORS >= AGREED * votes.total():
+    if votes[question.positive] * ANNOTATORS >= MIN_VOTES * votes.total():
         return question.positive
     return None if votes[question.positive] else _unanimous(votes, question)
 
@@ -66,7 +66,7 @@ class Line:
     Attributes:
         name: The name of the source or transform.
         read: Number of its items that have labels.
-        shares: The share of these items in each column of the table (`Questions.counted`), with its 95%
+        shares: The share of these items in each column of the table (`Questions.result_shares`), with its 95%
             interval.
     """
 
@@ -121,7 +121,7 @@ class Results:
         return dict(sorted(found.items()))
 
     @cached_property
-    def decided(self) -> Mapping[int, Judgement]:
+    def adjudications(self) -> Mapping[int, Judgement]:
         """The judgements of the adjudicator, keyed by row."""
         return {one.row: one for one in self.judgements if one.annotator == ADJUDICATOR}
 
@@ -132,9 +132,9 @@ class Results:
         A row is missing if one of its questions has no label.
         """
         found: dict[int, Mapping[str, str]] = {}
-        for row in sorted({*self.by_row, *self.decided}):
+        for row in sorted({*self.by_row, *self.adjudications}):
             # If the adjudicator judged the item, their answers are the labels. Otherwise, apply the rule.
-            answers = self.decided[row].answers if row in self.decided else self._agreed(row)
+            answers = self.adjudications[row].answers if row in self.adjudications else self._agreed(row)
             if answers is not None:
                 found[row] = answers
         return found
@@ -156,7 +156,7 @@ class Results:
         rows = [
             row for row, said in self.by_row.items() if any(one.answers != said[0].answers for one in said)
         ]
-        return sorted(rows, key=lambda row: (row in self.decided, row))
+        return sorted(rows, key=lambda row: (row in self.adjudications, row))
 
     @property
     def sources(self) -> list[Line]:
@@ -171,12 +171,12 @@ class Results:
     @property
     def unfilled(self) -> int:
         """The number of items that nobody judged."""
-        return len(self.set.items) - len({*self.by_row, *self.decided})
+        return len(self.set.items) - len({*self.by_row, *self.adjudications})
 
     @property
     def open(self) -> int:
         """The number of judged items without a label."""
-        return len({*self.by_row, *self.decided}) - len(self.labels)
+        return len({*self.by_row, *self.adjudications}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
         """Group the labelled items by the names that ``names`` returns; compute the shares in each group."""
@@ -184,7 +184,7 @@ class Results:
         for row, answers in self.labels.items():
             for name in names(self.set.item(row)):
                 grouped[name].append(answers)
-        counted = self.set.questions.counted
+        counted = self.set.questions.result_shares
         return [
             Line(name, len(some), {share: _share(wanted, some) for share, wanted in counted.items()})
             for name, some in sorted(grouped.items())

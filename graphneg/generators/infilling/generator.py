@@ -23,16 +23,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
-from graphneg.english.tokens import closed_up, match_key, spaced_as, words_of
+from graphneg.english.tokens import detokenize, match_key, spaced_as, words_of
 from graphneg.english.words import content_lemmas, readings
-from graphneg.errors import InputError, listed
+from graphneg.errors import InputError, checked_list
 from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
 from graphneg.generators.infilling.layouts import Filling, Layout, WholeText, fill, layout_of
 from graphneg.generators.infilling.masks import VERSIONS, MaskedText, masked_versions
 from graphneg.generators.keywords.requests import Histories
+from graphneg.generators.prompted_generation import Gap, WritingGenerator, WritingOptions
 from graphneg.generators.retrieval import Bm25Generator
 from graphneg.generators.text_filters import FUNCTION_WORDS, PerplexityFilter, alike, refusal
-from graphneg.generators.writing import Gap, WritingGenerator, WritingOptions
 from graphneg.hashing import shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.model import Negative
@@ -42,7 +42,7 @@ from graphneg.nn.models import load_either
 from graphneg.nn.vectors import StaticVectors
 from graphneg.nn.writers import Constraints, GenerationSettings, Writer
 from graphneg.progress import Progress
-from graphneg.records.scores import CLASH, clash
+from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
 Source = Literal["responses", "context", "retrieved"]
@@ -72,8 +72,9 @@ class MaskAndFillOptions(WritingOptions):
     """Options of the generator ``mask-and-fill``, in addition to those of `WritingOptions`.
 
     Attributes:
-        alone: Highest perplexity of an accepted text without a history. It is higher than for other
-            generators, because the human wording that stays in a text is less likely to a model than its own.
+        max_perplexity_alone: Highest perplexity of an accepted text without a history. It is higher than for
+            other generators, because the human wording that stays in a text is less likely to a model than
+            its own.
         sources: Sources of the texts to blank: ``responses`` (correct responses), ``context`` (turns of the
             context), ``retrieved`` (responses that BM25 retrieves for the context).
         texts: Maximum number of texts from each source for a context.
@@ -82,27 +83,27 @@ class MaskAndFillOptions(WritingOptions):
         best: Number of filled texts to keep for a context. If more candidates are needed, that number is
             kept.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        apart: Minimum increase of the mean loss of a correct response after its context, in nats per token. A
-            filled text with a smaller increase may still be correct and is rejected.
-        rougher: Maximum increase of the mean loss of a text without a history, in nats per token. With 0, a
-            filled text must be at least as fluent as the original.
+        min_loss_gap: Minimum increase of the mean loss of a correct response after its context, in nats per
+            token. A filled text with a smaller increase may still be correct and is rejected.
+        max_loss_increase: Maximum increase of the mean loss of a text without a history, in nats per token.
+            With 0, a filled text must be at least as fluent as the original.
         vectors: File or folder of static word vectors, by which the neighbours of blanked words are found.
 
     Raises:
         InputError: A number is out of range, or a source is unknown.
     """
 
-    least_words: ClassVar[int] = 4
+    min_words: ClassVar[int] = 4
 
-    alone: float = 100.0
+    max_perplexity_alone: float = 100.0
     sources: Sequence[str] = get_args(Source)
     texts: int = 2
     versions: int = VERSIONS
     drafts: int = 1
     best: int = 5
     top_p: float = 0.9
-    apart: float = 0.3
-    rougher: float = 0.0
+    min_loss_gap: float = 0.3
+    max_loss_increase: float = 0.0
     vectors: str | Path = BUNDLED
 
     def __post_init__(self) -> None:
@@ -119,7 +120,7 @@ class MaskAndFillOptions(WritingOptions):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The names of the sources of texts."""
-        return tuple(listed("sources", self.sources))
+        return tuple(checked_list("sources", self.sources))
 
     @property
     def search(self) -> Sampling:
@@ -245,7 +246,7 @@ class MaskAndFillGenerator(WritingGenerator):
         contexts, ids = [each.context for each, *_ in found], [id for *_, id in found]
         drafts: list[_Draft] = []
         for (each, original, masked, id), shown in zip(
-            found, self._histories.of(contexts, ids, seed), strict=True
+            found, self._histories.get(contexts, ids, seed), strict=True
         ):
             # If the store has only one dialogue, there is no other history.
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
@@ -264,7 +265,7 @@ class MaskAndFillGenerator(WritingGenerator):
                 Original("context", turn.text, utterance_id(context.dialogue, number))
                 for number, turn in enumerate(context.turns)
             ]
-            found = [Original("retrieved", one.text, one.details["source"]) for one in similar]
+            found = [Original("retrieved", one.text, one.provenance["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
                 # The last turns are preferred, because they are closest to the response.
@@ -305,18 +306,23 @@ class MaskAndFillGenerator(WritingGenerator):
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
         # If only function words changed, the text still has the same meaning.
-        if len({*content_lemmas(draft.text)} - {*content_lemmas(closed_up(draft.original.text))}) < NEW_WORDS:
+        if (
+            len({*content_lemmas(draft.text)} - {*content_lemmas(detokenize(draft.original.text))})
+            < NEW_WORDS
+        ):
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
         # The original is left out, because the filled text repeats most of it anyway.
         others = replace(
             context,
-            positives=tuple(text for text in context.right if match_key(text) != own),
+            positives=tuple(text for text in context.correct_responses if match_key(text) != own),
             copies={},
             turns=tuple(turn for turn in context.turns if match_key(turn.text) != own),
         )
         reason = refusal(draft.text, (), others, self._options.lengths)
-        return reason or (None if clash([turn.text for turn in context.turns], draft.text) else "no-clash")
+        return reason or (
+            None if context_overlap([turn.text for turn in context.turns], draft.text) else "no-clash"
+        )
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
         """Return the drafts that the judge accepts, with their scores, most likely drafts first."""
@@ -327,7 +333,7 @@ class MaskAndFillGenerator(WritingGenerator):
         ]
         if self.judge is not None:
             texts, originals = [one.text for one in drafts], [one.original.text for one in drafts]
-            losses = self.judge.beside(texts, originals, self._options.rougher)
+            losses = self.judge.beside(texts, originals, self._options.max_loss_increase)
             read = zip(found, losses, strict=True)
             found = [
                 (one, {**scores, "perplexity": loss.perplexity})
@@ -352,14 +358,14 @@ class MaskAndFillGenerator(WritingGenerator):
             apart = risen.get(id(one))
             if apart is None:
                 yield one, scores
-            elif self.passes(one.asked, "fits" if apart < self._options.apart else None):
+            elif self.passes(one.asked, "fits" if apart < self._options.min_loss_gap else None):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
         """Convert a filled text to a candidate."""
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
-        said = {**scores, CLASH: clash(turns, draft.text)}
+        said = {**scores, CONTEXT_OVERLAP: context_overlap(turns, draft.text)}
         return Candidate(spaced_as(draft.text, turns), (UNRELATED,), said, details)
 
 

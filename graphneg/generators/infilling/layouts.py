@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from graphneg.english.tokens import closed_up, one_line
+from graphneg.english.tokens import detokenize, one_line
 from graphneg.errors import ModelError
 from graphneg.generators.base import Turn
 from graphneg.generators.infilling.masks import MaskedText
@@ -440,7 +440,7 @@ def _specials(model: LanguageModel) -> set[str]:
 
 def _history(history: Sequence[Turn]) -> list[str]:
     """Return the last turns of a history as plain texts, for models that do not use speaker names."""
-    return [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
+    return [" ".join(detokenize(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
 
 
 def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from graphneg.english.tokens import closed_up, one_line, sentences, words_of
+from graphneg.english.tokens import detokenize, one_line, sentences, words_of
 from graphneg.english.words import content_lemmas, right_article
 from graphneg.hashing import number
 
@@ -120,7 +120,7 @@ class MaskedText:
             if part.startswith(_MARKS):
                 answer = answer.rstrip(",.!?;: ")
             text += answer + part
-        return closed_up(text)
+        return detokenize(text)
 
 
 def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list[MaskedText]:
@@ -138,7 +138,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
     Returns:
         The versions; empty if the text is too short.
     """
-    plain = closed_up(text)
+    plain = detokenize(text)
     if len(words_of(plain)) < LEAST_WORDS:
         return []
     found: dict[tuple[Span, ...], MaskedText] = {}

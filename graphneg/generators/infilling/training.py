@@ -17,7 +17,7 @@ from math import ceil, exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphneg.english.tokens import closed_up
+from graphneg.english.tokens import detokenize
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
 from graphneg.generators.infilling.layouts import Filling, OneByOne, fill
@@ -113,7 +113,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
         # Correct responses are removed from the context, because a response equal to one is rejected.
         alone = replace(context, positives=())
         for nth, text in enumerate(context.positives):
-            if refusal(closed_up(text), (), alone, LENGTHS) is None:
+            if refusal(detokenize(text), (), alone, LENGTHS) is None:
                 for masked in masked_versions(text, seed, f"{context.id}/{nth}"):
                     yield InfillingPair(context.dialogue, context, masked)
 

@@ -1,7 +1,7 @@
 """Prompt a language model to write around keywords of a context.
 
-The generators are ``key-context``, ``key-sem`` and ``key-sentence``. `train_replies` trains a model for the
-first two. If the context contains the keyword *garage*, ``key-sentence`` may write::
+The generators are ``key-context``, ``key-sem`` and ``key-sentence``. `train_keyword_replies` trains a model
+for the first two. If the context contains the keyword *garage*, ``key-sentence`` may write::
 
     My uncle fell off the ladder while he was painting the garage.
 """
@@ -9,6 +9,13 @@ first two. If the context contains the keyword *garage*, ``key-sentence`` may wr
 from __future__ import annotations
 
 from graphneg.generators.keywords.generator import KeywordGenerator, key_context, key_sem, key_sentence
-from graphneg.generators.keywords.requests import reply_pairs, train_replies
+from graphneg.generators.keywords.requests import reply_pairs, train_keyword_replies
 
-__all__ = ["KeywordGenerator", "key_context", "key_sem", "key_sentence", "reply_pairs", "train_replies"]
+__all__ = [
+    "KeywordGenerator",
+    "key_context",
+    "key_sem",
+    "key_sentence",
+    "reply_pairs",
+    "train_keyword_replies",
+]

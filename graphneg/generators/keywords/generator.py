@@ -33,6 +33,7 @@ from graphneg.generators.keywords.requests import (
     keywords_of,
     with_neighbours,
 )
+from graphneg.generators.prompted_generation import END, MIN_WORDS, Gap, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import (
     EXAMPLE_TEXTS,
     REPLY_EXAMPLES,
@@ -43,7 +44,6 @@ from graphneg.generators.prompts import (
     sentence_request,
 )
 from graphneg.generators.text_filters import LaterLosses, PerplexityFilter, TextLosses, alike, refusal
-from graphneg.generators.writing import END, LEAST_WORDS, Gap, WritingGenerator, WritingOptions
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
@@ -75,17 +75,17 @@ class KeywordOptions(WritingOptions):
         keywords: Name of the keyword extractor, for example ``rake`` or ``yake``.
         language: Language of the extractor, as a two-letter code.
         spacy_model: Name of a spaCy model, for extractors that need one.
-        least: Minimum number of keywords in a text.
-        most: Maximum number of keywords in a text.
+        min_keywords: Minimum number of keywords in a text.
+        max_keywords: Maximum number of keywords in a text.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
         drafts: Number of texts that are written in each round, all with the same keywords.
-        draws: Maximum number of rounds for a response. In each round, keywords are drawn again. A further
+        max_draws: Maximum number of rounds for a response. In each round, keywords are drawn again. A further
             round follows only if no text was accepted.
-        apart: Minimum difference between the mean loss of a text after the context and its mean loss after
-            the history that it was written for, in nats per token. A text with a smaller difference may be a
-            correct answer and is rejected.
-        strange: Highest mean loss of the three least likely tokens of a text after the context, in nats.
-            Nonsense has more unlikely tokens than a text that is only out of place.
+        min_loss_gap: Minimum difference between the mean loss of a text after the context and its mean loss
+            after the history that it was written for, in nats per token. A text with a smaller difference may
+            be a correct answer and is rejected.
+        max_strangest_loss: Highest mean loss of the three least likely tokens of a text after the context, in
+            nats. Nonsense has more unlikely tokens than a text that is only out of place.
 
     Raises:
         InputError: A number is out of range.
@@ -94,21 +94,25 @@ class KeywordOptions(WritingOptions):
     keywords: str = "rake"
     language: str = "en"
     spacy_model: str | None = None
-    least: int = 1
-    most: int = 1
+    min_keywords: int = 1
+    max_keywords: int = 1
     top_p: float = 0.9
     drafts: int = 8
-    draws: int = 4
-    apart: float = 0.6
-    strange: float = 6.5
+    max_draws: int = 4
+    min_loss_gap: float = 0.6
+    max_strangest_loss: float = 6.5
 
     def __post_init__(self) -> None:
         """Check the options."""
         WritingOptions.__post_init__(self)
-        if not 1 <= self.least <= self.most:
-            raise InputError(f"keywords from {self.least} to {self.most}: the first must be 1 or more")
-        if self.drafts < 1 or self.draws < 1:
-            raise InputError(f"drafts {self.drafts}, draws {self.draws}: each text is written at least once")
+        if not 1 <= self.min_keywords <= self.max_keywords:
+            raise InputError(
+                f"keywords from {self.min_keywords} to {self.max_keywords}: the first must be 1 or more"
+            )
+        if self.drafts < 1 or self.max_draws < 1:
+            raise InputError(
+                f"drafts {self.drafts}, max_draws {self.max_draws}: each text is written at least once"
+            )
         _ = self.search
 
     @property
@@ -148,7 +152,7 @@ class KeywordGenerator(WritingGenerator):
         ask: Ask,
         *,
         examples: str = "",
-        pull: float = 0.0,
+        keyword_bias: float = 0.0,
         judge: PerplexityFilter | None = None,
         histories: Histories | None = None,
         vectors: StaticVectors | None = None,
@@ -161,7 +165,7 @@ class KeywordGenerator(WritingGenerator):
             writer: Language model that writes the texts.
             ask: Function that builds a prompt from a history and keywords.
             examples: Solved examples at the beginning of each prompt.
-            pull: Strength of the bias toward the keywords, which is added to the logits, 0 or more.
+            keyword_bias: Strength of the bias toward the keywords, which is added to the logits, 0 or more.
             judge: Language model that scores the texts, or None for no scores.
             histories: Histories of other dialogues; None for prompts without a history.
             vectors: Word vectors by which similar keywords are found; None to use the keywords themselves.
@@ -171,7 +175,7 @@ class KeywordGenerator(WritingGenerator):
         self._options = options
         self._ask = ask
         self._manner = GenerationSettings(options.search, LONGEST, examples)
-        self._pull = pull
+        self._pull = keyword_bias
         self._histories = histories
         self._vectors = vectors
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
@@ -188,7 +192,7 @@ class KeywordGenerator(WritingGenerator):
             The gaps, sorted in the order of the contexts.
         """
         slots = self._slots(contexts, per_context, seed)
-        for draw in range(self._options.draws):
+        for draw in range(self._options.max_draws):
             unfilled = [slot for slot in slots if not slot.candidates]
             self._write(unfilled, draw, seed)
             self._fill(unfilled, slots)
@@ -202,7 +206,7 @@ class KeywordGenerator(WritingGenerator):
             "examples": self._manner.shown,
             "extractor": self._extractor.name,
             "vectors": self._vectors and self._vectors.name,
-            "pull": self._pull,
+            "keyword_bias": self._pull,
         }
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
@@ -220,7 +224,7 @@ class KeywordGenerator(WritingGenerator):
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
             return slots
-        shown = self._histories.of([slot.context for slot in slots], [slot.id for slot in slots], seed)
+        shown = self._histories.get([slot.context for slot in slots], [slot.id for slot in slots], seed)
         for slot, history in zip(slots, shown, strict=True):
             slot.history = history
             self.leave_out("no-history", slot.context.id, int(history is None))
@@ -232,7 +236,7 @@ class KeywordGenerator(WritingGenerator):
         for slot in slots:
             # The id includes the round, so that another round draws other keywords if there are any.
             id = f"{slot.id}/{draw}"
-            between = (self._options.least, self._options.most)
+            between = (self._options.min_keywords, self._options.max_keywords)
             slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
             if self._vectors is not None:
                 slot.words = with_neighbours(self._vectors.neighbours, slot.words, seed, id)
@@ -243,7 +247,7 @@ class KeywordGenerator(WritingGenerator):
             self._options.drafts,
             seed=seed,
             stop=[END],
-            constraints=[Constraints(slot.said, self._pull, LEAST_WORDS) for slot in slots],
+            constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
         # If a text was written several times for the same gap, it is scored only once.
@@ -302,11 +306,11 @@ class KeywordGenerator(WritingGenerator):
                     slot.candidates.append(Candidate(spaced, (UNRELATED,), scores, details))
                     slot.texts.clear()
 
-    def _misplaced(self, apart: float, loss: LaterLosses) -> str | None:
+    def _misplaced(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
         """Return the reason code if a text fits the context or is nonsense, or None to accept it."""
-        if apart < self._options.apart:
+        if min_loss_gap < self._options.min_loss_gap:
             return "fits"
-        return "surprising" if loss.strangest > self._options.strange else None
+        return "surprising" if loss.strangest > self._options.max_strangest_loss else None
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
@@ -382,7 +386,7 @@ def _generator(
         writer,
         ask,
         examples=examples,
-        pull=chosen.pull_of(trained),
+        keyword_bias=chosen.keyword_bias_of(trained),
         judge=judge,
         histories=histories,
         vectors=near,

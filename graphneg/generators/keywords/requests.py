@@ -2,7 +2,7 @@
 
 `keywords_of` extracts usable keywords, `drawn` draws some of them at random, and `with_neighbours` replaces
 some by similar words. `Histories` draws the beginning of another dialogue. All random choices depend only on
-the seed and on the id of the response. `train_replies` trains a model on such prompts::
+the seed and on the id of the response. `train_keyword_replies` trains a model on such prompts::
 
     context    A: Where is the boat now? B: It is on the river.
     keywords   boat, river
@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphneg.english.tokens import closed_up
+from graphneg.english.tokens import detokenize
 from graphneg.english.words import lemmas, readings
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, Turn
@@ -218,7 +218,7 @@ class Histories:
         """The index of each dialogue id."""
         return {id: index for index, id in enumerate(self._ids)}
 
-    def of(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
+    def get(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
         """Draw a history from another dialogue for each context.
 
         Args:
@@ -277,7 +277,7 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
         for (context, id, text), keywords in zip(part, found, strict=True):
             # The keywords are extracted from the response itself, so that the model learns to use them.
             chosen = drawn(keywords, LEARNED, seed, id, text)
-            reply = closed_up(text)
+            reply = detokenize(text)
             # The model should not learn texts that the generator would reject.
             # The correct responses are left out of the context, because a response equal to one is rejected.
             if chosen and refusal(reply, chosen, replace(context, positives=(), copies={}), LENGTHS) is None:
@@ -285,7 +285,7 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
                 yield Example(reply_request(context.turns, words), f" {reply}")
 
 
-def train_replies(
+def train_keyword_replies(
     model: LanguageModel,
     contexts: Iterable[Context],
     extractor: KeywordExtractor,

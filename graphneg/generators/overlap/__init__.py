@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from graphneg.generators.overlap.generator import Denoiser, OverlapGenerator
-from graphneg.generators.overlap.target_profile import Conditions
+from graphneg.generators.overlap.target_profile import OverlapOptions
 
-__all__ = ["Conditions", "Denoiser", "OverlapGenerator"]
+__all__ = ["Denoiser", "OverlapGenerator", "OverlapOptions"]

@@ -33,18 +33,18 @@ from graphneg.generators.base import (
     options_of,
     read_contexts,
 )
-from graphneg.generators.drafts import BY_SENTENCES, SentenceChooser, sentence_draft
+from graphneg.generators.deferred_choice import BY_SENTENCES, SentenceChooser, sentence_draft
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
 from graphneg.generators.overlap.pool import Pool, pool_anecdotes, pool_dialogues
 from graphneg.generators.overlap.scenes import Scenes
 from graphneg.generators.overlap.second_sentence import SecondSentence
 from graphneg.generators.overlap.target_profile import (
     OPENINGS,
-    Conditions,
     ContextTerms,
-    Listed,
+    OverlapOptions,
+    ScoredCandidate,
     TargetProfile,
-    met,
+    features_met,
     said_in,
     shortlist,
     target_profiles,
@@ -57,7 +57,7 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
 from graphneg.store.snapshots import ANSWERED, SENTENCES, stored_snapshot
 from graphneg.store.statements import cypher_text
-from graphneg.workers import ahead
+from graphneg.workers import prefetch_map
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -79,34 +79,34 @@ WEIGHT = 10.0
 """Penalty per unit of distance from the target cosine. A distance of 0.1 counts like the wrong person."""
 
 SETTINGS: Mapping[str, Any] = {
-    "least_words": 6,
-    "least_content": 3,
-    "most_words": 22,
+    "min_words": 6,
+    "min_content_words": 3,
+    "max_words": 22,
     "openings": tuple(
         words for words in OPENINGS if words not in word_class("no-reply") | word_class("some-openings")
     ),
     "overlap": (0.0, 0.1, 0.4, 0.5),
     "last_turn": 0.4,
-    "most_last": 2,
-    "hub": 0.003,
-    "light": 0.03,
+    "max_last_turn_words": 2,
+    "max_bridge_frequency": 0.003,
+    "max_overlap_frequency": 0.03,
     "questions": 0.12,
-    "most_uses": 1,
-    "most_said": 0.01,
+    "max_uses": 1,
+    "max_word_share": 0.01,
     "query_terms": 20,
-    "anecdotal": 0.5,
-    "most_alike": 1.0,
-    "seconds": 0.8,
+    "anecdote_weight": 0.5,
+    "max_scene_cosine": 1.0,
+    "second_sentence_rate": 0.8,
     "anecdotes": True,
 }
 """The settings of ``hard``.
 
 They ask for more shared words than people's wrong responses have, because the pool often has no sentence with
-as many as a profile asks for. ``most_last`` allows two words of the last turn, as in 9% of people's
-responses. If no negative had two, a ranker would learn that two such words mark a correct response. ``light``
-ignores very frequent words (*know*, *like*, *want*), which negatives would otherwise have more often than
-people's responses. ``least_words`` allows short sentences, because otherwise length alone would separate
-correct from wrong responses.
+as many as a profile asks for. ``max_last_turn_words`` allows two words of the last turn, as in 9% of people's
+responses. If no negative had two, a ranker would learn that two such words mark a correct response.
+``max_overlap_frequency`` ignores very frequent words (*know*, *like*, *want*), which negatives would
+otherwise have more often than people's responses. ``min_words`` allows short sentences, because otherwise
+length alone would separate correct from wrong responses.
 """
 
 
@@ -138,7 +138,7 @@ class _Asked:
     context: Context
     terms: ContextTerms
     profiles: list[TargetProfile]
-    lists: Sequence[Iterable[Listed]] = ()
+    lists: Sequence[Iterable[ScoredCandidate]] = ()
 
 
 _REASONS = {
@@ -152,7 +152,7 @@ class OverlapGenerator(Generator):
 
     ``embedder`` (a path, an id or an object; see ``graphneg.nn.embedders``) activates the condition on the
     cosine of a sentence and its context. ``denoiser`` (an object) activates the condition that drops likely
-    correct answers. All other options are fields of `Conditions`.
+    correct answers. All other options are fields of `OverlapOptions`.
 
     Raises:
         GeneratorError: An option is unknown or has an invalid value.
@@ -167,7 +167,7 @@ class OverlapGenerator(Generator):
         store: Store,
         embedder: str | Path | Embedder | None = None,
         denoiser: Denoiser | None = None,
-        **conditions: Any,
+        **options: Any,
     ) -> None:
         """Initialize the generator and load the embedder, if there is one.
 
@@ -175,19 +175,19 @@ class OverlapGenerator(Generator):
             store: Store that contains the pool of sentences.
             embedder: An embedder, or its path or id; None to ignore cosines.
             denoiser: Model that scores how likely texts are correct answers; None to skip this condition.
-            conditions: The fields of `Conditions`.
+            options: The fields of `OverlapOptions`.
         """
-        self.conditions = options_of(Conditions, "overlap", conditions, ("embedder", "denoiser"))
+        self.options = options_of(OverlapOptions, "overlap", options, ("embedder", "denoiser"))
         self._store = store
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
         self._similarity: Similarity | None = None
         # The parser and the decoder are loaded only if nouns should be replaced.
-        share = self.conditions.exchanged
+        share = self.options.noun_substitution_rate
         self._substitution = NounSubstitution(share) if share else None
-        self._second = SecondSentence(store, self.conditions) if self.conditions.seconds else None
+        self._second = SecondSentence(store, self.options) if self.options.second_sentence_rate else None
         self._scenes: Scenes | None = None
-        self._wishes: list[tuple[str, bool]] = []
+        self._target_features: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
         # If `begin` was not called before `generate`, `generate` calls it.
@@ -199,13 +199,13 @@ class OverlapGenerator(Generator):
     def settings(self) -> Mapping[str, object]:
         """Return the options that determine the output."""
         parts = {"embedder": self._embedder, "denoiser": self._denoiser}
-        return {**asdict(self.conditions), **{name: part and part.name for name, part in parts.items()}}
+        return {**asdict(self.options), **{name: part and part.name for name, part in parts.items()}}
 
     def notes(self) -> Sequence[str]:
         """Return messages for the user: on inactive conditions, sentences left out, or a small pool."""
         found: list[str] = []
-        # Without an embedder, the default of `most_cosine` has no effect, so the user is told about it.
-        if self._embedder is None and self.conditions.most_cosine is not None:
+        # Without an embedder, the default of `max_cosine` has no effect, so the user is told about it.
+        if self._embedder is None and self.options.max_cosine is not None:
             found.append(
                 f"{self.name}: no embedder is given, so closeness in meaning to the context is no condition"
             )
@@ -217,7 +217,7 @@ class OverlapGenerator(Generator):
             found.append(
                 f"{self.name}: the dialogues say few different words, so few sentences share some and are "
                 "set elsewhere; load other dialogues or sentences (graphneg load text, wordnet), or let "
-                "sentences come up again (--option most_uses=4)"
+                "sentences come up again (--option max_uses=4)"
             )
         elif self._pool is not None and self._pool.size.fit < SMALL:
             found.append(
@@ -226,9 +226,9 @@ class OverlapGenerator(Generator):
             )
         return found
 
-    def wishes(self) -> Sequence[tuple[str, bool]]:
+    def target_features(self) -> Sequence[tuple[str, bool]]:
         """Return the target features of all candidates since the last call, each with whether it was met."""
-        told, self._wishes = self._wishes, []
+        told, self._target_features = self._target_features, []
         return told
 
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
@@ -242,11 +242,11 @@ class OverlapGenerator(Generator):
             # In the store of a shard, the pool of the whole corpus comes from the snapshot.
             snapshot.require(SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
-        pool_anecdotes(self._store, self.conditions, progress)
+        pool_anecdotes(self._store, self.options, progress)
         # New sentences change the frequencies of terms, so the pool must be read again.
         self._pool, self._seed, self._begun = None, None, True
-        if self.conditions.most_alike is not None:
-            self._scenes = Scenes(self._store, self.conditions.most_alike)
+        if self.options.max_scene_cosine is not None:
+            self._scenes = Scenes(self._store, self.options.max_scene_cosine)
         self._successors.clear()
         self._chooser = self._new_chooser()
         for negative in given:
@@ -254,7 +254,7 @@ class OverlapGenerator(Generator):
             text = found_text(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
-            self._similarity = Similarity(self._embedder, self._store, self.conditions.most_cosine)
+            self._similarity = Similarity(self._embedder, self._store, self.options.max_cosine)
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """Return candidates for each context.
@@ -265,7 +265,7 @@ class OverlapGenerator(Generator):
             seed: Seed of all random choices.
 
         Returns:
-            One list of candidates per context, in order. A sentence is used at most ``most_uses`` times after
+            One list of candidates per context, in order. A sentence is used at most ``max_uses`` times after
             `begin`.
         """
         given: list[list[Candidate]] = []
@@ -287,9 +287,9 @@ class OverlapGenerator(Generator):
             per_context: Not used, because one sentence is chosen from each shortlist.
 
         Returns:
-            Name and options of a chooser; see `graphneg.generators.drafts.choosing`.
+            Name and options of a chooser; see `graphneg.generators.deferred_choice.choosing`.
         """
-        limits = {"most_uses": self.conditions.most_uses, "most_said": self.conditions.most_said}
+        limits = {"max_uses": self.options.max_uses, "max_word_share": self.options.max_word_share}
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
@@ -326,12 +326,12 @@ class OverlapGenerator(Generator):
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
-            self._pool, self._seed = Pool(self._store, self.conditions, seed), seed
+            self._pool, self._seed = Pool(self._store, self.options, seed), seed
         pool = self._pool
         compared = self._denoiser is not None or self._similarity is not None
         asked: list[_Asked] = []
         parts = self._parts(contexts, pool, per_context, seed)
-        for part, samples in ahead(lambda part: (part[0], pool.read(part[1])), parts, PARTS_AT_ONCE):
+        for part, samples in prefetch_map(lambda part: (part[0], pool.read(part[1])), parts, PARTS_AT_ONCE):
             pool.keep(samples)
             for query in part:
                 self._list(query, pool)
@@ -343,7 +343,7 @@ class OverlapGenerator(Generator):
                     yield query
         pool.forget_oldest()
         if self._denoiser is not None:
-            drop_likeliest(self._denoiser, asked, self.conditions.likeliest)
+            drop_likeliest(self._denoiser, asked, self.options.drop_share)
         if self._similarity is not None:
             self._similarity.reorder(asked)
         yield from asked
@@ -356,21 +356,24 @@ class OverlapGenerator(Generator):
 
     def _new_chooser(self) -> SentenceChooser:
         """Return a new chooser, which has not counted any sentences yet."""
-        return SentenceChooser(self.conditions.most_uses, self.conditions.most_said)
+        return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
         """Split contexts into parts. Yield each part with the terms whose sentences must be read for it."""
         claimed: set[str] = set()
-        size, conditions = pool.size.sentences, self.conditions
+        size, conditions = pool.size.sentences, self.options
         # The options are fractions of the pool. They are converted to numbers of sentences.
-        hub, light = conditions.hub * size, inf if conditions.light is None else conditions.light * size
+        hub, light = (
+            conditions.max_bridge_frequency * size,
+            inf if conditions.max_overlap_frequency is None else conditions.max_overlap_frequency * size,
+        )
         for start in range(0, len(contexts), PART):
             part: list[_Asked] = []
             for context in contexts[start : start + PART]:
                 terms = terms_of(context, pool.frequency, light)
-                chosen = (self.conditions, pool.frequency, hub, pool.elsewhere, per_context, seed)
+                chosen = (self.options, pool.frequency, hub, pool.unrelated_terms, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
             # Replies of a corpus often shift from words of the last turn to the same other words.
             # A sentence with such a word may be a correct response.
@@ -393,11 +396,11 @@ class OverlapGenerator(Generator):
         said = said_in(context)
         if self._scenes is not None:
             # A sentence that repeats words of a correct response also describes the same situation.
-            texts = (*(turn.text for turn in context.turns), *context.right)
-            elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).holds
+            texts = (*(turn.text for turn in context.turns), *context.correct_responses)
+            elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
         asked.lists = [
-            shortlist(context, asked.terms, profile, sentences, said, self.conditions, usual, elsewhere)
+            shortlist(context, asked.terms, profile, sentences, said, self.options, usual, elsewhere)
             for profile in asked.profiles
             for sentences in [(sentence for term in profile.query_terms for sentence in pool.sentences(term))]
         ]
@@ -406,7 +409,7 @@ class OverlapGenerator(Generator):
         """Choose the candidates for a context, and count the chosen sentences as used."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
-            self._wishes += met(asked.profiles[at], item, asked.terms)
+            self._target_features += features_met(asked.profiles[at], item, asked.terms)
         return [_candidate(item, asked.terms) for _, item in chosen]
 
 
@@ -431,7 +434,7 @@ class HardGenerator(OverlapGenerator):
         super().__init__(store, **{**SETTINGS, **options})
 
 
-def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
+def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
     """Convert a sentence to a candidate."""
     scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
     if item.cosine is not None:
@@ -482,11 +485,11 @@ class Similarity:
         vectors = dict(zip(texts, self._embed(texts), strict=True))
         usual = [cosine for cosine in self._usual if cosine < self._most]
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
-            ordered: list[list[Listed]] = []
+            ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
                 # A random number selects one of the sorted cosines of correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
-                kept: list[Listed] = []
+                kept: list[ScoredCandidate] = []
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:

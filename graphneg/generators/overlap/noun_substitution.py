@@ -20,7 +20,7 @@ from itertools import product
 from graphneg.amr.facts import facts
 from graphneg.amr.overlay import apply_edits
 from graphneg.decoders.base import get_decoder
-from graphneg.english.takes import sort_of
+from graphneg.english.selectional_preferences import noun_cluster
 from graphneg.english.tokens import tokenize
 from graphneg.errors import TransformError
 from graphneg.generators.base import UNRELATED, Candidate, Context
@@ -73,12 +73,12 @@ class NounSubstitution:
     def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
         """Replace a noun of the candidate by a noun of the context. Change nothing if none is suitable."""
         said = {node.label for node in graph.nodes}
-        shared = set(candidate.details.get("shared", "").split(", "))
+        shared = set(candidate.provenance.get("shared", "").split(", "))
         # Words that the sentence shares with the context are kept, because it was retrieved for them.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
             # The object of "eat" must be food: "bread" may be replaced by "soup", but not by "court".
-            if (sort_of(word) or word) not in takes:
+            if (noun_cluster(word) or word) not in takes:
                 continue
             edit = Edit(
                 transform="exchange", category=UNRELATED, site=str(noun.position), op="set", amr=graph.id,
@@ -96,7 +96,7 @@ class NounSubstitution:
                 span = graph.spans.get(noun.position)
                 before = tokenize(candidate.text)[span[0]].text if span else noun.concept
                 details = {"exchanged": f"{before} > {word}", FOUND: candidate.text}
-                return replace(candidate, text=text, details={**candidate.details, **details})
+                return replace(candidate, text=text, details={**candidate.provenance, **details})
         return candidate
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:

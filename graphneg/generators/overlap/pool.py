@@ -24,15 +24,15 @@ from math import sqrt
 from sys import intern
 from typing import Any
 
-from graphneg.english.tokens import closed_up, sentences
+from graphneg.english.tokens import detokenize, sentences
 from graphneg.errors import GeneratorError
 from graphneg.generators.overlap.anecdotes import likeness
-from graphneg.generators.overlap.target_profile import Conditions, PoolSentence
+from graphneg.generators.overlap.target_profile import OverlapOptions, PoolSentence
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.lexicon import DerivedRecords
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.rows import FIRST, RANKS, sentence, utterance_id
-from graphneg.ingest.validation import Grouping
+from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import Rejected, Sentence
 from graphneg.progress import NoProgress, Progress
@@ -82,7 +82,7 @@ class Pool:
         GeneratorError: No sentence can be used as a response, or a source does not exist.
     """
 
-    def __init__(self, store: Store, conditions: Conditions, seed: int) -> None:
+    def __init__(self, store: Store, conditions: OverlapOptions, seed: int) -> None:
         """Initialize the pool, and read its size and its vocabulary.
 
         Args:
@@ -101,7 +101,7 @@ class Pool:
         scenes."""
         # Narrow dialogues contain too few words to decide which words are everyday words.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
-        least = (conditions.everyday or 0.0) * (self.size.spoken if spoken else self.size.sentences)
+        least = (conditions.min_term_frequency or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
         # If another generator has added graphneg's own sentences, their counts are subtracted.
         # Otherwise they would change the output of this generator.
@@ -118,9 +118,9 @@ class Pool:
         """The everyday words, with the number of sentences that mention each."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
-        hub = conditions.hub * self.size.sentences
+        hub = conditions.max_bridge_frequency * self.size.sentences
         seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
-        self.elsewhere = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
+        self.unrelated_terms = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
         """Random terms, not very frequent, to search for sentences that share no words with a context."""
 
     def frequency(self, term: str) -> int:
@@ -155,7 +155,7 @@ class Pool:
             # The width depends on the estimated number of sentences with the term that can be responses.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
-            last = first + min(RANKS, int(RANKS * self._conditions.sample / max(fitting, 1)))
+            last = first + min(RANKS, int(RANKS * self._conditions.sentences_per_term / max(fitting, 1)))
             windows.append({"text": term, "first": first, "last": last, "again": max(0, last - RANKS)})
         asked = {"terms": windows, "sources": self._sources, **self._conditions.parameters()}
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
@@ -177,7 +177,7 @@ class Pool:
         Args:
             samples: Samples as `read` returns them.
         """
-        everyday, ranked = self._frequencies.__contains__, bool(self._conditions.anecdotal)
+        everyday, ranked = self._frequencies.__contains__, bool(self._conditions.anecdote_weight)
         for term, rows in samples.items():
             kept: list[PoolSentence] = []
             for id, text, said, mood, person, dialogue, rank in rows:
@@ -208,7 +208,7 @@ class Pool:
             self._amount -= len(self._kept.popitem(last=False)[1])
 
 
-def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
+def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
     """Return the names of the sources to use (empty for all), and the number of their sentences."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
@@ -233,7 +233,7 @@ def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
     return list(chosen) if named or len(wanted) < len(rows) else [], size
 
 
-def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | None = None) -> None:
+def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress | None = None) -> None:
     """Add graphneg's own sentences to the pool, if the conditions ask for them and some are missing.
 
     Args:
@@ -248,7 +248,7 @@ def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | No
     # If an earlier load was interrupted, only some of the sentences are in the store.
     if known < len(records):
         write_records(
-            DerivedRecords(store), records, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1)
+            DerivedRecords(store), records, LoadReport(ANECDOTES), GraphDialogues(ANECDOTES, ANECDOTES, 1)
         )
 
 
@@ -278,7 +278,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
                 # Spaces inside words are removed first: "I ca n't come ." becomes "I can't come."
-                for index, part in enumerate(sentences(closed_up(text))):
+                for index, part in enumerate(sentences(detokenize(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
                     yield made if isinstance(made, Rejected) else replace(made, dialogue=dialogue.id)
@@ -288,7 +288,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
     while after is not None:
         page = store.read(cypher_text("overlap/unpooled"), after=after, limit=PAGE)
         ids = [row["id"] for row in page]
-        write_records(DerivedRecords(store), cut(ids), report, Grouping(NAME, NAME, 1))
+        write_records(DerivedRecords(store), cut(ids), report, GraphDialogues(NAME, NAME, 1))
         if ids:
             # The marks are written after the sentences. An interrupted page is therefore written again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))

@@ -2,7 +2,7 @@
 
 A sentence that shares words with a context may still be about the same thing, and may then be a correct
 response. `Scenes` reads the content words of all dialogues in a store. For a context, it returns a condition
-(`Elsewhere`) that rejects a sentence if
+(`TopicFilter`) that rejects a sentence if
 
 - the sentence is from the same conversation as the context, even if that conversation was loaded twice,
 - its dialogue mentions a rare word of the last turn, or is about the same thing,
@@ -61,15 +61,15 @@ phrases."""
 class Scenes:
     """The scenes that the dialogues of a store describe."""
 
-    def __init__(self, store: Store, most_alike: float) -> None:
+    def __init__(self, store: Store, max_scene_cosine: float) -> None:
         """Read the content words of all dialogues, and initialize the scenes.
 
         Args:
             store: Store that contains the pool of sentences.
-            most_alike: Cosine above which two scenes count as the same.
+            max_scene_cosine: Cosine above which two scenes count as the same.
         """
         rows = store.read(cypher_text("overlap/spoken"))
-        self._most = most_alike
+        self._most = max_scene_cosine
         self._said: dict[str, frozenset[str]] = {
             row["dialogue"]: frozenset(term for terms in row["terms"] for term in terms) for row in rows
         }
@@ -82,7 +82,7 @@ class Scenes:
         # In the mean of all scenes, each term is weighted by the number of dialogues that mention it.
         self._centre = self._mean(self._often, self._often)
 
-    def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> Elsewhere:
+    def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
         """Return the condition that sentences describe another scene than a context.
 
         Args:
@@ -96,7 +96,7 @@ class Scenes:
         runs = frozenset(run for text in texts for run in _runs(text))
         # Other dialogues that mention a rare word of the last turn probably describe the same scene.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
-        return Elsewhere(self, self._talks.get(dialogue, dialogue), runs, rare, self.scene(terms.terms))
+        return TopicFilter(self, self._talks.get(dialogue, dialogue), runs, rare, self.scene(terms.terms))
 
     def is_rare(self, term: str) -> bool:
         """Return whether few dialogues mention a term.
@@ -120,7 +120,7 @@ class Scenes:
         """
         return self._talks.get(dialogue, dialogue)
 
-    def says(self, dialogue: str) -> frozenset[str]:
+    def terms_of_dialogue(self, dialogue: str) -> frozenset[str]:
         """Return the terms that a dialogue mentions.
 
         Args:
@@ -131,7 +131,7 @@ class Scenes:
         """
         return self._said.get(dialogue, frozenset())
 
-    def tells(self, terms: Iterable[str]) -> bool:
+    def is_informative(self, terms: Iterable[str]) -> bool:
         """Return whether some terms are informative enough to identify a scene.
 
         Args:
@@ -165,7 +165,7 @@ class Scenes:
             A vector of length 1, or of zeros, shape (dimensions,).
         """
         if dialogue not in self._scenes:
-            self._scenes[dialogue] = self.scene(self.says(dialogue))
+            self._scenes[dialogue] = self.scene(self.terms_of_dialogue(dialogue))
         return self._scenes[dialogue]
 
     def scene(self, terms: Iterable[str]) -> NDArray[float32]:
@@ -202,7 +202,7 @@ class Scenes:
         return log((1 + len(self._said)) / (1 + self._often[term]))
 
 
-class Elsewhere:
+class TopicFilter:
     """The condition that a sentence describes another scene than one context."""
 
     def __init__(
@@ -220,7 +220,7 @@ class Elsewhere:
         self._scenes, self._talk, self._runs, self._rare, self._scene = scenes, talk, runs, rare, scene
         self._apart: dict[str, bool] = {}
 
-    def holds(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
+    def accepts(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
         """Return whether a sentence describes another scene.
 
         Args:
@@ -241,12 +241,16 @@ class Elsewhere:
             return False
         # The shared words make every retrieved sentence similar to the context, so they are left out.
         rest = sentence.terms - shared
-        return self._scenes.tells(rest) and not self._scenes.is_alike(self._scene, self._scenes.scene(rest))
+        return self._scenes.is_informative(rest) and not self._scenes.is_alike(
+            self._scene, self._scenes.scene(rest)
+        )
 
     def _is_apart(self, dialogue: str) -> bool:
         """Return whether a dialogue is from another conversation and describes another scene."""
         scenes = self._scenes
-        if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(scenes.says(dialogue)):
+        if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(
+            scenes.terms_of_dialogue(dialogue)
+        ):
             return False
         return not scenes.is_alike(self._scene, scenes.of_dialogue(dialogue))
 

@@ -18,7 +18,7 @@ from graphneg.english.tokens import word_count
 from graphneg.english.words import content_lemmas
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.overlap.noun_substitution import FOUND
-from graphneg.generators.overlap.target_profile import Conditions
+from graphneg.generators.overlap.target_profile import OverlapOptions
 from graphneg.hashing import number
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
@@ -34,7 +34,7 @@ _SHORT = 14
 class SecondSentence:
     """Extends a random fraction of the candidates by the next sentence of their turns."""
 
-    def __init__(self, store: Store, conditions: Conditions) -> None:
+    def __init__(self, store: Store, conditions: OverlapOptions) -> None:
         """Initialize the fraction of candidates to extend, and their maximum length.
 
         Args:
@@ -42,8 +42,8 @@ class SecondSentence:
             conditions: Conditions that the sentences must meet.
         """
         self._store = store
-        self._share = conditions.seconds
-        self._most = conditions.most_words + _MORE_WORDS
+        self._share = conditions.second_sentence_rate
+        self._most = conditions.max_words + _MORE_WORDS
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
         """Extend a random fraction of the candidates in place. Those without a suitable next sentence stay.
@@ -56,7 +56,7 @@ class SecondSentence:
         chosen: dict[tuple[int, int], str] = {}
         for at, candidates in enumerate(given):
             for slot, candidate in enumerate(candidates):
-                turn, dot, index = candidate.details["source"].rpartition(".")
+                turn, dot, index = candidate.provenance["source"].rpartition(".")
                 # The id of a sentence consists of its turn and its index, for example "everyday/train/1#2.0".
                 # The next sentence then has the index 1.
                 drawn = number(seed, "second", contexts[at].id, candidate.text) < self._share * _SCALE
@@ -73,5 +73,5 @@ class SecondSentence:
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:
-                    details = {**candidate.details, FOUND: candidate.text}
+                    details = {**candidate.provenance, FOUND: candidate.text}
                     given[at][slot] = replace(candidate, text=text, details=details)

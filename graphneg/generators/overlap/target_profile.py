@@ -9,11 +9,11 @@ correct responses::
     distance 0  I read the terms before signing the petition.
     distance 1  She read the terms before signing the petition.        third person
 
-`Conditions` contains the options of ``overlap``. Their defaults are statistics of 3,545 adversarial responses
-that people wrote (DailyDialog++, Sai et al. 2020). On average, these responses have 12.8 words, of which 5.3
-are content words. 9% are questions, and 66% are in the first person. 13, 46, 32 and 9% share none, one, two,
-and three or more content words with the context. A third of those that share any share one with the last
-turn.
+`OverlapOptions` contains the options of ``overlap``. Their defaults are statistics of 3,545 adversarial
+responses that people wrote (DailyDialog++, Sai et al. 2020). On average, these responses have 12.8 words, of
+which 5.3 are content words. 9% are questions, and 66% are in the first person. 13, 46, 32 and 9% share none,
+one, two, and three or more content words with the context. A third of those that share any share one with the
+last turn.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
-from graphneg.english.tokens import WORD, closed_up, sentences
+from graphneg.english.tokens import WORD, detokenize, sentences
 from graphneg.english.words import content_lemmas, word_class, word_list
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
@@ -39,12 +39,35 @@ OPENINGS = (
 first word (*well*), or the first two words before a comma (*I see, ...*)."""
 
 _SHARES = (
-    *("last_turn", "first_person", "questions", "everyday", "hub", "light"),
-    *("likeness", "likeliest", "exchanged", "seconds", "most_alike", "anecdotal", "most_said"),
+    *(
+        "last_turn",
+        "first_person",
+        "questions",
+        "min_term_frequency",
+        "max_bridge_frequency",
+        "max_overlap_frequency",
+    ),
+    *(
+        "max_response_overlap",
+        "drop_share",
+        "noun_substitution_rate",
+        "second_sentence_rate",
+        "max_scene_cosine",
+        "anecdote_weight",
+        "max_word_share",
+    ),
 )
 """Names of options that are fractions from 0 to 1."""
 _COUNTS = (
-    *("least_words", "most_words", "least_content", "sample", "most_uses", "most_last", "usual_shift"),
+    *(
+        "min_words",
+        "max_words",
+        "min_content_words",
+        "sentences_per_term",
+        "max_uses",
+        "max_last_turn_words",
+        "usual_shift",
+    ),
     "query_terms",
 )
 """Names of options that are positive integers."""
@@ -66,74 +89,77 @@ _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class OverlapOptions:
     """Options of ``overlap``: conditions on single sentences, and on all negatives of a run.
 
     Fractions are from 0 to 1. An option that is None is not active.
 
     Attributes:
-        least_words: Minimum number of words in a sentence.
-        most_words: Maximum number of words in a sentence.
-        least_content: Minimum number of content words in a sentence.
+        min_words: Minimum number of words in a sentence.
+        max_words: Maximum number of words in a sentence.
+        min_content_words: Minimum number of content words in a sentence.
         openings: Openings that a sentence must not have, in lower case.
         overlap: Fractions of negatives that share none, one, two, and three or more content words with the
             context.
         last_turn: Fraction of negatives with a content word of the last turn, among those that share any with
             the context.
-        most_last: Maximum number of content words that a sentence shares with the last turn.
+        max_last_turn_words: Maximum number of content words that a sentence shares with the last turn.
         first_person: Fraction of negatives with *I* or *we*.
         questions: Fraction of negatives that are questions.
-        most_uses: Maximum number of times that a sentence is used in a run.
-        most_said: Maximum fraction of negatives that introduce the same word.
-        everyday: Minimum fraction of the pool's spoken sentences in which each content word of a sentence
-            occurs.
-        hub: Fraction of the pool. Terms that occur in more sentences are searched for last.
-        light: Fraction of the pool. Terms that occur in more sentences do not count as shared words.
-        likeness: Maximum fraction of its content words that a sentence may share with a correct response.
+        max_uses: Maximum number of times that a sentence is used in a run.
+        max_word_share: Maximum fraction of negatives that introduce the same word.
+        min_term_frequency: Minimum fraction of the pool's spoken sentences in which each content word of a
+            sentence occurs.
+        max_bridge_frequency: Fraction of the pool. Terms that occur in more sentences are searched for last.
+        max_overlap_frequency: Fraction of the pool. Terms that occur in more sentences do not count as shared
+            words.
+        max_response_overlap: Maximum fraction of its content words that a sentence may share with a correct
+            response.
         sources: Parts of the pool to use, as corpus, corpus/split or resource; empty for all.
-        sample: Number of sentences that are read per term.
-        most_cosine: Maximum cosine of a sentence and the context, if an embedder is given.
+        sentences_per_term: Number of sentences that are read per term.
+        max_cosine: Maximum cosine of a sentence and the context, if an embedder is given.
         usual_shift: Minimum count of a shift in the shift graph. Sentences are excluded if they mention a
             word to which replies shift at least this often from a word of the last turn.
-        likeliest: Fraction of the candidates to drop if a denoiser is given. Those with the highest scores
+        drop_share: Fraction of the candidates to drop if a denoiser is given. Those with the highest scores
             are dropped.
-        exchanged: Fraction of negatives in which a noun is replaced by a noun of the context.
+        noun_substitution_rate: Fraction of negatives in which a noun is replaced by a noun of the context.
         query_terms: Number of words of the context that are searched for, per negative.
-        anecdotal: Weight of the likeness to people's anecdotes. With 1, each kind of sentence is drawn as
-            often as people write it.
-        most_alike: Maximum cosine of the scenes of a sentence and the context.
-        seconds: Fraction of negatives that are extended by the next sentence of their turn, if there is one.
+        anecdote_weight: Weight of the likeness to people's anecdotes. With 1, each kind of sentence is drawn
+            as often as people write it.
+        max_scene_cosine: Maximum cosine of the scenes of a sentence and the context.
+        second_sentence_rate: Fraction of negatives that are extended by the next sentence of their turn, if
+            there is one.
         anecdotes: Whether the pool includes the sentences that graphneg provides.
 
     Raises:
         GeneratorError: An option has an invalid value.
     """
 
-    least_words: int = 8
-    most_words: int = 19
-    least_content: int = 4
+    min_words: int = 8
+    max_words: int = 19
+    min_content_words: int = 4
     openings: Sequence[str] = OPENINGS
     overlap: Sequence[float] = (0.13, 0.46, 0.32, 0.09)
     last_turn: float = 1 / 3
-    most_last: int | None = None
+    max_last_turn_words: int | None = None
     first_person: float = 0.66
     questions: float = 0.09
-    most_uses: int | None = 4
-    most_said: float | None = None
-    everyday: float | None = 1e-4
-    hub: float = 0.005
-    light: float | None = None
-    likeness: float = 0.5
+    max_uses: int | None = 4
+    max_word_share: float | None = None
+    min_term_frequency: float | None = 1e-4
+    max_bridge_frequency: float = 0.005
+    max_overlap_frequency: float | None = None
+    max_response_overlap: float = 0.5
     sources: Sequence[str] = ()
-    sample: int = 120
-    most_cosine: float | None = 0.58
+    sentences_per_term: int = 120
+    max_cosine: float | None = 0.58
     usual_shift: int | None = None
-    likeliest: float = 0.1
-    exchanged: float = 0.0
+    drop_share: float = 0.1
+    noun_substitution_rate: float = 0.0
     query_terms: int = 3
-    anecdotal: float = 0.0
-    most_alike: float | None = None
-    seconds: float = 0.0
+    anecdote_weight: float = 0.0
+    max_scene_cosine: float | None = None
+    second_sentence_rate: float = 0.0
     anecdotes: bool = False
 
     def __post_init__(self) -> None:
@@ -149,10 +175,8 @@ class Conditions:
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
                 raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
-        if self.least_words > self.most_words:
-            raise GeneratorError(
-                f"overlap: least_words {self.least_words} is over {self.most_words}, the most"
-            )
+        if self.min_words > self.max_words:
+            raise GeneratorError(f"overlap: min_words {self.min_words} is over max_words {self.max_words}")
         for name in ("openings", "sources"):
             value = getattr(self, name)
             # A single string would be read as a list of its letters.
@@ -166,9 +190,9 @@ class Conditions:
     def parameters(self) -> dict[str, Any]:
         """Return the query parameters by which the store selects sentences."""
         return {
-            "least": self.least_words,
-            "most": self.most_words,
-            "content": self.least_content,
+            "least": self.min_words,
+            "most": self.max_words,
+            "content": self.min_content_words,
             "openings": list(self.openings),
         }
 
@@ -219,29 +243,29 @@ class TargetProfile:
     draw: float
 
 
-def terms_of(context: Context, frequency: Callable[[str], int], light: float) -> ContextTerms:
+def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_frequency: float) -> ContextTerms:
     """Return the content words of a context.
 
     Args:
         context: The context.
         frequency: Function that returns the number of sentences that mention a term.
-        light: Number of sentences above which a term is not informative.
+        max_overlap_frequency: Number of sentences above which a term is not informative.
 
     Returns:
         The content words.
     """
     turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
-    answers = tuple(frozenset(content_lemmas(text)) for text in context.right)
+    answers = tuple(frozenset(content_lemmas(text)) for text in context.correct_responses)
     terms = frozenset[str]().union(*turns)
-    informative = frozenset(term for term in terms if frequency(term) <= light)
+    informative = frozenset(term for term in terms if frequency(term) <= max_overlap_frequency)
     return ContextTerms(context.id, terms, informative, turns[-1], answers, frozenset[str]().union(*answers))
 
 
 def target_profiles(
     context: ContextTerms,
-    conditions: Conditions,
+    conditions: OverlapOptions,
     frequency: Callable[[str], int],
-    hub: float,
+    max_bridge_frequency: float,
     elsewhere: Sequence[str],
     amount: int,
     seed: int,
@@ -256,7 +280,7 @@ def target_profiles(
         conditions: Conditions that the negatives of a run must meet.
         frequency: Function that returns the number of sentences that mention a term, 0 if it cannot be
             searched for.
-        hub: Number of sentences above which a term is used last.
+        max_bridge_frequency: Number of sentences above which a term is used last.
         elsewhere: Terms to search for if a negative should share nothing with the context.
         amount: Number of profiles.
         seed: Seed of the draws.
@@ -264,7 +288,7 @@ def target_profiles(
     Returns:
         The profiles.
     """
-    ranked = _ranked(context, frequency, hub, seed)
+    ranked = _ranked(context, frequency, max_bridge_frequency, seed)
     of_last = [term for term in ranked if term in context.last]
     before = [term for term in ranked if term not in context.last]
     far = [term for term in elsewhere if term not in context.terms]
@@ -297,7 +321,9 @@ def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
-def _ranked(context: ContextTerms, frequency: Callable[[str], int], hub: float, seed: int) -> list[str]:
+def _ranked(
+    context: ContextTerms, frequency: Callable[[str], int], max_bridge_frequency: float, seed: int
+) -> list[str]:
     """Return the query terms in a random order in which rare terms tend to come first and hubs come last."""
     keys: list[tuple[bool, float, str]] = []
     for term in context.terms:
@@ -307,7 +333,9 @@ def _ranked(context: ContextTerms, frequency: Callable[[str], int], hub: float, 
             # The offset keeps u above 0.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
             # Hubs (very frequent terms) are sorted after all other terms, because the flag is compared first.
-            keys.append((often > hub, -math.log(chance) * math.log(often + 2) ** _RARITY, term))
+            keys.append(
+                (often > max_bridge_frequency, -math.log(chance) * math.log(often + 2) ** _RARITY, term)
+            )
     return [term for _, _, term in sorted(keys)]
 
 
@@ -340,7 +368,8 @@ class PoolSentence(NamedTuple):
         question: Whether the sentence is a question.
         first_person: Whether the sentence is in the first person.
         dialogue: Id of the dialogue that contains the sentence; empty if it has another source.
-        like: Likeness of the sentence to people's anecdotes (see `likeness`); 0 if it was not computed.
+        like: Likeness of the sentence to people's anecdotes (see `max_response_overlap`); 0 if it was not
+            computed.
     """
 
     rank: int
@@ -366,10 +395,10 @@ def words_key(text: str) -> str:
         >>> words_key("It's  late - isn't it?"), words_key("It ’ s late , is n't it ?")
         ("it's late isn't it", "it's late isn't it")
     """
-    return " ".join(WORD.findall(closed_up(text).lower()))
+    return " ".join(WORD.findall(detokenize(text).lower()))
 
 
-class Listed(NamedTuple):
+class ScoredCandidate(NamedTuple):
     """A sentence on a shortlist.
 
     Attributes:
@@ -400,16 +429,16 @@ class Shortlist:
     Usually only the first sentence is needed.
     """
 
-    def __init__(self, items: Iterator[Listed]) -> None:
+    def __init__(self, items: Iterator[ScoredCandidate]) -> None:
         """Initialize the list.
 
         Args:
             items: The sentences, best first.
         """
         self._items = items
-        self._found: list[Listed] = []
+        self._found: list[ScoredCandidate] = []
 
-    def __iter__(self) -> Iterator[Listed]:
+    def __iter__(self) -> Iterator[ScoredCandidate]:
         """Yield the sentences, best first."""
         yield from self._found
         for listed in self._items:
@@ -426,7 +455,7 @@ def said_in(context: Context) -> frozenset[str]:
     Returns:
         Keys (`words_key`) of the whole texts and of each sentence in them.
     """
-    texts = (*(turn.text for turn in context.turns), *context.right)
+    texts = (*(turn.text for turn in context.turns), *context.correct_responses)
     return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
 
 
@@ -436,7 +465,7 @@ def shortlist(
     profile: TargetProfile,
     sentences: Iterable[PoolSentence],
     said: frozenset[str],
-    conditions: Conditions,
+    conditions: OverlapOptions,
     usual: frozenset[str],
     elsewhere: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
 ) -> Shortlist:
@@ -464,9 +493,13 @@ def shortlist(
     Returns:
         Up to `SHORTLIST` sentences, closest first.
     """
-    informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
+    informative, of_last, max_last_turn_words = (
+        terms.informative,
+        terms.informative & terms.last,
+        conditions.max_last_turn_words,
+    )
     asked, first_person, order = profile.question, profile.first_person, profile.order
-    anecdotal = conditions.anecdotal
+    anecdotal = conditions.anecdote_weight
     # Each shared word too many or too few costs 4, and a shared word from the wrong part of the context 2.
     # A missing question costs 1.5, and the wrong person costs 1.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
@@ -475,7 +508,7 @@ def shortlist(
     for sentence in sentences:
         if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
             continue
-        if most_last is not None and len(sentence.terms & terms.last) > most_last:
+        if max_last_turn_words is not None and len(sentence.terms & terms.last) > max_last_turn_words:
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
@@ -483,7 +516,8 @@ def shortlist(
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
-            # With `anecdotal`, the person is not penalized, because the likeness to anecdotes includes it.
+            # With `anecdote_weight`, the person is not penalized, because the likeness to anecdotes includes
+            # it.
             distance += 1.0
         if asked and not sentence.question:
             distance += 1.5
@@ -499,14 +533,14 @@ def shortlist(
             drawn = [(((each.rank ^ order) * _MIX) & _MASK, each) for each in equal]
             yield from ((distance, chance, each) for chance, each in sorted(drawn))
 
-    def fitting() -> Iterator[Listed]:
+    def fitting() -> Iterator[ScoredCandidate]:
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
             # The pool may contain the same sentence several times.
             if key in said or key in listed:
                 continue
-            mentioned, likest = sentence.terms, conditions.likeness * len(sentence.terms)
+            mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
             # A word that the context also contains does not count as a shift.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
@@ -519,7 +553,7 @@ def shortlist(
             # The scene is the slowest condition to check, so it is checked last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
-                yield Listed(distance, chance, shared, key, sentence)
+                yield ScoredCandidate(distance, chance, shared, key, sentence)
 
     return Shortlist(islice(fitting(), SHORTLIST))
 
@@ -533,7 +567,9 @@ def _gumbel(chance: int) -> float:
     return -math.log(-math.log(((chance >> 12) + 0.5) / 2**52))
 
 
-def met(profile: TargetProfile, item: Listed, terms: ContextTerms) -> list[tuple[str, bool]]:
+def features_met(
+    profile: TargetProfile, item: ScoredCandidate, terms: ContextTerms
+) -> list[tuple[str, bool]]:
     """Return the target features of a profile, each with whether a sentence has it.
 
     Args:

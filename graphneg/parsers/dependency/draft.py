@@ -43,7 +43,7 @@ class DraftNode:
         end: Offset after the last character of its words, or -1.
         sentence: Index of the sentence that the node is in.
         rule: Name of the rule that created the node.
-        gone: Whether the node has been deleted.
+        deleted: Whether the node has been deleted.
         mentions: Indices of further words that refer to the node, such as *himself*.
     """
 
@@ -54,7 +54,7 @@ class DraftNode:
     end: int
     sentence: int
     rule: str
-    gone: bool = False
+    deleted: bool = False
     mentions: list[int] = field(default_factory=list[int])
 
     @property
@@ -192,7 +192,7 @@ class GraphDraft:
             arc.dep = new if arc.dep == old else arc.dep
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
-        gone.gone = True
+        gone.deleted = True
         # The word of the deleted node becomes a further mention of the remaining node: "himself" of "he".
         if gone.token is not None and gone.start >= 0:
             kept.mentions.append(gone.token)
@@ -207,7 +207,7 @@ class GraphDraft:
         """
         first: dict[object, int] = {}
         for k, node in enumerate(self.nodes):
-            same = None if node.gone else key(node)
+            same = None if node.deleted else key(node)
             if same is not None and first.setdefault(same, k) != k:
                 self.redirect(k, first[same])
 
@@ -217,7 +217,7 @@ class GraphDraft:
         Args:
             node: Index of the node. The indices of the other nodes do not change.
         """
-        self.nodes[node].gone = True
+        self.nodes[node].deleted = True
         self.arcs = [arc for arc in self.arcs if arc.head != node and arc.dep != node]
 
 
@@ -255,8 +255,8 @@ def repair(draft: GraphDraft) -> None:
     for k, node in enumerate(nodes[:]):
         # A constant without a head cannot be written, so it is deleted.
         if node.value is not None and k not in linked:
-            node.gone = True
-        elif node.concept == "name" and not node.gone and k not in headed:
+            node.deleted = True
+        elif node.concept == "name" and not node.deleted and k not in headed:
             words = draft.text[node.start : node.end] if node.start >= 0 else "name"
             draft.link(k, "op1", draft.constant(quoted(words), node.token, "repair", node.sentence), "repair")
 
@@ -367,7 +367,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
 
 def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
     """Add a draft, without its deleted nodes and duplicate arcs, to the nodes and arcs of the whole text."""
-    numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.gone}
+    numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.deleted}
     # If the top of a sentence was deleted, the first concept of the draft replaces it.
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)
     homes: dict[int, int] = {}

@@ -173,7 +173,7 @@ def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
             draft.tops.setdefault(root.sentence, node)
     # The root may have no node, for example if it is a punctuation mark. Then the first concept is the top.
     for k, node in enumerate(draft.nodes):
-        if node.concept is not None and not node.gone:
+        if node.concept is not None and not node.deleted:
             draft.tops.setdefault(node.sentence, k)
     if not draft.tops and state.words:
         _write_word(draft)

@@ -120,22 +120,26 @@ def _is_person(node: DraftNode) -> bool:
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
     """Restore the kept arcs that the models have lost, and the top of a sentence that has no nodes left."""
     nodes = draft.nodes
-    alive = {node.sentence for node in nodes if not node.gone and node.concept is not None}
+    alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
         if sentence not in alive:
-            nodes[top].gone = False
+            nodes[top].deleted = False
             draft.tops[sentence] = top
-    asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.gone}
+    asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
         # A question needs one amr-unknown. If the models wrote a new one, the rules' one stays deleted.
-        lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
+        lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or arc.role in _KEPT_ROLES) and head is not None:
             _restore_arc(draft, arc, head)
     for arc in kept.get("hortative", ()):
         _restore_us(draft, arc)
     for arc in kept.get("doubled", ()):
-        if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
+        if (
+            arc.role not in draft.roles(arc.head)
+            and not nodes[arc.head].deleted
+            and not nodes[arc.dep].deleted
+        ):
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
     # In "We ate three pounds of rice", what is eaten is the rice, not the unit "pound".
     # An argument arc to the unit of a quantity is moved to the measured noun, or else to the quantity.
@@ -152,8 +156,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for k, node in enumerate(nodes):
         # In "Yes, I do", the models delete the "yes", because captions have none. It is attached to the top.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
-        if node.gone and answers and draft.tops.get(node.sentence, k) != k:
-            node.gone = False
+        if node.deleted and answers and draft.tops.get(node.sentence, k) != k:
+            node.deleted = False
             draft.link(draft.tops[node.sentence], "mod", k, node.rule)
 
 
@@ -163,8 +167,8 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     # The arc is not restored if the models have made its argument the top of the sentence.
     # An arc to a vocative is not restored if the models have deleted the vocative.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
-    if not stands and not (node.gone and arc.role == "vocative"):
-        node.gone, back = False, (arc.dep, head)
+    if not stands and not (node.deleted and arc.role == "vocative"):
+        node.deleted, back = False, (arc.dep, head)
         draft.arcs = [old for old in draft.arcs if old.dep != arc.dep and (old.head, old.dep) != back]
         draft.link(head, arc.role, arc.dep, arc.rule)
 
@@ -179,7 +183,7 @@ def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
             draft.arcs.remove(old)
             if not any(old.dep in {other.dep, other.head} for other in draft.arcs):
                 draft.drop(old.dep)
-    draft.nodes[arc.dep].gone = False
+    draft.nodes[arc.dep].deleted = False
     draft.link(head, arc.role, arc.dep, arc.rule)
 
 
@@ -188,7 +192,7 @@ def _drop_particles(draft: GraphDraft) -> None:
     heads = {arc.head for arc in draft.arcs}
     for arc in list(draft.arcs):
         node, head = draft.nodes[arc.dep], draft.nodes[arc.head]
-        if node.token is None or node.concept is None or arc.dep in heads or node.gone:
+        if node.token is None or node.concept is None or arc.dep in heads or node.deleted:
             continue
         stem, _, sense = (head.concept or "").rpartition("-")
         if sense.isdigit() and f"-{draft.words[node.token].lower}" in stem and head.token is not None:
@@ -201,7 +205,7 @@ def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
     """Put a modal over the whole conjunction again, where the rules had put it."""
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
-    if len(joined) < 2 or draft.nodes[modal].gone or draft.nodes[joint].gone:
+    if len(joined) < 2 or draft.nodes[modal].deleted or draft.nodes[joint].deleted:
         return
     draft.arcs = [
         old
@@ -214,24 +218,24 @@ def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
 
 def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
     """Restore a personal pronoun that the models have deleted, in the role that the rules gave it."""
-    lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].gone and _is_person(draft.nodes[k])]
+    lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].deleted and _is_person(draft.nodes[k])]
     other = _living(draft, arc.dep if lost == [arc.head] else arc.head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
         return
     head, dep = (arc.head, other) if lost == [arc.head] else (other, arc.dep)
     if lost == [arc.head] or arc.role not in draft.roles(other):
-        draft.nodes[lost[0]].gone = False
+        draft.nodes[lost[0]].deleted = False
         draft.link(head, arc.role, dep, arc.rule)
 
 
 def _living(draft: GraphDraft, node: int) -> int | None:
     """Return the node; if it is deleted, a node that represents its word now, or ``None``."""
     old = draft.nodes[node]
-    if not old.gone:
+    if not old.deleted:
         return node
     if old.token is None:
         return draft.tops.get(old.sentence)
-    alive = (k for k, other in enumerate(draft.nodes) if other.token == old.token and not other.gone)
+    alive = (k for k, other in enumerate(draft.nodes) if other.token == old.token and not other.deleted)
     return next((k for k in alive if draft.nodes[k].concept is not None), None)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphneg.amr.penman import parse_graph
-from graphneg.decoders.surface.draft import Readings
+from graphneg.decoders.surface.draft import AlignmentCache
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 
-READINGS = Readings()
+READINGS = AlignmentCache()
 
 
 def sentence(text: str, graph: str = "(t / thing)") -> SentenceDraft:
     """The sentence that a text and a graph make."""
-    return SentenceDraft(READINGS.of(text, parse_graph(graph)))
+    return SentenceDraft(READINGS.get(text, parse_graph(graph)))
 
 
 def node(of: SentenceDraft, concept: str) -> int:

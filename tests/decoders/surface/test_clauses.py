@@ -38,7 +38,7 @@ def test_groups_of_a_sentence(text: str, expected: list[tuple[str, str, str]]) -
 def test_a_quotative_inversion_can_be_put_straight() -> None:
     draft = sentence('"Go," said the king.')
     group = next(group for group in groups(draft.tokens) if group.quotative)
-    group.straighten()
+    group.undo_quotative_inversion()
     assert [token.text for token in draft.tokens][-4:] == ["the", "king", "said", "."]
 
 

@@ -29,9 +29,9 @@ Change = Callable[[SentenceDraft, int], None]
         ("You like fish.", LIKE, mood.to_question, "Do you like fish?"),
         ("Do you like fish?", LIKE, mood.to_statement, "You like fish."),
         ("He went to town yesterday.", WENT, mood.to_question, "Did he go to town yesterday?"),
-        ("You like fish.", LIKE, mood.to_order, "Like fish."),
-        ("He went to town yesterday.", WENT, mood.to_order, "Let him go to town yesterday."),
-        ("Cook fish.", COOK, mood.from_order, "You cook fish."),
+        ("You like fish.", LIKE, mood.to_imperative, "Like fish."),
+        ("He went to town yesterday.", WENT, mood.to_imperative, "Let him go to town yesterday."),
+        ("Cook fish.", COOK, mood.from_imperative, "You cook fish."),
     ],
 )
 def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, expected: str) -> None:
@@ -72,7 +72,7 @@ def test_a_tag_asks_about_its_subject() -> None:
     said = sentence("You like fish, don't you?", LIKE)
     group = said.predicate(0)
     assert group is not None and question_tag(said, group) is not None
-    assert [is_tag_pronoun(said, token) for token in said.tokens if token.low == "you"] == [False, True]
+    assert [is_tag_pronoun(said, token) for token in said.tokens if token.lower == "you"] == [False, True]
 
 
 @pytest.mark.parametrize(

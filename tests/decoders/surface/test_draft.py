@@ -49,7 +49,7 @@ def test_an_article_follows_the_word_behind_it(text: str, word: str, expected: s
 )
 def test_a_clitic_stands_apart_where_those_of_the_text_do(text: str, expected: str) -> None:
     draft = sentence(text)
-    verb = next(at for at, token in enumerate(draft.tokens) if token.low == "smoke")
+    verb = next(at for at, token in enumerate(draft.tokens) if token.lower == "smoke")
     draft.insert(verb, Token("do", "VBP"), Token("n't", "NEG"))
     assert draft.text() == expected
 
@@ -73,6 +73,6 @@ def test_marks_without_words_between_them_go() -> None:
 
 def test_tokens_have_an_edge_and_know_where_they_are() -> None:
     tokens = Tokens([Token("very", "RB"), Token("red", "JJ"), Token("red", "JJ")])
-    assert tokens.at(-1) is tokens.at(3) is EDGE
-    assert tokens.where(tokens[2]) == 2 and tokens.where(Token("red", "JJ")) == -1
-    assert tokens.over(0, ("RB", "JJ")) == 3 and tokens.back(3, ("JJ",)) == 1
+    assert tokens.get(-1) is tokens.get(3) is EDGE
+    assert tokens.index_of(tokens[2]) == 2 and tokens.index_of(Token("red", "JJ")) == -1
+    assert tokens.run_end(0, ("RB", "JJ")) == 3 and tokens.run_start(3, ("JJ",)) == 1

@@ -47,7 +47,11 @@ def test_finite_verbs_agree(lemma: str, tag: str, person: str, form: str) -> Non
 
 
 def test_a_mass_noun_may_do_without_an_article() -> None:
-    assert forms.may_be_bare("water") and forms.may_be_bare("advice") and not forms.may_be_bare("wig")
+    assert (
+        forms.can_lack_article("water")
+        and forms.can_lack_article("advice")
+        and not forms.can_lack_article("wig")
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +73,7 @@ def test_clipped_and_plural_pronouns_have_persons() -> None:
     [("can", "ca"), ("will", "wo"), ("Do", "Do"), ("may", None), ("'m", None), ("Might", None)],
 )
 def test_verbs_before_a_contracted_not(verb: str, stem: str | None) -> None:
-    assert forms.before_nt(verb) == stem
+    assert forms.contracted_stem(verb) == stem
 
 
 @pytest.mark.parametrize(

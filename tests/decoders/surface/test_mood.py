@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.mood import from_order, to_order, to_question, to_statement
+from graphneg.decoders.surface.mood import from_imperative, to_imperative, to_question, to_statement
 from tests.decoders.surface.sentences import changed
 
 GO = "(g / go-02 :ARG0 (h / he) :ARG4 (t / town))"
@@ -73,7 +73,7 @@ def test_what_is_quoted_is_no_longer_asked() -> None:
     ],
 )
 def test_a_statement_becomes_an_order(text: str, expected: str) -> None:
-    assert changed(to_order, text, GO) == expected
+    assert changed(to_imperative, text, GO) == expected
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_statement_becomes_an_order(text: str, expected: str) -> None:
     ],
 )
 def test_an_order_becomes_a_statement(text: str, expected: str) -> None:
-    assert changed(from_order, text, GO) == expected
+    assert changed(from_imperative, text, GO) == expected
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,16 @@ def test_frames_tell_nouns_and_adjectives() -> None:
 
 def test_a_rule_needs_all_its_conditions() -> None:
     with pytest.raises(RealisationError, match="kind-mismatch: You guys goes together"):
-        sentence("You guys left.").refuse("pronoun", 0, courteous=False, supposed=False, greets=False)
-    sentence("You left.").refuse("pronoun", 0, courteous=False, supposed=False, greets=False)
+        sentence("You guys left.").apply_rules("pronoun", 0, courteous=False, supposed=False, greets=False)
+    sentence("You left.").apply_rules("pronoun", 0, courteous=False, supposed=False, greets=False)
 
 
 def test_what_is_known_stands_in_the_place_of_the_words_there() -> None:
     said = sentence("You left.")
     with pytest.raises(RealisationError, match="You guys goes together"):
-        said.refuse("pronoun", 0, after=Token("guys", "NNS"), courteous=False, supposed=False, greets=False)
+        said.apply_rules(
+            "pronoun", 0, after=Token("guys", "NNS"), courteous=False, supposed=False, greets=False
+        )
 
 
 def test_each_rule_has_a_code_and_conditions() -> None:

@@ -14,18 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphneg
-from graphneg.datasets.groups import Choices
+from graphneg.datasets.groups import LabelledContext
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.comparison import (
     AUC,
     BALANCED,
     RECALL,
     Bootstrap,
+    BootstrapEstimate,
     Comparison,
     ComparisonPlan,
-    Draws,
-    closed,
     compare,
+    gap_closed,
     tallies,
 )
 from graphneg.evaluation.comparison.data import BankFile, Data, LeakageFilter, bank_of, read_data
@@ -180,12 +180,12 @@ class TestBanks:
 
 
 @st.composite
-def scored_choices(draw: st.DrawFn) -> tuple[list[Choices], list[list[float]]]:
+def scored_choices(draw: st.DrawFn) -> tuple[list[LabelledContext], list[list[float]]]:
     amounts = draw(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=5))
     if not any(wrong for _, wrong in amounts):
         amounts.append((1, 1))
     choices = [
-        Choices(str(at), ("Hm?",), ("yes",) * right, {"other": ("no",), "kind": ("no",) * wrong})
+        LabelledContext(str(at), ("Hm?",), ("yes",) * right, {"other": ("no",), "kind": ("no",) * wrong})
         for at, (right, wrong) in enumerate(amounts)
     ]
     score = st.sampled_from([0.1, 0.4, 0.5, 0.6, 0.9])
@@ -197,7 +197,7 @@ class TestFigures:
     @given(scored_choices())
     @settings(max_examples=60)
     def test_over_all_contexts_are_those_of_the_evaluation(
-        self, given_: tuple[list[Choices], list[list[float]]]
+        self, given_: tuple[list[LabelledContext], list[list[float]]]
     ) -> None:
         choices, scores = given_
         told = next(one for one in rank(choices, scores) if one.kind == "kind")
@@ -209,7 +209,7 @@ class TestFigures:
         )
 
     def test_have_intervals_around_them(self) -> None:
-        choices = [Choices(str(at), ("Hm?",), ("yes",), {"kind": ("no",)}) for at in range(40)]
+        choices = [LabelledContext(str(at), ("Hm?",), ("yes",), {"kind": ("no",)}) for at in range(40)]
         scores = [[0.9, 0.1] if at % 4 else [0.1, 0.9] for at in range(40)]
         figure = Bootstrap(40).measured(RECALL, {0: tallies(choices, scores, "kind")}).figure()
         assert figure.value == 0.75
@@ -218,10 +218,10 @@ class TestFigures:
     def test_tell_the_share_of_a_gap(self) -> None:
         import numpy as np
 
-        low, middle, high = (Draws(value, np.full(9, value)) for value in (0.2, 0.5, 0.8))
-        share = closed(middle, low, high)
+        low, middle, high = (BootstrapEstimate(value, np.full(9, value)) for value in (0.2, 0.5, 0.8))
+        share = gap_closed(middle, low, high)
         assert share is not None and share == pytest.approx((0.5, 0.5, 0.5))
-        assert closed(middle, high, low) is None
+        assert gap_closed(middle, high, low) is None
 
 
 SOURCES = ("random", "human", "bm25", "person_swap", "turn-shuffle")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.datasets.groups import Choices
+from graphneg.datasets.groups import LabelledContext
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import (
     Data,
@@ -20,8 +20,10 @@ from graphneg.evaluation.comparison.data import (
 )
 from graphneg.model import Dialogue, Rejected, Response, Utterance
 
-ONE = Choices("own/train/1", ("Shall we?", "When?"), ("Now.", "At six."), {"adversarial": ("Fish.",)})
-OTHER = Choices("own/test/2", ("Where?",), ("Here.",), {"adversarial": ("Eggs.",), "random": ("Bread.",)})
+ONE = LabelledContext("own/train/1", ("Shall we?", "When?"), ("Now.", "At six."), {"adversarial": ("Fish.",)})
+OTHER = LabelledContext(
+    "own/test/2", ("Where?",), ("Here.",), {"adversarial": ("Eggs.",), "random": ("Bread.",)}
+)
 
 
 def dialogue(*texts: str, responses: tuple[Response, ...] = ()) -> Dialogue:
@@ -62,8 +64,8 @@ class TestTexts:
     def test_of_the_test_and_those_written_wrong_are_forbidden(self) -> None:
         data = Data((ONE,), (OTHER,))
         assert data.tested == ["Here."]
-        assert data.written_wrong == LeakageFilter(data.written_wrong).forbidden
-        assert len(data.forbidden - data.written_wrong) == 2, "here, bread"
+        assert data.adversarial_texts == LeakageFilter(data.adversarial_texts).forbidden
+        assert len(data.forbidden - data.adversarial_texts) == 2, "here, bread"
 
     def test_the_fingerprint_is_that_of_the_contexts(self) -> None:
         data = Data((ONE,), (OTHER,))

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from graphneg.datasets.groups import Choices
+from graphneg.datasets.groups import LabelledContext
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import Data
 from graphneg.evaluation.comparison.runs import ComparisonPlan, RankerSettings
 from graphneg.evaluation.comparison.sources import (
     Budget,
     NegativeCache,
-    groups_at_hand,
+    existing_groups,
     source_of,
 )
 from graphneg.records.files import write_jsonl
@@ -24,7 +24,7 @@ from tests.negative_samples import EXAMPLE
 
 TURNS = tuple(turn["text"] for turn in EXAMPLE.context)
 WRITTEN = {"adversarial": ("Fish.",), "random": ("Eggs.",)}
-CONTEXT = Choices("own/train/1", TURNS, ("I like it.",), WRITTEN)
+CONTEXT = LabelledContext("own/train/1", TURNS, ("I like it.",), WRITTEN)
 RECORD = replace(EXAMPLE, target="response")
 
 
@@ -34,7 +34,7 @@ class TestBudgets:
             Budget(source=0)
 
     def test_ask_a_source_for_others_in_each_epoch(self) -> None:
-        assert Budget(source=3, epochs=4).of_each_context == 12
+        assert Budget(source=3, epochs=4).negatives_per_context == 12
 
     def test_name_what_people_wrote_as_the_data_do(self) -> None:
         assert set(Budget().mix(source_of("human")).negatives) == {"random", "adversarial"}
@@ -61,25 +61,25 @@ class TestPlans:
 
 class TestGroups:
     def test_of_chance_have_right_responses_alone(self) -> None:
-        [group] = groups_at_hand([CONTEXT], source_of("random")) or []
+        [group] = existing_groups([CONTEXT], source_of("random")) or []
         assert [answer.text for answer in group.positives] == ["I like it."] and not group.negatives
 
     def test_of_people_have_what_they_wrote_to_be_wrong(self) -> None:
-        [group] = groups_at_hand([CONTEXT], source_of("human")) or []
+        [group] = existing_groups([CONTEXT], source_of("human")) or []
         assert [(answer.text, answer.source) for answer in group.negatives] == [("Fish.", "adversarial")]
 
     def test_of_what_must_be_made_are_not_at_hand(self) -> None:
-        assert groups_at_hand([CONTEXT], source_of("bm25")) is None
-        assert groups_at_hand([CONTEXT], source_of("deam")) is None
+        assert existing_groups([CONTEXT], source_of("bm25")) is None
+        assert existing_groups([CONTEXT], source_of("deam")) is None
 
     def test_of_a_file_meet_by_what_is_said(self, tmp_path: Path) -> None:
         write_jsonl([RECORD, RECORD], tmp_path / "own.jsonl")
         source = source_of(f"mine={tmp_path / 'own.jsonl'}")
         louder = replace(CONTEXT, turns=tuple(f" {text.upper()}" for text in TURNS))
-        [group] = groups_at_hand([louder], source) or []
+        [group] = existing_groups([louder], source) or []
         assert [(answer.text, answer.source) for answer in group.negatives] == [("I don't like it.", "mine")]
         with pytest.raises(InputError, match=r"source mine: .* has no negative of a context"):
-            groups_at_hand([replace(CONTEXT, turns=("Hm?",))], source)
+            existing_groups([replace(CONTEXT, turns=("Hm?",))], source)
 
 
 def test_what_is_made_needs_a_store(tmp_path: Path) -> None:

@@ -128,7 +128,12 @@ class TestFigures:
             wrong("it had  fish."),
             wrong("It had fish.", **about("cup", 1)),
         )
-        assert (line.figures.texts, line.again, line.elsewhere, line.equal_to_right) == (5, 1, 5, 1)
+        assert (
+            line.figures.texts,
+            line.again,
+            line.elsewhere,
+            line.equal_to_right,
+        ) == (5, 1, 5, 1)
 
     def test_an_original_counts_once_as_a_right_response(self, tmp_path: Path) -> None:
         records = [wrong(text, "Yes, it had fish.") for text in ("No.", "It did not.", "Fish?")]

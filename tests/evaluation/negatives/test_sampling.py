@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphneg.evaluation.negatives.sampling import Histogram, TextCounts, measured
+from graphneg.evaluation.negatives.sampling import Histogram, NegativeStatistics, measured
 from graphneg.model import Negative
 from tests.negative_samples import EXAMPLE
 
@@ -49,7 +49,7 @@ class TestCounts:
     @settings(max_examples=20)
     @given(st.permutations(records()))
     def test_do_not_depend_on_the_order(self, some: list[Negative]) -> None:
-        there, back = (TextCounts(order, 3, 0) for order in (records(), some))
+        there, back = (NegativeStatistics(order, 3, 0) for order in (records(), some))
         assert list(there.wrong) == list(back.wrong)
         assert (there.repeated, there.records, there.negatives) == (back.repeated, 18, 17)
         for key, pool in there.wrong.items():
@@ -57,14 +57,14 @@ class TestCounts:
             assert pool.sample.items() == back.wrong[key].sample.items()
 
     def test_lines_of_a_source_begin_with_all_of_it(self) -> None:
-        counts = TextCounts(records(), 3, 0)
+        counts = NegativeStatistics(records(), 3, 0)
         names = [(key.source, key.category) for key in counts.wrong]
         assert names == [("own", "all"), ("own", "C-cont"), ("own", "C-ent"), ("unnamed", "all")]
         assert counts.repeated[next(iter(counts.wrong))][-1] == 4, "four times what is right there"
 
     def test_a_source_of_one_category_has_one_line(self) -> None:
         one = [replace(OWN, id=str(at), response=f"Text {at}") for at in range(3)]
-        assert [key.category for key in TextCounts(one, 3, 0).wrong] == ["C-cont"]
+        assert [key.category for key in NegativeStatistics(one, 3, 0).wrong] == ["C-cont"]
 
 
 class TestHistograms:

@@ -26,14 +26,16 @@ class TestDrawing:
         files, human = sources
         drawn = draw(files, [human], each=4)
         places = {
-            name: {row.place for row in drawn.set.items if row.source == name} for name in ("hard", PEOPLE)
+            name: {row.context_key for row in drawn.set.items if row.source == name}
+            for name in ("hard", PEOPLE)
         }
         assert places["hard"] == places[PEOPLE] and len(places["hard"]) == 4
 
     def test_a_second_one_of_a_context_comes_when_all_have_one(self, sources: tuple[list[str], Path]) -> None:
         drawn = draw([], [sources[1]], each=9)
         assert (
-            len({row.place for row in drawn.set.items}) == 6 and len({row.id for row in drawn.set.items}) == 9
+            len({row.context_key for row in drawn.set.items}) == 6
+            and len({row.id for row in drawn.set.items}) == 9
         )
 
     def test_the_seed_decides_and_the_order_tells_nothing(self, sources: tuple[list[str], Path]) -> None:

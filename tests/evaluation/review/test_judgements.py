@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import InputError
-from graphneg.evaluation.review.judgements import ADJUDICATOR, CLAIMED, Judgements
+from graphneg.evaluation.review.judgements import ADJUDICATOR, RESERVATION_SECONDS, Judgements
 from graphneg.evaluation.review.results import results_of
 from tests.review_samples import RIGHT, USABLE, small_set
 
@@ -60,7 +60,7 @@ class TestJudgements:
         with Judgements.create(path, small_set(annotators=1, items=1)) as judged:
             judged.now = lambda: 1000.0
             assert judged.next_row("ann") == 1 and judged.next_row("ben") is None
-            judged.now = lambda: 1001.0 + CLAIMED
+            judged.now = lambda: 1001.0 + RESERVATION_SECONDS
             assert judged.next_row("ben") == 1
 
     def test_gold_items_measure_an_annotator(self, path: Path) -> None:

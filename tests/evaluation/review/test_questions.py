@@ -15,7 +15,7 @@ class TestQuestions:
     @pytest.mark.parametrize("name", ready_questions())
     def test_ready_ones_have_keys_and_guidelines(self, name: str) -> None:
         found = load_questions(name)
-        assert found.name == name and found.guidelines and found.title and found.counted
+        assert found.name == name and found.guidelines and found.title and found.result_shares
 
     def test_there_are_four(self) -> None:
         assert ready_questions() == ["categories", "contradiction", "hardness", "usable"]
@@ -50,7 +50,7 @@ class TestQuestions:
         good = {"name": "mine", "title": "T", "questions": [{"name": "a", "text": "?", "answers": answers}]}
         path = tmp_path / "mine.json"
         path.write_text(json.dumps(good), encoding="utf-8")
-        assert dict(load_questions(str(path)).counted) == {"x": {"a": "x"}, "y": {"a": "y"}}
+        assert dict(load_questions(str(path)).result_shares) == {"x": {"a": "x"}, "y": {"a": "y"}}
         path.write_text(json.dumps({**good, **change}), encoding="utf-8")
         with pytest.raises(InputError, match=rf"mine\.json: .*{message}"):
             load_questions(str(path))

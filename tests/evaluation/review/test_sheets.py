@@ -142,19 +142,19 @@ class TestTheCommand:
     ) -> None:
         run, (files, human) = command_line(capfd), sources
         out = tmp_path / "sheet.csv"
-        drawn = run("sheet", *files, "--human", human, "--n", "20", "-o", out)
+        drawn = run("annotate", *files, "--human", human, "--n", "20", "-o", out)
         assert drawn.status == 0 and "32 rows to be read" in drawn.err
         assert "edits: 12 fewer than the 20 asked for" in drawn.err
-        told = run("sheet", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
+        told = run("annotate", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
         assert told.status == 0 and "1 row not filled" in told.err
         assert "usable" in told.out and "polarity_flip" in told.out and "100%" in told.out
-        as_json = json.loads(run("sheet", "--read", out, "--json").out)
+        as_json = json.loads(run("annotate", "--read", out, "--json").out)
         assert {line["name"] for line in as_json["sources"]} == {"hard", "edits", PEOPLE}
 
     def test_draws_or_reads(self, capfd: pytest.CaptureFixture[str]) -> None:
         run = command_line(capfd)
-        assert run("sheet", "a.jsonl").status == 2
-        assert run("sheet", "a.jsonl", "--read", "sheet.csv").status == 2
+        assert run("annotate", "a.jsonl").status == 2
+        assert run("annotate", "a.jsonl", "--read", "sheet.csv").status == 2
 
     def test_reads_several_sheets_and_what_the_browser_kept(
         self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -165,13 +165,13 @@ class TestTheCommand:
         (tmp_path / "ben.csv").write_bytes((tmp_path / "ann.csv").read_bytes())
         filled(tmp_path / "ann.csv", grammatical="y", sensible="y", verdict="w")
         filled(tmp_path / "ben.csv", grammatical="y", sensible="y", verdict="r")
-        told = run("sheet", "--read", tmp_path / "ann.csv", "--read", tmp_path / "ben.csv", "--json")
+        told = run("annotate", "--read", tmp_path / "ann.csv", "--read", tmp_path / "ben.csv", "--json")
         assert told.status == 0, told.err
         found = json.loads(told.out)
         assert found["disagreements"] == 5 and found["agreement"][0]["alpha"] == 1.0
         with Judgements.create(tmp_path / "j.sqlite", set) as judged:
             judged.judge(1, "ann", USABLE)
-        told = run("sheet", "--read", tmp_path / "j.sqlite", "-o", tmp_path / "j.jsonl")
+        told = run("annotate", "--read", tmp_path / "j.sqlite", "-o", tmp_path / "j.jsonl")
         assert told.status == 0 and "1 row read; judgements are in" in told.err.replace("\n", " ")
         assert json.loads((tmp_path / "j.jsonl").read_text(encoding="utf-8"))["answers"] == USABLE
 
@@ -186,7 +186,7 @@ class TestTheCommand:
         with Judgements.create(review, set) as judged:
             judged.judge(1, "ann", USABLE)
             judged.judge(3, "cleo", USABLE)
-        told = run("sheet", "--read", sent, "--into", review, "--json")
+        told = run("annotate", "--read", sent, "--into", review, "--json")
         assert told.status == 0 and "2 judgements taken in" in told.err
         assert json.loads(told.out)["read"] == 3
         with Judgements.open(review) as judged:
@@ -202,11 +202,11 @@ class TestTheCommand:
         broken.write_text(good.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
         into = ("--into", review)
         for faulty, message in ((broken, "broken.jsonl:2: not JSON"), (twice, "row 1 from ann stands in")):
-            told = run("sheet", "--read", good, "--read", faulty, *into)
+            told = run("annotate", "--read", good, "--read", faulty, *into)
             assert told.status == 2 and message in told.err.replace("\n", " ")
         for wrong in (into, ("--read", good, *into, "--key", good)):
-            assert run("sheet", *wrong).status == 2
-        assert run("sheet", "--read", good, "--into", tmp_path / "none.sqlite").status == 2
+            assert run("annotate", *wrong).status == 2
+        assert run("annotate", "--read", good, "--into", tmp_path / "none.sqlite").status == 2
         assert not (tmp_path / "none.sqlite").exists()
         with Judgements.open(review) as judged:
             assert not judged.all()

@@ -45,4 +45,4 @@ def arcs(state: RuleState) -> set[tuple[str, str, str]]:
 
 def labels(state: RuleState) -> list[str]:
     """The labels of a draft's nodes, in the order in which they were written."""
-    return [node.label for node in state.draft.nodes if not node.gone]
+    return [node.label for node in state.draft.nodes if not node.deleted]

@@ -145,11 +145,11 @@ def decode(
     return taken, sorted(given_up)
 
 
-ENOUGH = -0.9
+ARC_THRESHOLD = -0.9
 """Minimum log odds of an arc to be taken in any case. A threshold below 0 gives more arcs and a better F1."""
-LOOSE = -4.0
+LINK_THRESHOLD = -4.0
 """Minimum log odds of the best arc of an isolated node. If the best arc scores less, the node is deleted."""
-TRUST = 0.25
+RULE_BONUS = 0.25
 """Bonus in log odds for arcs that the rules wrote. The rules cover more kinds of text than the training data.
 """
 _OPENING = frozenset({"and", "or"})
@@ -178,7 +178,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
     kept = [arc for arc in draft.arcs if arc.dep in seen.settled]
     named = {arc.head for arc in kept}
     constants = frozenset(i for i in scored if draft.nodes[i].value is not None)
-    taken, loose = decode(scored, arcs, constants, ENOUGH, LOOSE)
+    taken, loose = decode(scored, arcs, constants, ARC_THRESHOLD, LINK_THRESHOLD)
     draft.arcs = kept
     _write(draft, taken)
     for i in loose:
@@ -188,7 +188,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
     best: dict[int, int] = {}
     for i in sorted(scored, key=lambda i: (-tops[i], i)):
         node = draft.nodes[i]
-        if not node.gone and node.concept is not None and node.sentence in draft.tops:
+        if not node.deleted and node.concept is not None and node.sentence in draft.tops:
             best.setdefault(node.sentence, i)
     draft.tops = best
 
@@ -223,7 +223,7 @@ def _possible(
     for row, pair in enumerate(pairs):
         role = plain_role(seen.rule_arcs.get(pair, ("", ""))[0])
         if role in number:
-            odds[row, number[role]] += TRUST
+            odds[row, number[role]] += RULE_BONUS
     likely = odds > _OTHERS
     likely[np.arange(len(pairs)), odds.argmax(axis=1)] = True
     rows, columns = np.nonzero(likely & (odds > _LEAST))
@@ -323,7 +323,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
     """
     for denial in denials(draft.words):
         nos, nouns, verbs = (
-            [k for k, node in enumerate(draft.nodes) if node.token == word.i and not node.gone]
+            [k for k, node in enumerate(draft.nodes) if node.token == word.i and not node.deleted]
             for word in denial
         )
         minuses = [k for k in nos if draft.nodes[k].value == "-"]

@@ -122,7 +122,7 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
     """
     given = draft_fragments(draft)
     closed = _words_of_expressions(draft)
-    again = {token for node in draft.nodes if not node.gone for token in node.mentions}
+    again = {token for node in draft.nodes if not node.deleted for token in node.mentions}
     for word in draft.words:
         text, group = given.get(word.i, ("", []))
         stands = word.i in closed or is_fixed(text) or _stands(word, text)
@@ -155,7 +155,7 @@ def _words_of_expressions(draft: GraphDraft) -> set[int]:
     """Return the indices of the words that share one concept with other words: *no one*, *at all*."""
     covered: set[int] = set()
     for node in draft.nodes:
-        if not node.gone and node.token is not None and kind_of(node.label) == "concept":
+        if not node.deleted and node.token is not None and kind_of(node.label) == "concept":
             word = draft.words[node.token]
             if node.start < word.start or node.end > word.end:
                 covered.update(w.i for w in draft.words if node.start <= w.start and w.end <= node.end)
@@ -244,7 +244,7 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
     return features
 
 
-SURE = 2.0
+SENSE_MARGIN = 2.0
 """Margin in log odds by which another sense of a verb must beat the sense that the rules chose.
 
 The margin is large because the usual sense of a verb differs between kinds of text.
@@ -252,7 +252,11 @@ The margin is large because the usual sense of a verb differs between kinds of t
 
 
 def choose_concepts(
-    meanings: Meanings, model: Model, draft: GraphDraft, own: FragmentCounts | None = None, sure: float = SURE
+    meanings: Meanings,
+    model: Model,
+    draft: GraphDraft,
+    own: FragmentCounts | None = None,
+    sure: float = SENSE_MARGIN,
 ) -> None:
     """Replace the fragment of each word by its best candidate, where the rules do not settle it.
 

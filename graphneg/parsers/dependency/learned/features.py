@@ -224,7 +224,7 @@ class DraftFeatures:
             "".join(meanings.roles.get(node.label, ())).replace("ARG", "") for node in draft.nodes
         ]
         self.paths = Paths(draft.words)
-        self.alive = [i for i, node in enumerate(draft.nodes) if not node.gone]
+        self.alive = [i for i, node in enumerate(draft.nodes) if not node.deleted]
         self.rule_arcs: dict[tuple[int, int], tuple[str, str]] = {}
         self.given_head: dict[int, str] = {}
         self.steps: dict[int, dict[int, str]] = {i: {} for i in self.alive}

@@ -207,7 +207,7 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
     """
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
-        if not node.gone and node.token is not None:
+        if not node.deleted and node.token is not None:
             members.setdefault(node.token, []).append(i)
     number = {i: n for group in members.values() for n, i in enumerate(group)}
     inner: dict[int | None, list[tuple[int, str, int]]] = {}

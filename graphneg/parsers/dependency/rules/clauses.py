@@ -38,7 +38,7 @@ def write_modals(state: RuleState) -> None:
             # "I should like to come" expresses a wish, so it does not get recommend-01.
             if not (word.lower == "should" and word.parent.lemma in _WISHED):
                 _put_over_head(state, word, *MODALS[word.lemma])
-        elif word.i not in state.core:
+        elif word.i not in state.head_nodes:
             continue
         elif word.lemma == "have":
             # "You have to go" gets obligate-01. "You have a book to read" expresses possession.
@@ -60,16 +60,16 @@ def write_modals(state: RuleState) -> None:
 
 def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
     """Change the concept of a word's node, and record the rule that changed it."""
-    node = state.draft.nodes[state.core[word.i]]
+    node = state.draft.nodes[state.head_nodes[word.i]]
     node.concept, node.rule = concept, rule
 
 
 def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
     """Put a concept above the clause that a modal or an adverb belongs to."""
     proxy = state.proxy(word.head)
-    if proxy in state.outer:
+    if proxy in state.top_nodes:
         # An adverb may already have a node. The new concept replaces it.
-        if word.i in state.core:
+        if word.i in state.head_nodes:
             state.erase(word.i)
         state.above(concept, word.i, proxy, role, "modal")
 
@@ -111,7 +111,7 @@ def _write_order(state: RuleState, word: Word) -> None:
     if core is None or not _is_imperative(word):
         return
     nodes[state.mark(core, "mode", "imperative", None, "imperative")].token = word.i
-    if word.i not in state.proxies and "ARG0" not in state.draft.roles(core):
+    if word.i not in state.representatives and "ARG0" not in state.draft.roles(core):
         you = state.draft.concept("you", None, "imperative", word.sentence)
         nodes[you].token = word.i
         state.draft.link(core, "ARG0", you, "imperative")
@@ -140,7 +140,7 @@ def _write_question(state: RuleState, root: Word) -> None:
     if not tagged and not _asks(root, members):
         return
     draft, proxy = state.draft, state.proxy(root.i)
-    core, outer = state.core[proxy], state.outer[proxy]
+    core, outer = state.head_nodes[proxy], state.top_nodes[proxy]
     denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
     denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
     # "Don't you see?" expects the answer yes: it asks to confirm that you see. So the negation is removed.
@@ -156,7 +156,7 @@ def _write_question(state: RuleState, root: Word) -> None:
         if asked is None or state.core_of(asked) is None:
             return
         proxy = state.proxy(asked.i)
-        core, outer = state.core[proxy], state.outer[proxy]
+        core, outer = state.head_nodes[proxy], state.top_nodes[proxy]
     unknown = draft.concept("amr-unknown", None, "question", root.sentence)
     # "Can you swim?" asks whether swimming is possible, so the modal gets the polarity and not the verb.
     draft.link(outer if draft.nodes[outer].rule == "modal" else core, "polarity", unknown, "question")
@@ -288,7 +288,7 @@ def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> No
             state.add("amr-unknown", word.i, "question")
     # In "I know how many came", nobody asks for the number, so it is a thing and not amr-unknown.
     elif word.lower == "how" and not direct and measured.lower in {"many", "much"}:
-        if measured.i not in state.core and measured.i not in state.done:
+        if measured.i not in state.head_nodes and measured.i not in state.done:
             _write_measure(state, word, "thing", "free-relative")
     # The exclamation "How nice!" means "so nice", so it gets the concept "so".
     elif word.lower == "how" and measured.tag[:2] in {"JJ", "RB"} and direct:
@@ -303,7 +303,7 @@ def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None
     # In "How many did you see?", "how many" is the object itself and keeps its relation.
     # In "How many books", "how many" is the quantity of the books.
     if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
-        state.forms[measured.i] = _MEASURES[measured.lower]
+        state.relations[measured.i] = _MEASURES[measured.lower]
 
 
 def write_whys(state: RuleState) -> None:
@@ -315,7 +315,7 @@ def write_whys(state: RuleState) -> None:
         state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
-        if word.lower != "why" or word.i not in state.done or word.i in state.core:
+        if word.lower != "why" or word.i not in state.done or word.i in state.head_nodes:
             continue
         clause, after = clause_of(word), word.following
         proxy = state.proxy(clause.i)
@@ -323,10 +323,10 @@ def write_whys(state: RuleState) -> None:
         if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
             # In "Why not?", there is no clause to negate, so the negation is attached to the cause.
             node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
-            if after is not None and after.lower == "not" and after.i not in state.core:
+            if after is not None and after.lower == "not" and after.i not in state.head_nodes:
                 state.mark(node, "polarity", "-", after.i, "negation")
         # In "I know why he went", nobody asks for the cause, so it is a thing and not amr-unknown.
-        elif clause.dep not in {"relcl", "advcl"} and proxy in state.core:
+        elif clause.dep not in {"relcl", "advcl"} and proxy in state.head_nodes:
             node = state.above("cause-01", word.i, proxy, "ARG1", "why")
             concept = "amr-unknown" if _is_asked(clause) else "thing"
             state.draft.link(node, "ARG0", state.draft.concept(concept, word.i, "why"), "why")
@@ -386,23 +386,27 @@ def write_negation(state: RuleState) -> None:
 def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
     """Return the node that a negative word negates, and the name of the rule that applies to the word."""
     after = word.following
-    if word.lemma in {"not", "n't", "nt"} and word.tag in {"RB", "CC", "DT"} and word.i not in state.core:
+    if (
+        word.lemma in {"not", "n't", "nt"}
+        and word.tag in {"RB", "CC", "DT"}
+        and word.i not in state.head_nodes
+    ):
         # "not only good but cheap" denies nothing, so there is no polarity.
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
-        if after is not None and after.lower in _AMOUNTS and after.i in state.core:
+        if after is not None and after.lower in _AMOUNTS and after.i in state.head_nodes:
             # In "not very good" and "not many people", the polarity is added to "very" and "many".
             # The phrases do not mean "bad" or "no people", so the adjective and the noun are not negated.
             over = after.parent
             beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
             if beside and over.i > after.i:
-                return state.core[after.i], "negation"
+                return state.head_nodes[after.i], "negation"
         return _denied_clause(state, word), "negation"
     # "never" has the concept "ever". In "He never came", the clause is negated.
-    if word.lower == "never" and word.i in state.core:
+    if word.lower == "never" and word.i in state.head_nodes:
         return _denied_clause(state, word), "never"
     head = word.parent
-    if word.lower == "no" and word.i not in state.core and word.i not in state.done:
+    if word.lower == "no" and word.i not in state.head_nodes and word.i not in state.done:
         # In "no taller than", "no" negates the comparison.
         # In "No man came", "no" negates the verb of the subject.
         # In "I have no time", "no" negates "have" and not the noun.
@@ -417,7 +421,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         # In "none of them came" and "neither he nor she came", "none" and "neither" negate the verb.
         if word.dep in {"preconj", "det", "cc"} and word.lower == "neither":
             return _denied_by_phrase(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
-        deferred = word.i in state.proxies and word.dep in {*SUBJECTS, "dobj"}
+        deferred = word.i in state.representatives and word.dep in {*SUBJECTS, "dobj"}
         return state.core_of(head) if deferred else None, "none"
     # In "without sugar", "without" negates the noun.
     inner = word.child("pobj", "pcomp") if word.lower == "without" else None
@@ -442,23 +446,27 @@ def _denied_clause(state: RuleState, word: Word) -> int | None:
         return None
     # "You cannot go" negates the modal. "You must not go" negates the verb (see `_INNER_NEGATION`).
     for modal in head.children("aux"):
-        if modal.lemma in MODALS and modal.lemma not in _INNER_NEGATION and proxy in state.outer:
-            outer = state.outer[proxy]
-            return outer if state.draft.nodes[outer].concept == MODALS[modal.lemma][0] else state.core[proxy]
-    return state.persons.get(proxy, state.core.get(proxy))
+        if modal.lemma in MODALS and modal.lemma not in _INNER_NEGATION and proxy in state.top_nodes:
+            outer = state.top_nodes[proxy]
+            return (
+                outer
+                if state.draft.nodes[outer].concept == MODALS[modal.lemma][0]
+                else state.head_nodes[proxy]
+            )
+    return state.persons.get(proxy, state.head_nodes.get(proxy))
 
 
 def _deny_joined(state: RuleState, word: Word, target: int) -> None:
     """Negate the conjuncts of a negated verb as well, as in *is not dancing and playing*."""
     verb = word.parent
-    if target != state.core.get(verb.i) or verb.child_word("cc", "and", "or") is None:
+    if target != state.head_nodes.get(verb.i) or verb.child_word("cc", "and", "or") is None:
         return
     for other in verb.children("conj"):
         # In "He is not dancing and she plays", the second verb has its own subject and is not negated.
         own = other.child("nsubj", "nsubjpass", "expl", "aux", "auxpass", "neg")
         alike = other.tag[:2] == "VB" and (other.tag == verb.tag or {other.tag, verb.tag} == {"VB", "VBP"})
-        if own is None and alike and other.i in state.core:
-            state.mark(state.core[other.i], "polarity", "-", None, "negation")
+        if own is None and alike and other.i in state.head_nodes:
+            state.mark(state.head_nodes[other.i], "polarity", "-", None, "negation")
 
 
 def _denied_by_phrase(state: RuleState, noun: Word) -> int | None:

@@ -60,7 +60,7 @@ def resolve_light_verbs(state: RuleState) -> None:
         frames = _verbal_frames(state, noun.lemma, "n") or lexicon.candidates(noun.lemma, "v")
         if frames:
             state.add(max(frames, key=lambda frame: counts.get(frame, 0)), noun.i, "light-verb")
-            state.proxies[word.i] = noun.i
+            state.representatives[word.i] = noun.i
 
 
 def write_concepts(state: RuleState) -> None:
@@ -75,7 +75,7 @@ def write_concepts(state: RuleState) -> None:
         # "please" gets no concept here, because it becomes :polite + of its clause.
         # Articles and punctuation marks get no concept at all.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
-        if silent or word.i in state.done or word.i in state.proxies or word.i in state.core:
+        if silent or word.i in state.done or word.i in state.representatives or word.i in state.head_nodes:
             continue
         if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
             # "a shirtless man" is a man who has no shirt, so "shirtless" gets a negated have-03.
@@ -210,10 +210,10 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
         person = state.persons[word.i] = state.add("person", word.i, "agent")
-        state.core[word.i] = state.draft.concept(concept, word.i, "agent", ARG0=person)
+        state.head_nodes[word.i] = state.draft.concept(concept, word.i, "agent", ARG0=person)
         if tail != lemma:
             thing = state.draft.concept(first, word.i, "agent")
-            state.draft.link(state.core[word.i], "ARG1", thing, "agent")
+            state.draft.link(state.head_nodes[word.i], "ARG1", thing, "agent")
     elif concept in {"person", "thing"} and lemma != concept:
         _write_agent(state, word, concept)
     else:
@@ -241,7 +241,7 @@ def _write_agent(state: RuleState, word: Word, concept: str) -> None:
         for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
             frames = state.lexicon.candidates(stem, "v")
             if frames:
-                state.core[word.i] = state.draft.concept(frames[0], word.i, "agent", ARG0=node)
+                state.head_nodes[word.i] = state.draft.concept(frames[0], word.i, "agent", ARG0=node)
                 state.persons[word.i] = node
                 return
 
@@ -255,8 +255,10 @@ def _write_adjective(state: RuleState, word: Word) -> None:
     """Write the concept of an adjective, and its negation if it has a negative prefix or suffix."""
     # In "six years old" and "How old are you?", the measure is ARG2 of age-01.
     for kid in word.children("npadvmod", "advmod") if word.lower == "old" else ():
-        if kid.lemma in {"year", "month", "week", "day"} or (kid.lower == "how" and kid.i in state.core):
-            state.forms[kid.i] = "age"
+        if kid.lemma in {"year", "month", "week", "day"} or (
+            kid.lower == "how" and kid.i in state.head_nodes
+        ):
+            state.relations[kid.i] = "age"
             state.add("age-01", word.i, "age")
             return
     concept, rule = _adjective_concept(state, word)

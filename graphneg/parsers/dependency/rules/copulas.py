@@ -1,10 +1,10 @@
 """Find the words that represent forms of *be*, *going to* and *let's*.
 
 AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. So the rules look for the
-word that represents each *be*, here *tall*, and store it in `RuleState.proxies`. In the same way, a verb
-represents the *going to* or *let's* before it. Statements of place, origin and likeness have frames, which
-represent the *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. The rules run
-before the concepts are written.
+word that represents each *be*, here *tall*, and store it in `RuleState.representatives`. In the same way, a
+verb represents the *going to* or *let's* before it. Statements of place, origin and likeness have frames,
+which represent the *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. The rules
+run before the concepts are written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def resolve_copulas(state: RuleState) -> None:
         if word.tag[:2] == "JJ" and word.dep == "ROOT" and word.child("nsubj") is None:
             clause = word.child("xcomp", "advcl", "ccomp")
             if clause is not None and clause.is_infinitive:
-                state.forms[clause.i] = "cop_subj"
+                state.relations[clause.i] = "cop_subj"
         if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
             _resolve(state, word)
         # In "It seems that he left" and "It hurts to wait", "it" only announces the clause and is dropped.
@@ -60,7 +60,7 @@ def resolve_futures(state: RuleState) -> None:
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
             verb = clause if future else None
         if verb is not None:
-            state.proxies[word.i] = verb.i
+            state.representatives[word.i] = verb.i
 
 
 def _resolve(state: RuleState, be: Word) -> None:
@@ -77,14 +77,14 @@ def _resolve(state: RuleState, be: Word) -> None:
             state.add("be-located-at-91", be.i, "copula")
         # "The code is 2" is (c / code :quant 2), since a constant cannot take arguments.
         elif subject is not None and _is_number(state, predicate):
-            state.proxies[be.i] = subject.i
-            state.forms[predicate.i] = "value"
+            state.representatives[be.i] = subject.i
+            state.relations[predicate.i] = "value"
         else:
-            state.proxies[be.i] = predicate.i
+            state.representatives[be.i] = predicate.i
             _resolve_extraposed(state, be, predicate)
             owner = subject.child("poss") if subject is not None and subject.lemma == "name" else None
-            if subject is not None and owner is not None and predicate.i in state.core:
-                state.proxies[subject.i] = owner.i  # "My name is Tom" means "I am Tom".
+            if subject is not None and owner is not None and predicate.i in state.head_nodes:
+                state.representatives[subject.i] = owner.i  # "My name is Tom" means "I am Tom".
     elif location is not None:
         node = state.add(_PLACED.get(location.lower, "be-located-at-91"), be.i, "copula")
         if location.lower in {"like", "near"}:
@@ -93,15 +93,15 @@ def _resolve(state: RuleState, be: Word) -> None:
             named = state.draft.nodes[node]
             named.token, named.start, named.end = location.i, location.start, location.end
     elif (other := _other(be)) is not None:
-        state.proxies[be.i] = other.i
+        state.representatives[be.i] = other.i
 
 
 def _is_number(state: RuleState, word: Word) -> bool:
     """Return whether the predicate is a number without a noun, as in *the code is 2*."""
-    node = state.core.get(word.i)
+    node = state.head_nodes.get(word.i)
     if node is not None:
         return state.draft.nodes[node].value is not None
-    return word.tag == "CD" and word.i not in state.proxies and number_value(word.lower) is not None
+    return word.tag == "CD" and word.i not in state.representatives and number_value(word.lower) is not None
 
 
 def _resolve_extraposed(state: RuleState, be: Word, predicate: Word) -> None:
@@ -112,7 +112,7 @@ def _resolve_extraposed(state: RuleState, be: Word, predicate: Word) -> None:
     clauses = predicate.children("xcomp", "ccomp") + be.children("ccomp", "xcomp", "advcl", "csubj")
     for clause in clauses:
         if clause.i > predicate.i and (clause.tag == "VBG" or _is_content(clause)):
-            state.forms[clause.i] = "cop_subj"
+            state.relations[clause.i] = "cop_subj"
             state.done.add(it.i)
             return
 
@@ -125,7 +125,7 @@ def _resolve_delayed(state: RuleState, verb: Word) -> None:
             state.done.add(it.i)
             # In "It hurts to wait", what hurts is the waiting, so the clause becomes the subject.
             if verb.lemma in _AFFECTING:
-                state.forms[clause.i] = "nsubj"
+                state.relations[clause.i] = "nsubj"
             return
 
 

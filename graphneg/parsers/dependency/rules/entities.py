@@ -137,7 +137,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
     if before is not None and before.tag == "NN" and run[0].i <= before.head <= run[-1].i:
         kind = before.lemma
         state.done.add(before.i)
-        state.proxies[before.i] = head_of(run).i
+        state.representatives[before.i] = head_of(run).i
     return _write_name(state, kind, [(part, part.text) for part in run])
 
 
@@ -288,7 +288,7 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
         period = _PERIODS.get(after.lower, period)
         run.append(after)
         head = after if after.head != word.i else word
-        del state.core[word.i], state.outer[word.i]
+        del state.head_nodes[word.i], state.top_nodes[word.i]
         state.set_node(head.i, node)
         state.defer(run, head)
     if period is not None:
@@ -328,7 +328,7 @@ def _write_phrase(state: RuleState, i: int) -> int:
         inner = run[-1].child("pobj", "pcomp")
         if inner is not None:
             _write_run(state, run, concept, "multiword")
-            state.forms[inner.i] = "pobj"
+            state.relations[inner.i] = "pobj"
             return len(run)
     return 0
 
@@ -394,10 +394,10 @@ def write_nominals(state: RuleState) -> None:
         state: The state of the rules for this piece of text; it is changed in place.
     """
     for noun, amount in state.amounts.items():
-        if noun in state.core:
-            state.draft.link(state.core[noun], "quant", amount, "amount")
+        if noun in state.head_nodes:
+            state.draft.link(state.head_nodes[noun], "quant", amount, "amount")
     for word in state.words:
-        if word.tag in {"NN", "NNS"} and word.i in state.core and word.i not in state.done:
+        if word.tag in {"NN", "NNS"} and word.i in state.head_nodes and word.i not in state.done:
             every = word.child_word("det", "every", "each")
             if word.lemma in known.QUANTITY_KINDS and _is_amount(state, word):
                 _write_quantity(state, word)
@@ -422,15 +422,15 @@ def _is_amount(state: RuleState, word: Word) -> bool:
     # "One day he left" means "some day", so "one" does not count days here.
     if word.dep == "npadvmod" and word.child_word("nummod", "one") is not None:
         return False
-    return any(number.tag == "CD" and number.i in state.core for number in word.children("nummod"))
+    return any(number.tag == "CD" and number.i in state.head_nodes for number in word.children("nummod"))
 
 
 def _write_quantity(state: RuleState, word: Word) -> None:
     """Write a quantity: *five years* is ``(temporal-quantity :quant 5 :unit year)``."""
-    draft, unit = state.draft, state.core[word.i]
+    draft, unit = state.draft, state.head_nodes[word.i]
     draft.nodes[unit].concept = word.lemma
     measured, over = _object_of(word, "of"), word.parent
-    if measured is not None and measured.i not in state.core:
+    if measured is not None and measured.i not in state.head_nodes:
         measured = None
     if over.tag == "IN":
         over = over.parent
@@ -443,9 +443,9 @@ def _write_quantity(state: RuleState, word: Word) -> None:
     state.set_node(word.i, quantity)
     # In "We ate three pounds of rice", the rice is eaten. The mass is linked to it as its quantity.
     if concept in {"mass-quantity", "volume-quantity"} and measured is not None:
-        draft.link(state.core[measured.i], "quant", quantity, "amount")
-        state.outer[word.i] = state.outer[measured.i]
-        state.attached.add(measured.i)
+        draft.link(state.head_nodes[measured.i], "quant", quantity, "amount")
+        state.top_nodes[word.i] = state.top_nodes[measured.i]
+        state.linked.add(measured.i)
     # In "for an hour", the article counts one hour, so the quantity is 1.
     article = word.child_word("det", "a", "an")
     if article is not None:
@@ -454,17 +454,17 @@ def _write_quantity(state: RuleState, word: Word) -> None:
 
 def _write_rate(state: RuleState, word: Word, every: Word) -> None:
     """Write a rate: *every day* is ``(rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day))``."""
-    quantity = state.draft.concept("temporal-quantity", word.i, "rate", unit=state.core[word.i])
+    quantity = state.draft.concept("temporal-quantity", word.i, "rate", unit=state.head_nodes[word.i])
     state.mark(quantity, "quant", "1", every.i, "rate")
-    if every.i in state.core:
+    if every.i in state.head_nodes:
         state.erase(every.i)
     state.add("rate-entity-91", word.i, "rate", ARG3=quantity)
-    state.forms[word.i] = "rate"
+    state.relations[word.i] = "rate"
 
 
 def _write_kin(state: RuleState, word: Word) -> None:
     """Add the other person of a kinship: in *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
-    draft, person = state.draft, state.core[word.i]
+    draft, person = state.draft, state.head_nodes[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
     # The other person is "my" in "my friend" and "Tom" in "a friend of Tom".
     owner = word.child("poss") or _object_of(word, "of")
@@ -472,7 +472,7 @@ def _write_kin(state: RuleState, word: Word) -> None:
     related = role is not None and draft.nodes[role].concept == "have-rel-role-91"
     if role is not None and related and owner is not None and node is not None:
         draft.link(role, "ARG1", node, "relation")
-        state.attached.add(state.proxy(owner.i))
+        state.linked.add(state.proxy(owner.i))
 
 
 def write_degrees(state: RuleState) -> None:
@@ -484,7 +484,7 @@ def write_degrees(state: RuleState) -> None:
     for word in state.words:
         # Words such as "more", "most" and "last" express degrees or amounts themselves and have no degree.
         bare = word.lower in word_class("bare-degree")
-        degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.core and not bare else None
+        degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.head_nodes and not bare else None
         if degree is not None:
             _write_degree(state, word, *degree)
 
@@ -512,16 +512,16 @@ def _degree(word: Word) -> tuple[str, Word] | None:
 def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None:
     """Put ``have-degree-91`` above an adjective, with its degree and what it is compared with."""
     draft = state.draft
-    degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.core[word.i])
+    degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.head_nodes[word.i])
     # In "more beautiful", "more" already has a node. In "taller", the same word expresses the degree.
-    if marker.i in state.core and marker.i != word.i:
-        node = state.core[marker.i]
+    if marker.i in state.head_nodes and marker.i != word.i:
+        node = state.head_nodes[marker.i]
         draft.nodes[node].concept = kind
     else:
         node = draft.concept(kind, marker.i, "degree")
     draft.link(degree, "ARG3", node, "degree")
     if marker.i != word.i:
-        state.attached.add(marker.i)
+        state.linked.add(marker.i)
     state.set_node(word.i, degree)
     for kid in word.children("prep", "advcl", "ccomp", "xcomp"):
         _write_standard(state, kid, degree, kind)
@@ -546,7 +546,7 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
     node = state.outer_of(target) if target is not None else None
     if target is not None and node is not None:
         state.draft.link(degree, role, node, "degree")
-        state.attached.add(state.proxy(target.i))
+        state.linked.add(state.proxy(target.i))
 
 
 def share_measured(state: RuleState) -> None:

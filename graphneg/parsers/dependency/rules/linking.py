@@ -68,7 +68,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     for group in reversed(groups(state)):
         # Some conjuncts have no node, and others are represented by the same word.
         # A coordination needs a conjunction only if at least two conjuncts have nodes of their own.
-        members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.outer]
+        members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
@@ -79,12 +79,12 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
             mark = next((word.i for word in between if word.tag in {",", ":"}), None)
             state.draft.nodes[node].token = mark
         shared = _shared_modal(state, members)
-        tops = [state.outer[member] for member in members]
+        tops = [state.top_nodes[member] for member in members]
         # In "You should sit and wait", the modal is put above the conjunction, not above the first verb.
         if shared is not None:
             tops[0], shared.dep = shared.dep, node
         else:
-            state.outer[members[0]] = node
+            state.top_nodes[members[0]] = node
         for n, top in enumerate(tops, 1):
             # "He left, but she stayed" has contrast-01, whose roles are ARG1 and ARG2.
             # The concepts "and" and "or" have the roles op1, op2, and so on.
@@ -97,11 +97,11 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
     """Return the arc from a modal that applies to all conjuncts, or ``None``: *you should sit and wait*."""
-    outer, others = state.outer[members[0]], [state.words[member] for member in members[1:]]
+    outer, others = state.top_nodes[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
     # In "You should sit and I will wait", the second verb has its own subject and is outside the modal.
     bare = not own and all(word.tag in {"VB", "VBN"} for word in others)
-    if state.draft.nodes[outer].rule != "modal" or outer == state.core[members[0]] or not bare:
+    if state.draft.nodes[outer].rule != "modal" or outer == state.head_nodes[members[0]] or not bare:
         return None
     return next((arc for arc in state.draft.arcs if arc.head == outer and arc.rule == "modal"), None)
 
@@ -131,7 +131,7 @@ def write_openers(state: RuleState, root: Word) -> None:
         root: The root of the sentence.
     """
     proxy = state.proxy(root.i)
-    if proxy not in state.outer:
+    if proxy not in state.top_nodes:
         return
     for word in root.children("advmod", "mark", "cc"):
         after = word.following
@@ -139,7 +139,7 @@ def write_openers(state: RuleState, root: Word) -> None:
         is_degree = word.lower == "so" and after is not None and after.tag[:2] in {"JJ", "RB"}
         if word.lower in {"so", "therefore", "thus"} and word.i < root.i and _opens(word):
             if not is_degree or (after is not None and after.lower == "then"):
-                if word.i in state.core:
+                if word.i in state.head_nodes:
                     state.erase(word.i)
                 state.above("cause-01", word.i, proxy, "ARG1", "so")
         elif word.lower in {"because", "for"} and word.dep == "mark":
@@ -174,7 +174,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
                 _lend(state, member, subject)
     for word in state.words:
         verb = state.proxy(word.i)
-        if word.dep in {"xcomp", "advcl", "pcomp"} and verb in state.core:
+        if word.dep in {"xcomp", "advcl", "pcomp"} and verb in state.head_nodes:
             giver = _controller(state, word)
             if giver is not None:
                 _lend(state, verb, giver)
@@ -186,7 +186,7 @@ def _subject(state: RuleState, verb: Word) -> Word | None:
     """Return the subject of a verb, or the subject of the copula that the word represents."""
     own = verb.child(*SUBJECTS)
     # In "She is tall", the subject depends on "is", which "tall" represents.
-    if own is None and state.proxies.get(verb.head) == verb.i:
+    if own is None and state.representatives.get(verb.head) == verb.i:
         own = verb.parent.child(*SUBJECTS)
     return own
 
@@ -225,7 +225,7 @@ def _lend(state: RuleState, verb: int, subject: Word) -> None:
     form = "nsubjpass" if passive else ("cop_subj" if word.tag[:2] == "JJ" else "nsubj")
     role = subject_role(state, word, form, subject.lemma)
     if role is not None:
-        state.draft.link(state.core[verb], role, giver, "shared")
+        state.draft.link(state.head_nodes[verb], role, giver, "shared")
 
 
 def merge_reflexives(state: RuleState) -> None:
@@ -235,8 +235,8 @@ def merge_reflexives(state: RuleState) -> None:
         state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
-        node = state.core.get(word.i)
-        if node is None or word.lower not in word_class("reflexive") or state.draft.nodes[node].gone:
+        node = state.head_nodes.get(word.i)
+        if node is None or word.lower not in word_class("reflexive") or state.draft.nodes[node].deleted:
             continue
         verb, subject = word.parent, None
         # In "he began to wash himself", the subject belongs to a verb above "wash".
@@ -275,15 +275,15 @@ def merge_nouns(state: RuleState) -> None:
     """
     named: dict[int, list[Word]] = {}
     for word in state.words:
-        if word.tag in {"NN", "NNP", "NNS"} and word.i in state.outer and word.i not in state.done:
+        if word.tag in {"NN", "NNP", "NNS"} and word.i in state.top_nodes and word.i not in state.done:
             named.setdefault(word.sentence, []).append(word)
-        elif word.lower in _REFERENCES and word.i in state.core:
+        elif word.lower in _REFERENCES and word.i in state.head_nodes:
             antecedent = _antecedent(state, word, named.get(word.sentence, []))
-            node = state.core[word.i]
+            node = state.head_nodes[word.i]
             # In "The boy lost his hat", the node of "his" is merged into the node of "boy".
-            if antecedent is not None and not state.draft.nodes[node].gone:
+            if antecedent is not None and not state.draft.nodes[node].deleted:
                 state.draft.nodes[node].rule = "coreference"
-                state.redirect(node, state.outer[antecedent.i])
+                state.redirect(node, state.top_nodes[antecedent.i])
 
 
 def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | None:
@@ -394,20 +394,23 @@ def merge_speakers(state: RuleState) -> None:
     says = (
         word
         for word in state.words
-        if word.lemma in SPEECH and word.tag[:2] == "VB" and word.i in state.core and word.i not in spoken
+        if word.lemma in SPEECH
+        and word.tag[:2] == "VB"
+        and word.i in state.head_nodes
+        and word.i not in spoken
     )
     # The first verb of saying outside the quotation is taken as the verb that introduces it.
     verb = next(says, None) if spoken else None
     if verb is None:
         return
-    nodes, roles = state.draft.nodes, state.draft.roles(state.core[verb.i])
+    nodes, roles = state.draft.nodes, state.draft.roles(state.head_nodes[verb.i])
     for pronoun, role in (("i", "ARG0"), ("you", "ARG2")):
         meant = roles.get(role)
-        if meant is None or nodes[meant].gone or nodes[meant].concept in {None, "amr-unknown"}:
+        if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
         # If the node of the speaker is itself a quoted pronoun, the pronouns must not be merged with it.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):
-            if k != meant and not node.gone and node.concept == pronoun and node.token in spoken:
+            if k != meant and not node.deleted and node.concept == pronoun and node.token in spoken:
                 state.redirect(k, meant)

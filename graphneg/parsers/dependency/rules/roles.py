@@ -62,7 +62,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     Returns:
         The dependency; ``None`` if the word is already attached, or if no word above it has a node.
     """
-    if dependent in state.attached:
+    if dependent in state.linked:
         return None
     through = _represented(state, state.words[dependent])
     preposition: Word | None = None
@@ -72,7 +72,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         below, head = head, head.parent
         proxy = state.proxy(head.i)
         copular = copular or (proxy != head.i and head.lemma == "be")
-        if proxy in state.core and proxy != dependent:
+        if proxy in state.head_nodes and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
         # In "out of the house", "of" determines the relation, unless the upper preposition is listed.
@@ -86,9 +86,9 @@ def _represented(state: RuleState, word: Word) -> Word:
     """Return the topmost copula that a word represents; the word itself if it represents none."""
     for _ in range(10):
         head = word.parent
-        if head.i != word.i and state.proxies.get(head.i) == word.i:
+        if head.i != word.i and state.representatives.get(head.i) == word.i:
             word = head
-        elif word.dep in {"pobj", "pcomp"} and state.proxies.get(head.head) == word.i:
+        elif word.dep in {"pobj", "pcomp"} and state.representatives.get(head.head) == word.i:
             word = head.parent
         else:
             break
@@ -98,8 +98,8 @@ def _represented(state: RuleState, word: Word) -> Word:
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
     """Return the signature of the relation between a word and its governor."""
     # If another rule has replaced the parsed relation, the replacement is used.
-    if through.i in state.forms:
-        return state.forms[through.i]
+    if through.i in state.relations:
+        return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
     # If there are words without nodes in between, the relation of the uppermost one is used.
@@ -118,7 +118,7 @@ def write_roles(state: RuleState) -> None:
         state: The state of the rules for this piece of text; it is changed in place.
     """
     pending: dict[int, list[Dependency]] = {}
-    for i in list(state.outer):
+    for i in list(state.top_nodes):
         if i in state.done and state.words[i].dep == "conj":
             continue
         edge = dependency(state, i)
@@ -130,7 +130,7 @@ def write_roles(state: RuleState) -> None:
 
 def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> None:
     """Choose a role for each dependent of a word, and link the dependents to the word."""
-    head, nodes, link = state.core[governor], state.draft.nodes, state.draft.link
+    head, nodes, link = state.head_nodes[governor], state.draft.nodes, state.draft.link
     concept = nodes[head].concept or ""
     used = _used_roles(state, head)
     scored = [(edge, role_weights(state, edge)) for edge in edges]
@@ -141,7 +141,7 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
         role = best_role(state, concept, scores, used) or default_role(state, concept, edge, used)
         if role in CORE_ROLES:
             used.add(role)
-        head, dep = state.head(governor, edge.form), state.outer[edge.dependent]
+        head, dep = state.head(governor, edge.form), state.top_nodes[edge.dependent]
         # A constant cannot have arguments, so it becomes a modifier of the dependent instead.
         if nodes[head].concept is None:
             if nodes[dep].concept is not None:
@@ -157,7 +157,7 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
 def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     """Link a dependent whose role follows from a rule; return whether a rule applied."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
-    head, dep = state.head(edge.governor, form), state.outer[edge.dependent]
+    head, dep = state.head(edge.governor, form), state.top_nodes[edge.dependent]
     # If another rule has already linked the two nodes, nothing is added.
     linked = any((arc.head, arc.dep) in {(head, dep), (dep, head)} for arc in draft.arcs)
     if edge.through.dep in _SKIPPED or head == dep or linked:
@@ -236,7 +236,7 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
     # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
     if number is not None and kid.tag[:2] == "JJ":
-        node = state.core[kid.i]
+        node = state.head_nodes[kid.i]
         draft.nodes[node].concept = "ordinal-entity"
         state.mark(node, "value", number, kid.i, "ordinal")
         draft.link(head, "ord", node, "ordinal")
@@ -278,7 +278,7 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     node = state.draft.concept(frame, edge.preposition.i, "having", ARG0=head, ARG1=dep)
     # In "without a hat", the negation is moved from the hat to the having.
     for arc in state.draft.arcs:
-        if arc.head == state.core[thing.i] and arc.rule in {"no", "without"}:
+        if arc.head == state.head_nodes[thing.i] and arc.rule in {"no", "without"}:
             arc.head = node
     return True
 
@@ -286,7 +286,7 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
 def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     """Link a noun to its relative clause, in the role that is missing in the clause."""
     draft, clause, kid = state.draft, edge.through, state.words[edge.dependent]
-    verb = state.core[kid.i]
+    verb = state.head_nodes[kid.i]
     concept = draft.nodes[verb].concept or ""
     form = _gap(state, clause)
     # In "the place where we met", the noun gets the role :location in the clause.
@@ -309,7 +309,7 @@ def _gap(state: RuleState, clause: Word) -> str:
     """Return the relation that the noun has in its relative clause: the pronoun's, or the missing one."""
     for kid in clause.children():
         relative = kid.tag in {"WP", "WDT"} or (kid.lower == "that" and kid.tag in {"DT", "IN"})
-        if relative and kid.i not in state.core and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
+        if relative and kid.i not in state.head_nodes and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
             return word_map("question-role")[kid.lower]
@@ -377,7 +377,7 @@ _DEPENDENT: dict[str, _Fact] = {
     "concept": lambda state, edge: state.concept_of(edge.dependent),
     "rule": lambda state, edge: state.rule_of(edge.dependent),
     "after": lambda state, edge: edge.dependent > edge.governor,
-    "assigned": lambda state, edge: edge.dependent in state.forms,
+    "assigned": lambda state, edge: edge.dependent in state.relations,
     "vocative": lambda state, edge: is_vocative(state, edge),
     "quality": lambda state, edge: _judges(state, state.concept_of(edge.dependent)),
 }
@@ -597,7 +597,7 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     Returns:
         The role; ``None`` if the verb already has it, or if the verb's concept is not a frame.
     """
-    node = state.core[verb.i]
+    node = state.head_nodes[verb.i]
     concept = state.draft.nodes[node].concept or ""
     if not is_frame(concept):
         return None

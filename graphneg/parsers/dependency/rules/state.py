@@ -33,28 +33,29 @@ class RuleState:
         draft: The graph that the rules write.
         words: The words of the piece of text.
         lexicon: The lexical tables of the parser.
-        core: For each word with a node, the node that takes the word's arguments.
-        outer: For each word with a node, the node to which its governor is linked. It differs from the core
-            node if another node is above the word: a modal, a conjunction, or ``person`` over ``paint-01``.
-        proxies: For each word without a node, the word whose node represents it. The predicate represents a
-            copula.
+        head_nodes: For each word with a node, the node that takes the word's arguments.
+        top_nodes: For each word with a node, the node to which its governor is linked. It differs from the
+            core node if another node is above the word: a modal, a conjunction, or ``person`` over
+            ``paint-01``.
+        representatives: For each word without a node, the word whose node represents it. The predicate
+            represents a copula.
         done: Words that later rules must skip.
         persons: For each agent noun such as *painter*, the ``person`` node over the node of the verb.
-        forms: For each word whose parsed relation a rule has replaced, the new relation.
-        attached: Words whose node already has its role, so that no further role is written.
+        relations: For each word whose parsed relation a rule has replaced, the new relation.
+        linked: Words whose node already has its role, so that no further role is written.
         amounts: For each measured noun, the node of the amount: *a lot* in *a lot of money*.
     """
 
     draft: GraphDraft
     words: Sequence[Word]
     lexicon: ParserLexicon
-    core: dict[int, int] = field(default_factory=dict[int, int])
-    outer: dict[int, int] = field(default_factory=dict[int, int])
-    proxies: dict[int, int] = field(default_factory=dict[int, int])
+    head_nodes: dict[int, int] = field(default_factory=dict[int, int])
+    top_nodes: dict[int, int] = field(default_factory=dict[int, int])
+    representatives: dict[int, int] = field(default_factory=dict[int, int])
     done: set[int] = field(default_factory=set[int])
     persons: dict[int, int] = field(default_factory=dict[int, int])
-    forms: dict[int, str] = field(default_factory=dict[int, str])
-    attached: set[int] = field(default_factory=set[int])
+    relations: dict[int, str] = field(default_factory=dict[int, str])
+    linked: set[int] = field(default_factory=set[int])
     amounts: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, concept: str, word: int, rule: str, last: int | None = None, **arguments: int | str) -> int:
@@ -82,7 +83,7 @@ class RuleState:
         Returns:
             The index of the node.
         """
-        self.core[word] = self.outer[word] = node
+        self.head_nodes[word] = self.top_nodes[word] = node
         return node
 
     def erase(self, word: int) -> None:
@@ -91,8 +92,8 @@ class RuleState:
         Args:
             word: Index of the word.
         """
-        self.draft.drop(self.core.pop(word))
-        self.outer.pop(word)
+        self.draft.drop(self.head_nodes.pop(word))
+        self.top_nodes.pop(word)
 
     def cover(self, run: Sequence[Word], node: int) -> Word:
         """Let a node represent several adjacent words, and mark the words as done.
@@ -119,7 +120,7 @@ class RuleState:
         for word in run:
             self.done.add(word.i)
             if word.i != head.i:
-                self.proxies[word.i] = head.i
+                self.representatives[word.i] = head.i
 
     def redirect(self, old: int, new: int) -> None:
         """Replace a node by another one, in all arcs and for all words.
@@ -130,7 +131,7 @@ class RuleState:
         """
         self.draft.redirect(old, new)
         # Several words may share the deleted node, so all of them are updated.
-        for nodes in (self.core, self.outer):
+        for nodes in (self.head_nodes, self.top_nodes):
             for word, node in nodes.items():
                 if node == old:
                     nodes[word] = new
@@ -149,8 +150,8 @@ class RuleState:
             The index of the new node.
         """
         node = self.draft.concept(concept, anchor, rule, self.words[under].sentence)
-        self.draft.link(node, role, self.outer[under], rule)
-        self.outer[under] = node
+        self.draft.link(node, role, self.top_nodes[under], rule)
+        self.top_nodes[under] = node
         return node
 
     def mark(self, node: int, role: str, value: str, word: int | None, rule: str) -> int:
@@ -184,7 +185,7 @@ class RuleState:
         # In "a good teacher of French", the person is good, but French is an argument of teach-01.
         if word in self.persons and form not in {"prep_of", "compound", "nmod"}:
             return self.persons[word]
-        return self.core[word]
+        return self.head_nodes[word]
 
     def proxy(self, word: int) -> int:
         """Return the word whose node represents a word.
@@ -198,9 +199,9 @@ class RuleState:
         """
         # Chains are short. The limit ends the loop if rules have closed a cycle by mistake.
         for _ in range(20):
-            if word not in self.proxies:
+            if word not in self.representatives:
                 break
-            word = self.proxies[word]
+            word = self.representatives[word]
         return word
 
     def core_of(self, word: Word) -> int | None:
@@ -212,7 +213,7 @@ class RuleState:
         Returns:
             The index of the node, or ``None`` if no node represents the word.
         """
-        return self.core.get(self.proxy(word.i))
+        return self.head_nodes.get(self.proxy(word.i))
 
     def outer_of(self, word: Word) -> int | None:
         """Return the node to which the governor of a word is linked.
@@ -223,7 +224,7 @@ class RuleState:
         Returns:
             The index of the node, or ``None`` if no node represents the word.
         """
-        return self.outer.get(self.proxy(word.i))
+        return self.top_nodes.get(self.proxy(word.i))
 
     def concept_of(self, word: int) -> str:
         """Return the concept of a word.
@@ -234,7 +235,7 @@ class RuleState:
         Returns:
             The concept of the word's core node; empty if the word has no node or the node is a constant.
         """
-        node = self.core.get(word)
+        node = self.head_nodes.get(word)
         return "" if node is None else self.draft.nodes[node].concept or ""
 
     def rule_of(self, word: int) -> str:
@@ -246,7 +247,7 @@ class RuleState:
         Returns:
             The name of the rule.
         """
-        return self.draft.nodes[self.core[word]].rule
+        return self.draft.nodes[self.head_nodes[word]].rule
 
 
 def head_of(run: Sequence[Word]) -> Word:

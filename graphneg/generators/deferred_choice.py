@@ -71,16 +71,16 @@ Listed = TypeVar("Listed", bound=Sentence)
 class SentenceChooser:
     """Chooses sentences from shortlists so that no sentence and no word is used too often."""
 
-    def __init__(self, most_uses: int | None = None, most_said: float | None = None) -> None:
+    def __init__(self, max_uses: int | None = None, max_word_share: float | None = None) -> None:
         """Initialize the chooser.
 
         Args:
-            most_uses: Maximum number of times that the same sentence is chosen; None for no limit.
-            most_said: Maximum fraction, from 0 to 1, of the chosen sentences that introduce the same word;
-                None for no limit. A sentence introduces a word if the context does not contain it. A sentence
-                with an overused word is chosen only if there is no other sentence.
+            max_uses: Maximum number of times that the same sentence is chosen; None for no limit.
+            max_word_share: Maximum fraction, from 0 to 1, of the chosen sentences that introduce the same
+                word; None for no limit. A sentence introduces a word if the context does not contain it. A
+                sentence with an overused word is chosen only if there is no other sentence.
         """
-        self._most_uses, self._most_said = most_uses, most_said
+        self._max_uses, self._max_word_share = max_uses, max_word_share
         self._uses: Counter[str] = Counter()
         self._said: Counter[str] = Counter()
         self._taken = 0
@@ -134,14 +134,14 @@ class SentenceChooser:
         return list(found.values())
 
     def _is_used_up(self, key: str) -> bool:
-        return self._most_uses is not None and self._uses[key] >= self._most_uses
+        return self._max_uses is not None and self._uses[key] >= self._max_uses
 
     def _is_stale(self, item: Sentence) -> bool:
         """Return whether the sentence introduces an overused word, which too many chosen sentences have."""
-        if self._most_said is None:
+        if self._max_word_share is None:
             return False
         # At the beginning of a run, few sentences are chosen, so every word would have a large share of them.
-        most = max(FEW, self._most_said * self._taken)
+        most = max(FEW, self._max_word_share * self._taken)
         return any(self._said[term] >= most for term in item.terms - item.shared)
 
 
@@ -230,7 +230,7 @@ def _sentences(**limits: Any) -> Choose:
     return choose
 
 
-def drafted(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
+def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
     """Pack the candidates of a draft into one record for a shard file.
 
     The first candidate is stored completely. For the others, only the fields that differ from it are stored.
@@ -252,11 +252,11 @@ def drafted(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
     return {"whole": whole, "others": others, "facts": facts}
 
 
-def chosen(item: Record, choose: Choose) -> list[Record]:
+def choose_from_draft(item: Record, choose: Choose) -> list[Record]:
     """Unpack a packed draft, choose from its candidates, and renumber the chosen records.
 
     Args:
-        item: A draft packed by `drafted`.
+        item: A draft packed by `pack_draft`.
         choose: The chooser.
 
     Returns:

@@ -19,13 +19,13 @@ from graphneg.evaluation.review.items import FORMAT, Item, ReviewSet
 from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgement
 from graphneg.evaluation.review.questions import load_questions
 from graphneg.hashing import shuffled
-from graphneg.ingest.labelled import ANNOTATORS, Labelled
-from graphneg.scorers.collection import Responded
+from graphneg.ingest.labelled import ANNOTATORS, JudgedResponse
+from graphneg.scorers.collection import CollectedResponse
 
 _QUESTIONS = "contradiction"
 
 
-def review_of(responses: Sequence[Responded], seed: int = 0) -> ReviewSet:
+def review_of(responses: Sequence[CollectedResponse], seed: int = 0) -> ReviewSet:
     """Make a review set for three annotators from collected responses.
 
     Args:
@@ -49,8 +49,8 @@ def review_of(responses: Sequence[Responded], seed: int = 0) -> ReviewSet:
 
 
 def labelled_responses(
-    responses: Sequence[Responded], set: ReviewSet, judgements: Sequence[Judgement]
-) -> list[Labelled]:
+    responses: Sequence[CollectedResponse], set: ReviewSet, judgements: Sequence[Judgement]
+) -> list[JudgedResponse]:
     """Label responses by the votes of their annotators.
 
     Args:
@@ -74,11 +74,11 @@ def labelled_responses(
     for ids, there, what in ((known, votes, "it was not judged"), (votes, known, "no such response")):
         if missing := sorted(id for id in ids if id not in there):
             raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
-    labelled: list[Labelled] = []
+    labelled: list[JudgedResponse] = []
     for response in responses:
         followup = response.followup
         turns, speaker = followup.context.turns, followup.context.speaker
-        item = Labelled(
+        item = JudgedResponse(
             id=response.id,
             utterances=(*(turn.text for turn in turns), response.response),
             speakers=(*(turn.speaker for turn in turns), speaker),

@@ -6,8 +6,8 @@ command prints the results of filled sheets, or of judgements that were made in 
 
 Example::
 
-    graphneg sheet hard.jsonl edits.jsonl --n 60 -o sheet.csv    # also writes sheet.key.json
-    graphneg sheet --read sheet.csv                              # shares of usable negatives by source
+    graphneg annotate hard.jsonl edits.jsonl --n 60 -o sheet.csv    # also writes sheet.key.json
+    graphneg annotate --read sheet.csv                              # shares of usable negatives by source
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import BadParameter
 
-from graphneg.cli.commands import argument, job, option, panel
+from graphneg.cli.commands import argument, option, panel, training_command
 from graphneg.cli.options import Json, Overwrite
 from graphneg.cli.tables import figures_table, show
-from graphneg.cli.terminal import counted, note, say
+from graphneg.cli.terminal import counted, print_message, print_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,16 +38,16 @@ JUDGEMENTS = ".sqlite"
 """Suffix of a file with judgements that were made in the browser."""
 
 
-@job(
-    "graphneg sheet hard.jsonl edits.jsonl --human adversarial.json --n 60 -o sheet.csv",
-    "graphneg sheet old=before/hard.jsonl new=after/hard.jsonl --seed 3 -o sheet.csv",
-    "graphneg sheet hard.jsonl -o tasks.json",
-    "graphneg sheet --read sheet.csv",
-    "graphneg sheet --read filled.csv --key sheet.key.json --json",
-    "graphneg sheet --read hard.judgements.sqlite --rule two-of-three -o judged.jsonl",
-    "graphneg sheet --read ann.csv --read label-studio.json --into hard.judgements.sqlite",
+@training_command(
+    "graphneg annotate hard.jsonl edits.jsonl --human adversarial.json --n 60 -o sheet.csv",
+    "graphneg annotate old=before/hard.jsonl new=after/hard.jsonl --seed 3 -o sheet.csv",
+    "graphneg annotate hard.jsonl -o tasks.json",
+    "graphneg annotate --read sheet.csv",
+    "graphneg annotate --read filled.csv --key sheet.key.json --json",
+    "graphneg annotate --read hard.judgements.sqlite --rule two-of-three -o judged.jsonl",
+    "graphneg annotate --read ann.csv --read label-studio.json --into hard.judgements.sqlite",
 )
-def sheet(
+def annotate(
     files: list[str] | None = argument(
         None, "Negatives (.jsonl, .parquet). Each file is one source; NAME=FILE names it.", "FILE..."
     ),
@@ -134,7 +134,9 @@ def _draw(
     drawn = draw(files, human, each=n, seed=seed, questions=load_questions(questions))
     key = write_blank_sheet(drawn.set, out, overwrite=overwrite)
     tell_drawn(drawn, n)
-    say(f"{out}: {counted(len(drawn.set.items), 'row')} to be read; {key} keeps where they come from")
+    print_message(
+        f"{out}: {counted(len(drawn.set.items), 'row')} to be read; {key} keeps where they come from"
+    )
 
 
 def tell_drawn(drawn: Drawn, n: int) -> None:
@@ -145,9 +147,9 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
         n: The requested number of negatives per source.
     """
     for name, missing in drawn.too_few.items():
-        note(f"{name}: {missing} fewer than the {n} asked for")
+        print_note(f"{name}: {missing} fewer than the {n} asked for")
     if drawn.left_out:
-        note(f"{counted(drawn.left_out, 'record')} left out: right responses, or edited dialogues")
+        print_note(f"{counted(drawn.left_out, 'record')} left out: right responses, or edited dialogues")
 
 
 def _read(
@@ -167,10 +169,12 @@ def _read(
         tables.append(_agreement_table(agreement))
     show(json, [results.as_dict()], *tables)
     if results.unfilled:
-        note(f"{counted(results.unfilled, 'row')} not filled, and not counted")
+        print_note(f"{counted(results.unfilled, 'row')} not filled, and not counted")
     if results.open:
-        note(f"{counted(results.open, 'row')} without a label by the rule {rule}, and not counted")
-    say(f"{counted(len(results.labels), 'row')} read" + (f"; judgements are in {out}" if out else ""))
+        print_note(f"{counted(results.open, 'row')} without a label by the rule {rule}, and not counted")
+    print_message(
+        f"{counted(len(results.labels), 'row')} read" + (f"; judgements are in {out}" if out else "")
+    )
 
 
 def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
@@ -182,7 +186,7 @@ def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
         raise BadParameter("name files with --read; the review is their key", param_hint="--into")
     with Judgements.open(into) as kept:
         amount = kept.put(read_several(kept.set, paths))
-    note(f"{into}: {counted(amount, 'judgement')} taken in")
+    print_note(f"{into}: {counted(amount, 'judgement')} taken in")
 
 
 def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:

@@ -77,7 +77,7 @@ class Bucket:
         return max(0.0, (1 - self.left) / self.rate.per_second)
 
 
-class Guesses:
+class PasswordLimiter:
     """Counts attempts to log in. An instance must be used from a single thread.
 
     Args:

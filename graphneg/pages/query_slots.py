@@ -40,12 +40,12 @@ class Place:
     seconds: float
     free: int
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Give one place of the group back."""
         self.free += 1
 
 
-class Turns:
+class QuerySlots:
     """Assigns places to queries. An instance must be used from a single event loop.
 
     Args:
@@ -61,7 +61,7 @@ class Turns:
         """Take a place. Wait until one becomes free if necessary.
 
         Returns:
-            The group to which the place belongs. Call its `leave` when the query has ended on the server.
+            The group to which the place belongs. Call its `release` when the query has ended on the server.
 
         Raises:
             BusyError: No place became free within `WAIT_SECONDS`.

@@ -24,7 +24,7 @@ MOST_DIGITS = 9
 """Maximum number of digits of an integer, so that it fits into the 32-bit integers of any database."""
 
 
-def whole(given: Mapping[str, str], name: str, default: int, *, least: int = 1) -> int:
+def integer_value(given: Mapping[str, str], name: str, default: int, *, least: int = 1) -> int:
     """Return an integer from the values of a URL or form.
 
     Args:
@@ -73,7 +73,7 @@ def number(given: Mapping[str, str], name: str) -> float | None:
     return found
 
 
-def one_of(given: Mapping[str, str], name: str, known: Iterable[str], default: str = "") -> str:
+def choice_value(given: Mapping[str, str], name: str, known: Iterable[str], default: str = "") -> str:
     """Return a value that must be one of several allowed values.
 
     Args:

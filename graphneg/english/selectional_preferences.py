@@ -18,14 +18,14 @@ from functools import cache, lru_cache
 from graphneg.english.noun_kinds import OTHER, kind_of, lexeme
 from graphneg.english.words import table_rows
 
-OFTEN = 2
+MIN_COUNT = 2
 """Minimum count of a sort with a verb for all nouns of the sort to be accepted."""
-CHOOSY = 48
+MAX_PREFERENCES = 48
 """Maximum number of sorts and single nouns of a verb. A verb with more of them has no useful preference."""
 
 
 @lru_cache(maxsize=65536)
-def sort_of(concept: str) -> str | None:
+def noun_cluster(concept: str) -> str | None:
     """Return the sort of a noun, which is named after the first noun in its row of the table.
 
     >>> sort_of("cat"), sort_of("apple-pie"), sort_of("quick")
@@ -48,7 +48,7 @@ def _heads() -> dict[str, str]:
 
 
 @cache
-def taken() -> Mapping[tuple[str, str], Mapping[str, int]]:
+def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
     """Return how often each noun occurs with each verb and role.
 
     >>> taken()["drink", "ARG1"]["tea"] > 1
@@ -64,7 +64,7 @@ def taken() -> Mapping[tuple[str, str], Mapping[str, int]]:
 
 
 @lru_cache(maxsize=8192)
-def takes(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[str, ...]:
+def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[str, ...]:
     """Return the sorts and single nouns that are used with a frame in a role, most frequent first.
 
     >>> "like food" in takes("eat-01", "ARG1"), takes("eat-01", "ARG1", frozenset({"vehicle"}))
@@ -76,18 +76,18 @@ def takes(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[s
         kinds: Noun kinds to consider; ``None`` considers all.
 
     Returns:
-        The sorts that occur at least `OFTEN` times, and the single nouns of rarer sorts. Empty if there are
-        more than `CHOOSY` in total.
+        The sorts that occur at least `MIN_COUNT` times, and the single nouns of rarer sorts. Empty if there
+        are more than `MAX_PREFERENCES` in total.
     """
     found, sorts = Counter[str](), Counter[str]()
-    for noun, n in taken().get((lexeme(frame), role), {}).items():
+    for noun, n in noun_counts().get((lexeme(frame), role), {}).items():
         # Nouns without a kind, such as amounts, give no evidence of a preference.
         kind = kind_of(noun)
         if kind != OTHER and (kinds is None or kind in kinds):
             found[noun] += n
-            sorts[sort_of(noun) or noun] += n
-    often = {sort: n for sort, n in sorts.items() if n >= OFTEN}
+            sorts[noun_cluster(noun) or noun] += n
+    often = {sort: n for sort, n in sorts.items() if n >= MIN_COUNT}
     # A rare sort is no evidence for its other nouns, so only the nouns that were seen are returned.
-    rare = {noun: n for noun, n in found.items() if sort_of(noun) not in often}
+    rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(name for name, _ in ranked) if len(ranked) <= CHOOSY else ()
+    return tuple(name for name, _ in ranked) if len(ranked) <= MAX_PREFERENCES else ()

@@ -27,14 +27,14 @@ from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 from graphneg.english.near_duplicates import NearDuplicates
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import BATCH, SLOW_BATCH, Candidate, Context, Draft, Generator
-from graphneg.generators.drafts import BY_NEW_TEXTS
+from graphneg.generators.deferred_choice import BY_NEW_TEXTS
 from graphneg.generators.text_filters import REASONS, Bounds, PerplexityFilter
 from graphneg.model import Negative
 from graphneg.nn.answers import PROBLEMS
 from graphneg.nn.language_models import CausalLM, LanguageModel
 from graphneg.nn.models import load_causal
 from graphneg.nn.served import CountingWriter, ServedWriter
-from graphneg.nn.serving import Serving, serving_of
+from graphneg.nn.serving import ServerSettings, serving_of
 from graphneg.nn.writers import LocalWriter, Prompt, Route, Writer, settings_of_writer
 from graphneg.progress import Progress
 
@@ -44,11 +44,11 @@ ANSWERS = "answers"
 
 _OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
 """Options that name or configure models. `WritingGenerator.models` describes the models instead."""
-PULL = 3.0
+KEYWORD_BIAS = 3.0
 """Default logit bias toward requested words, for models that were not trained to use given words."""
 END = "\n"
 """Stop sequence for prompts that ask for a single line."""
-LEAST_WORDS = 5
+MIN_WORDS = 5
 """Minimum number of words in a text. A sentence that ends earlier does not stop the writer."""
 _ANSWERS_REASON = {ANSWERS: "the ranker scores the text too high: it may be an answer"}
 UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --option judge=MODEL names one"
@@ -105,20 +105,20 @@ class WritingOptions:
         gguf_file: Name of the GGUF file in the model's folder, as in `graphneg.nn.models.load_causal`.
         device: Device of local models; ``auto`` uses a GPU if there is one.
         offline: Whether to load models without network access.
-        served: Server that runs the model: a `graphneg.nn.serving.Serving`, or a mapping of its options. None
-            for a local model.
+        served: Server that runs the model: a `graphneg.nn.serving.ServerSettings`, or a mapping of its
+            options. None for a local model.
         route: ``chat`` to use the chat API, ``completion`` to use the completion API. None for the default:
             chat for a served model, completion for a local one.
         temperature: Sampling temperature, above 0.
-        pull: Logit bias toward requested words, 0 or more. None for the default: 0 for a local model that was
-            trained for the task, 3 for any other local model. It has no effect on a served model.
-        words: Maximum number of words in a text.
+        keyword_bias: Logit bias toward requested words, 0 or more. None for the default: 0 for a local model
+            that was trained for the task, 3 for any other local model. It has no effect on a served model.
+        max_words: Maximum number of words in a text.
         judge: Path or id of a causal language model that scores the texts. None for the default: the writer
             itself, if it is a local causal model.
-        surprise: Highest perplexity of an accepted text after its history (see
+        max_perplexity: Highest perplexity of an accepted text after its history (see
             `graphneg.generators.text_filters.Bounds`).
-        alone: Highest perplexity of an accepted text without a history.
-        worst: Highest loss of a single token in an accepted text, in nats.
+        max_perplexity_alone: Highest perplexity of an accepted text without a history.
+        max_token_loss: Highest loss of a single token in an accepted text, in nats.
         ranker: Ranker (`graphneg.rankers.base.Ranker`) that scores how well a text answers its context. Texts
             with high scores are rejected, because they may be correct answers. `DialogueGraph.generate` also
             accepts the path or id of a ranker.
@@ -128,31 +128,31 @@ class WritingOptions:
         InputError: A number is out of range.
     """
 
-    least_words: ClassVar[int] = LEAST_WORDS
+    min_words: ClassVar[int] = MIN_WORDS
     """Minimum number of words in a text."""
 
     model: str | Path | None = None
     gguf_file: str | None = None
     device: str = "auto"
     offline: bool = False
-    served: Serving | Mapping[str, Any] | None = None
+    served: ServerSettings | Mapping[str, Any] | None = None
     route: Route | None = None
     temperature: float = 0.7
-    pull: float | None = None
-    words: int = 24
+    keyword_bias: float | None = None
+    max_words: int = 24
     judge: str | Path | None = None
-    surprise: float = 14.0
-    alone: float = 40.0
-    worst: float = 11.0
+    max_perplexity: float = 14.0
+    max_perplexity_alone: float = 40.0
+    max_token_loss: float = 11.0
     ranker: AnswerScorer | None = None
     max_score: float = 0.5
 
     def __post_init__(self) -> None:
         """Check the options now, because loading a model may take a minute before they are used."""
-        if self.temperature <= 0 or (self.pull or 0.0) < 0:
-            raise InputError("temperature must be above 0, pull not below 0")
-        if self.words < self.least_words:
-            raise InputError(f"words {self.words}: a text has {self.least_words} words at least")
+        if self.temperature <= 0 or (self.keyword_bias or 0.0) < 0:
+            raise InputError("temperature must be above 0, keyword_bias not below 0")
+        if self.max_words < self.min_words:
+            raise InputError(f"max_words {self.max_words}: a text has {self.min_words} words at least")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"route {self.route!r}: choose one of chat, completion")
         # Creating the bounds checks their values.
@@ -169,24 +169,24 @@ class WritingOptions:
     @property
     def bounds(self) -> Bounds:
         """The highest losses of an accepted text."""
-        return Bounds(self.surprise, self.alone, self.worst)
+        return Bounds(self.max_perplexity, self.max_perplexity_alone, self.max_token_loss)
 
     @property
     def lengths(self) -> range:
         """The allowed numbers of words in a text."""
-        return range(self.least_words, self.words + 1)
+        return range(self.min_words, self.max_words + 1)
 
-    def pull_of(self, trained: bool) -> float:
+    def keyword_bias_of(self, trained: bool) -> float:
         """Return the logit bias toward requested words.
 
         Args:
             trained: Whether the model was trained for the task of the generator.
 
         Returns:
-            ``pull`` if it is set, otherwise the default.
+            ``keyword_bias`` if it is set, otherwise the default.
         """
-        untrained = 0.0 if trained else PULL
-        return untrained if self.pull is None else self.pull
+        untrained = 0.0 if trained else KEYWORD_BIAS
+        return untrained if self.keyword_bias is None else self.keyword_bias
 
     def load(self, name: str, load: Callable[..., LanguageModel]) -> tuple[Writer, PerplexityFilter | None]:
         """Load the writer and the judge.
@@ -236,13 +236,13 @@ class Gap:
     Attributes:
         context: The context.
         reason: Code of the reason for which the last rejected text was rejected.
-        amount: Number of candidates that are needed.
+        wanted: Number of candidates that are needed.
         candidates: Candidates written so far, best first.
     """
 
     context: Context
     reason: str = ""
-    amount: int = 1
+    wanted: int = 1
     candidates: list[Candidate] = field(default_factory=list[Candidate])
 
 
@@ -315,10 +315,10 @@ class WritingGenerator(Generator):
             own: list[Candidate] = []
             for one in gap.candidates:
                 # Candidates that are not needed are not marked as used, so other contexts can use them.
-                if len(own) < gap.amount and self.is_new(gap, one.text):
+                if len(own) < gap.wanted and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
-            self.leave_out(gap.reason, gap.context.id, gap.amount - len(own))
+            self.leave_out(gap.reason, gap.context.id, gap.wanted - len(own))
         return [given[context.id] for context in contexts]
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
@@ -328,7 +328,7 @@ class WritingGenerator(Generator):
             per_context: Maximum number of candidates per context.
 
         Returns:
-            Name and options of a chooser; see `graphneg.generators.drafts.choosing`.
+            Name and options of a chooser; see `graphneg.generators.deferred_choice.choosing`.
         """
         return {"by": BY_NEW_TEXTS, "most": per_context}
 
@@ -346,7 +346,7 @@ class WritingGenerator(Generator):
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
         for gap in self._wrong(contexts, per_context, seed):
             given[gap.context.id] += gap.candidates
-            self.leave_out(gap.reason, gap.context.id, gap.amount - len(gap.candidates))
+            self.leave_out(gap.reason, gap.context.id, gap.wanted - len(gap.candidates))
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
@@ -459,7 +459,7 @@ class WritingGenerator(Generator):
         # The ranker is not needed if requests are only counted or sent in advance.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
         # This call gives the copy an empty list of missing candidates.
-        other.left_out()
+        other.missing()
         return other
 
 
