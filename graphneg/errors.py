@@ -88,7 +88,7 @@ def checked_list(argument: str, given: Given) -> Given:
         InputError: The value is a single string. Iterating over it would yield letters.
 
     Example:
-        >>> listed("splits", ["train", "test"])
+        >>> checked_list("splits", ["train", "test"])
         ['train', 'test']
     """
     if isinstance(given, str):

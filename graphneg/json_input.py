@@ -149,7 +149,7 @@ def unambiguous_members(text: str) -> dict[str, Any]:
         The members whose key appears once; empty if the text is not a JSON object.
 
     Example:
-        >>> certain_members('{"id": "c1", "text": "Hi.", "text": "Ho."}')
+        >>> unambiguous_members('{"id": "c1", "text": "Hi.", "text": "Ho."}')
         {'id': 'c1'}
     """
 

@@ -5,7 +5,7 @@ and `create_folder` creates a folder with mode 0700, whatever the umask is:
 
 >>> import tempfile
 >>> folder = create_folder(Path(tempfile.mkdtemp()) / "notes")
->>> with open(folder / "note", "w", opener=private) as file:
+>>> with open(folder / "note", "w", opener=private_opener) as file:
 ...     oct(os.fstat(file.fileno()).st_mode & 0o777)
 '0o600'
 
@@ -14,7 +14,7 @@ FIFO that blocks `open` for ever. `untrusted_opener` opens a file in such a fold
 that belongs to the user:
 
 >>> (folder / "link").symlink_to("note")
->>> open(folder / "link", opener=found)
+>>> open(folder / "link", opener=untrusted_opener)
 Traceback (most recent call last):
     ...
 graphneg.private_files.UnsafeFileError: [Errno 1] is a symbolic link: ...

@@ -2,7 +2,7 @@
 
 `prefetch_map` calls a function for the items of a stream in threads and yields the results in order:
 
->>> list(ahead(str, [1, 2, 3]))
+>>> list(prefetch_map(str, [1, 2, 3]))
 ['1', '2', '3']
 
 `Workers` does the same in processes. A worker process is a plain Python program that reads pickled requests
@@ -115,7 +115,7 @@ def prefetch_map(
         The results in the order of the items.
 
     Example:
-        >>> list(ahead(str, [1, 2, 3]))
+        >>> list(prefetch_map(str, [1, 2, 3]))
         ['1', '2', '3']
     """
     # At the end of the block, the executor waits for its threads, so nothing keeps running after an error.

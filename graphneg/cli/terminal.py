@@ -6,10 +6,10 @@ progress bars. When the user presses Ctrl-C, it prints which results are kept an
 
 Example::
 
-    with working("nothing was changed") as bars:    # Ctrl-C prints "stopped: nothing was changed"
+    with progress_bars("nothing was changed") as bars:    # Ctrl-C prints "stopped: nothing was changed"
         bars.start("parse", 1_000, "texts")
         bars.advance(200)
-    say("out.jsonl: 200 negatives")
+    print_message("out.jsonl: 200 negatives")
 """
 
 from __future__ import annotations

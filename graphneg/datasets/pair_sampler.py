@@ -371,7 +371,7 @@ def rotate(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
         ``amount`` items, or all items if there are fewer.
 
     Example:
-        >>> in_turn("abc", 2, 0), in_turn("abc", 2, 1)
+        >>> rotate("abc", 2, 0), rotate("abc", 2, 1)
         (['a', 'b'], ['c', 'a'])
     """
     return [items[(epoch * amount + i) % len(items)] for i in range(min(amount, len(items)))]

@@ -18,7 +18,7 @@ class NAME.
 
 >>> own = [entry_of("move\ttime\tdawn\tdusk"), entry_of("class\t-handling\thave-03")]
 >>> lexicon = english().extended(own)
->>> lexicon.moves["dawn"], "handling" in lexicon.of("have-03")
+>>> lexicon.moves["dawn"], "handling" in lexicon.classes_of("have-03")
 ((('time', 'dusk'),), False)
 """
 
@@ -49,7 +49,7 @@ class Lexicon:
         opposites: For each pair of words, the kinds of things for which they are opposites: *old* and *young*
             for a person, *old* and *new* for an object. Empty if the words must never be exchanged.
 
-    >>> english().of("have-03") & {"handling", "modal"}
+    >>> english().classes_of("have-03") & {"handling", "modal"}
     frozenset({'handling'})
     >>> english().moves["monday"]
     (('time', 'thursday'),)
@@ -84,7 +84,7 @@ class Lexicon:
     def modified_kinds(self, word: str, other: str) -> list[str] | None:
         """Return the kinds of things for which two words are opposites.
 
-        >>> english().said_of("young", "old"), english().said_of("meet", "pass")
+        >>> english().modified_kinds("young", "old"), english().modified_kinds("meet", "pass")
         (['animal', 'person', 'plant'], [])
 
         Args:
@@ -198,7 +198,7 @@ def surface_form(text: str) -> str:
 
     The kind depends only on the spelling, so it can be wrong.
 
-    >>> [form_of(text) for text in ("coffee shop", "dogs", "running", "dog")]
+    >>> [surface_form(text) for text in ("coffee shop", "dogs", "running", "dog")]
     ['phrase', 'plural', 'verbal', 'base']
 
     Args:

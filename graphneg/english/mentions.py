@@ -3,7 +3,7 @@
 Generated texts must contain given keywords, and must be cut at the end of a sentence. A keyword of several
 words counts as mentioned if each of its words shares a lemma with a word of the text.
 
->>> says("She borrowed two ladders.", "ladder"), says("She climbed it.", "ladder")
+>>> contains_keyword("She borrowed two ladders.", "ladder"), contains_keyword("She climbed it.", "ladder")
 (True, False)
 """
 

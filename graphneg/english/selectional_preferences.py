@@ -5,7 +5,7 @@ If a transform replaces a noun, the new noun should be one that is used with the
 dialogues. Many possible nouns were never seen with a verb. So the counts are generalised to sorts of nouns: a
 sort consists of the similar nouns in one row of ``nouns.tsv``, which can replace each other.
 
->>> "like food" in takes("eat-01", "ARG1"), sort_of("soup")
+>>> "like food" in preferred_nouns("eat-01", "ARG1"), noun_cluster("soup")
 (True, 'like food')
 """
 
@@ -28,7 +28,7 @@ MAX_PREFERENCES = 48
 def noun_cluster(concept: str) -> str | None:
     """Return the sort of a noun, which is named after the first noun in its row of the table.
 
-    >>> sort_of("cat"), sort_of("apple-pie"), sort_of("quick")
+    >>> noun_cluster("cat"), noun_cluster("apple-pie"), noun_cluster("quick")
     ('like horse', 'like food', None)
 
     Args:
@@ -51,7 +51,7 @@ def _heads() -> dict[str, str]:
 def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
     """Return how often each noun occurs with each verb and role.
 
-    >>> taken()["drink", "ARG1"]["tea"] > 1
+    >>> noun_counts()["drink", "ARG1"]["tea"] > 1
     True
 
     Returns:
@@ -67,8 +67,10 @@ def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
 def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[str, ...]:
     """Return the sorts and single nouns that are used with a frame in a role, most frequent first.
 
-    >>> "like food" in takes("eat-01", "ARG1"), takes("eat-01", "ARG1", frozenset({"vehicle"}))
-    (True, ())
+    >>> "like food" in preferred_nouns("eat-01", "ARG1")
+    True
+    >>> preferred_nouns("eat-01", "ARG1", frozenset({"vehicle"}))
+    ()
 
     Args:
         frame: Id of the frame. Its sense number is ignored.

@@ -10,7 +10,7 @@ since otherwise a ranker could recognise generated responses by their spacing.
 
 >>> [token.text for token in tokenize("I don't know, sir.")]
 ['I', 'do', "n't", 'know', ',', 'sir', '.']
->>> closed_up("I ’ ll come , then .")
+>>> detokenize("I ’ ll come , then .")
 "I'll come, then."
 """
 
@@ -296,9 +296,9 @@ def detokenize(text: str) -> str:
     A text that already has standard spacing is not changed, except for its quotes and line breaks. Applying
     the function a second time changes nothing.
 
-    >>> closed_up("I ’ ll come , then .Is it far ?")
+    >>> detokenize("I ’ ll come , then .Is it far ?")
     "I'll come, then. Is it far?"
-    >>> closed_up("They do n't know ( yet ) , but `` it 's Ann ' s '' .")
+    >>> detokenize("They do n't know ( yet ) , but `` it 's Ann ' s '' .")
     'They don\'t know (yet), but "it\'s Ann\'s".'
 
     Args:
@@ -377,7 +377,7 @@ def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
 def has_spaced_apostrophes(text: str) -> bool:
     """Return whether the apostrophes of all contractions have spaces on both sides: ``It ’ s late``.
 
-    >>> stands_apart("It ’ s late ."), stands_apart("It's late.")
+    >>> has_spaced_apostrophes("It ’ s late ."), has_spaced_apostrophes("It's late.")
     (True, False)
 
     Args:
@@ -407,9 +407,9 @@ def joined(text: str) -> str:
 def space_apostrophes(text: str, like: str = "") -> str:
     """Put spaces around the apostrophes of contractions.
 
-    >>> taken_apart("It’s late , I do n’t know .")
+    >>> space_apostrophes("It’s late , I do n’t know .")
     'It ’ s late , I don ’ t know .'
-    >>> taken_apart("You're late .", like="I ’ m late .")
+    >>> space_apostrophes("You're late .", like="I ’ m late .")
     'You ’ re late .'
 
     Args:

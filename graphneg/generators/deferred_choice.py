@@ -243,7 +243,7 @@ def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
         The packed draft as a record.
 
     Example:
-        >>> drafted([{"id": "d~a.0", "seed": 0}, {"id": "d~a.1", "seed": 0}], {})
+        >>> pack_draft([{"id": "d~a.0", "seed": 0}, {"id": "d~a.1", "seed": 0}], {})
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records

@@ -175,7 +175,7 @@ def is_repetitive(words: Sequence[str]) -> bool:
         True if the text repeats itself.
 
     Example:
-        >>> goes_round("the summer was hot and the hot summer came".split())
+        >>> is_repetitive("the summer was hot and the hot summer came".split())
         True
     """
     # "Ann" and "Ann's" are the same word here.

@@ -81,7 +81,7 @@ class JudgedResponse:
     def label(self) -> int | None:
         """The majority label: 1 for contradictory, 0 for not contradictory, None for one vote of three.
 
-        >>> [Labelled("", ("a", "b", "c"), ("A", "B", "A"), 0, "", n).label for n in range(4)]
+        >>> [JudgedResponse("", ("a", "b", "c"), ("A", "B", "A"), 0, "", n).label for n in range(4)]
         [0, None, 1, 1]
         """
         return 1 if self.votes >= MIN_VOTES else None if self.votes else 0

@@ -33,7 +33,7 @@ _REMEMBERED = 50_000
 class IdSet:
     """A set of names that may be larger than memory.
 
-    >>> known = KnownIds()
+    >>> known = IdSet()
     >>> known.add("chats/all/1"), known.add("chats/all/1")
     (True, False)
     """
@@ -202,7 +202,7 @@ def parent_names(id: str) -> tuple[str, ...]:
 def is_interleaved(keys: Iterable[Hashable]) -> bool:
     """Return whether equal keys are separated by other keys, as in ``a b a``.
 
-    >>> is_scattered("aabbb"), is_scattered("aba")
+    >>> is_interleaved("aabbb"), is_interleaved("aba")
     (False, True)
 
     Args:

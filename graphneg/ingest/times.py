@@ -3,9 +3,9 @@
 Chat exports write timestamps in many formats. A date whose order of day and month is unknown is not
 converted:
 
->>> moment("1970-01-01T00:01:00Z") == moment("Thu, 01 Jan 1970 00:01:00 +0000") == moment("60") == 60.0
-True
->>> moment("03/04/2024 10:00")
+>>> parse_time("1970-01-01T00:01:00Z"), parse_time("Thu, 01 Jan 1970 00:01:00 +0000"), parse_time("60")
+(60.0, 60.0, 60.0)
+>>> parse_time("03/04/2024 10:00")
 """
 
 from __future__ import annotations

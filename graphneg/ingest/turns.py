@@ -9,7 +9,7 @@ change is counted in the notices of the load.
 >>> said = [("system", "Be brief."), ("Ann", "Hello."), ("Bo", ""), ("tool", "{}"), ("Bo", "Hi!")]
 >>> turns = tuple(Utterance(turn, *one) for turn, one in enumerate(said))
 >>> options = LoadOptions()
->>> kept = of_turns(Dialogue("chats/all/1", "chats", "all", turns), options)
+>>> kept = drop_unspoken_turns(Dialogue("chats/all/1", "chats", "all", turns), options)
 >>> [(one.turn, one.speaker, one.text) for one in kept.utterances], kept.attributes
 ([(0, 'Ann', 'Hello.'), (1, 'Bo', 'Hi!')], {'system': 'Be brief.'})
 >>> sorted(options.notices.lines())

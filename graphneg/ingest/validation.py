@@ -346,7 +346,7 @@ def require_storable(dialogue: Dialogue) -> None:
 def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
     """Return why a text is too long to be stored; None if it is not too long.
 
-    >>> too_long("the corpus", "a" * 501)
+    >>> length_fault("the corpus", "a" * 501)
     "the corpus 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'... has 501 bytes, and at most 500 are stored"
 
     Args:

@@ -85,7 +85,7 @@ def unwrap_extended_json(value: Any) -> Any:
 def message_text(value: Any) -> Any:
     """Return the text of an utterance.
 
-    >>> text_of([{"type": "text", "text": "Look."}, {"type": "image"}, "A swan."])
+    >>> message_text([{"type": "text", "text": "Look."}, {"type": "image"}, "A swan."])
     'Look. A swan.'
 
     Args:
@@ -131,7 +131,7 @@ def _part_kind(part: Mapping[str, Any]) -> str:
 def speaker_name(value: Any) -> Any:
     """Return the speaker of an utterance.
 
-    >>> speaker_of(3.0), speaker_of({"id": 7, "name": "Ann"}), speaker_of(" ")
+    >>> speaker_name(3.0), speaker_name({"id": 7, "name": "Ann"}), speaker_name(" ")
     ('3', 'Ann', None)
 
     Args:

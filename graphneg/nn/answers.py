@@ -11,7 +11,7 @@ rejection is kept for good, because the server would reject the same prompt agai
 Example:
     Look up an answer, and send a request only if it is missing::
 
-        answers = Answers(Path("answers.sqlite"))
+        answers = AnswerCache(Path("answers.sqlite"))
         answer = answers.get([key]).get(key) or ask_server()
         answers.put(key, answer)
 """

@@ -17,7 +17,7 @@ stored.
 Example:
     Generate one text on a local server::
 
-        writer = ServedWriter("llama3", Serving(base_url="http://localhost:11434/v1"))
+        writer = ServedWriter("llama3", ServerSettings(base_url="http://localhost:11434/v1"))
         writer.complete([Prompt("Say hello.")])   # [[Completion(text='Hello!', finished=True)]]
 """
 

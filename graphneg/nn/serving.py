@@ -6,7 +6,7 @@ answer cannot exceed the cost limit. `Pause` delays all requests while the serve
 Example:
     Set a price of 3 per million tokens, and a maximum cost of 5::
 
-        serving = Serving(price_in=3.0, price_out=3.0, max_cost=5.0)
+        serving = ServerSettings(price_in=3.0, price_out=3.0, max_cost=5.0)
         serving.cost(1_000_000, 500_000)   # 4.5
 """
 

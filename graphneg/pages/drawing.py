@@ -136,7 +136,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
     Example:
         >>> from graphneg.amr.penman import parse_graph
         >>> old = parse_graph("(l / like-01 :ARG0 (i / i))")
-        >>> paired_nodes(old, parse_graph("(p / possible-01 :ARG1 (l / like-01 :ARG0 (i / i) :polarity -))"))
+        >>> align_nodes(old, parse_graph("(p / possible-01 :ARG1 (l / like-01 :ARG0 (i / i) :polarity -))"))
         {0: 1, 1: 2}
     """
     old, new = _children(before), _children(after)

@@ -10,7 +10,7 @@ out visitors from other addresses.
 
 Example::
 
-    guesses = Guesses()
+    guesses = PasswordLimiter()
     guesses.seconds_to_wait("192.0.2.7")    # 0.0: the attempt is allowed
 """
 

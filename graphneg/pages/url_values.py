@@ -5,8 +5,8 @@ Each function returns a valid value, or raises an error whose message is shown t
 
 Example::
 
-    whole({"start": "50"}, "start", 0, least=0)         # 50
-    whole({"start": "1e300"}, "start", 0, least=0)      # start: '1e300' is not a whole number from 0
+    integer_value({"start": "50"}, "start", 0, least=0)         # 50
+    integer_value({"start": "1e300"}, "start", 0, least=0)      # start: '1e300' is not a whole number from 0
 """
 
 from __future__ import annotations

@@ -275,7 +275,7 @@ def repair_graph(graph: AmrGraph) -> AmrGraph | None:
 
     >>> from graphneg.amr.penman import format_graph
     >>> graph = parse_graph("(a / and :op1 (b / be) :op3 (c / cat :polarity - :polarity -))")
-    >>> print(format_graph(mended(graph)))
+    >>> print(format_graph(repair_graph(graph)))
     (a / and
        :op1 (b / be)
        :op2 (c / cat

@@ -177,7 +177,7 @@ def argsort_descending(scores: Sequence[float]) -> list[int]:
         The indices. Those of equal scores keep their order.
 
     Example:
-        >>> by_score([0.1, 0.9, 0.9])
+        >>> argsort_descending([0.1, 0.9, 0.9])
         [1, 2, 0]
     """
     # sorted() is stable, so the indices of equal scores keep their order.

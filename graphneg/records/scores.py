@@ -7,7 +7,7 @@ for a
 that
   satisfy the selectional preferences of their predicates: "eat bread" does, "eat a decision" does not.
 
->>> clash(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
+>>> context_overlap(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
 0.6666666666666666
 """
 
@@ -59,7 +59,7 @@ def context_overlap(context: Iterable[str], response: str) -> float:
     Returns:
         A share from 0 to 1; 0 if the response has no content words.
 
-    >>> clash(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
+    >>> context_overlap(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
     0.6666666666666666
     """
     own = content_lemmas(response)
@@ -81,7 +81,7 @@ def selectional_fit(graph: AmrGraph) -> float:
         A share from 0 to 1; 1 if no preferences are known for any noun.
 
     >>> from graphneg.amr.penman import parse_graph
-    >>> fit(parse_graph("(e / eat-01 :ARG0 (i / i) :ARG1 (b / bread))"))
+    >>> selectional_fit(parse_graph("(e / eat-01 :ARG0 (i / i) :ARG1 (b / bread))"))
     1.0
     """
     known = [found for pair in _arguments(graph) if (found := _is_taken(*pair)) is not None]

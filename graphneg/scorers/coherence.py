@@ -6,7 +6,7 @@ combined. Scorers are trained on edited dialogues, which `read_dialogues` reads 
 
 Example:
     >>> talk = [("Ann", "I have a dog."), ("Ben", "What is its name?"), ("Ann", "I have no pets.")]
-    >>> marks(talk)
+    >>> speaker_letters(talk)
     ['A', 'B', 'A']
 
     The encoder reads "A: I have a dog.", "B: What is its name?" and "A: I have no pets." with separators
@@ -88,9 +88,9 @@ class WindowSplitter:
             backwards as long as the turns fit.
 
         Example:
-            >>> Cutter(10).windows([4, 4, 4, 4, 4])
+            >>> WindowSplitter(10).windows([4, 4, 4, 4, 4])
             [range(0, 2), range(2, 4), range(3, 5)]
-            >>> Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])
+            >>> WindowSplitter(12, overlap=1).windows([4, 4, 4, 4, 4])
             [range(0, 3), range(2, 5)]
         """
         windows: list[range] = []
@@ -121,7 +121,7 @@ class WindowSplitter:
             The windows in order; a single window if the whole dialogue fits.
 
         Example:
-            >>> Cutter(10).all([4, 4, 4, 4])
+            >>> WindowSplitter(10).all([4, 4, 4, 4])
             [range(0, 2), range(1, 3), range(2, 4)]
         """
         windows: list[range] = []
@@ -402,9 +402,9 @@ def speaker_letters(talk: Talk) -> list[str]:
         of a turn is unknown (an empty string), the letter is A for even turns and B for odd turns.
 
     Example:
-        >>> marks([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
+        >>> speaker_letters([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
         ['A', 'B', 'A']
-        >>> marks([("", "Hi."), ("", "Hello.")])
+        >>> speaker_letters([("", "Hi."), ("", "Hello.")])
         ['A', 'B']
     """
     known: dict[str, str] = {}

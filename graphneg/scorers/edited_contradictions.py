@@ -200,7 +200,7 @@ def respell(text: str) -> str:
         The text as people would type it.
 
     Example:
-        >>> spelled("i do n't sing , i hum .")
+        >>> respell("i do n't sing , i hum .")
         "i don't sing, i hum."
     """
     return _GAP.sub("", _APART.sub(r"n\1t", one_line(text)))

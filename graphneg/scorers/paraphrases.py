@@ -14,7 +14,7 @@ contradiction usually contradict the same statement. Affirmations of other speak
 the statement usually agree with it.
 
 Example:
-    >>> sides("I do not keep bees.").affirmed[:2]
+    >>> reword_denial("I do not keep bees.").affirmed[:2]
     ('I keep bees.', 'I do keep bees.')
 """
 
@@ -87,12 +87,12 @@ def reword_denial(sentence: str) -> DenialWordings | None:
         Wordings of the denial and of the affirmation, or None if the sentence is not such a denial.
 
     Example:
-        >>> bees = sides("I do not keep bees.")
+        >>> bees = reword_denial("I do not keep bees.")
         >>> bees.denied[1:4]
         ("I don't keep bees.", 'I have never kept bees.', "I haven't kept bees yet.")
         >>> bees.affirmed[:3]
         ('I keep bees.', 'I do keep bees.', 'I have kept bees.')
-        >>> sides("It is not far.") is None
+        >>> reword_denial("It is not far.") is None
         True
     """
     # Write "can not" for "can't" and "cannot", because the pattern looks for the whole auxiliary "can".

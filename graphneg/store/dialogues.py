@@ -281,7 +281,7 @@ def next_speaker(turns: Sequence[HasSpeaker]) -> str:
         after anyone else.
 
     >>> hi, hello = StoredTurn(0, "A", "Hi.", None), StoredTurn(1, "B", "Hello.", None)
-    >>> answering([hi, hello]), answering([hi])
+    >>> next_speaker([hi, hello]), next_speaker([hi])
     ('A', 'B')
     """
     last = turns[-1].speaker

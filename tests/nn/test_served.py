@@ -33,9 +33,9 @@ PATIENCE = 300
 ASK_MANY = """
 import json, sys
 from graphneg.nn.served import ServedWriter
-from graphneg.nn.serving import Serving
+from graphneg.nn.serving import ServerSettings
 from graphneg.nn.writers import Prompt
-writer = ServedWriter("m", Serving(**json.loads(sys.argv[1])))
+writer = ServedWriter("m", ServerSettings(**json.loads(sys.argv[1])))
 writer.complete([Prompt(f"Say {n}.") for n in range(int(sys.argv[2]))], seed=3)
 """
 

@@ -71,7 +71,7 @@ def contracted_stem(verb: str) -> str | None:
         The spelling, or None if the verb is not contracted with *n't*.
 
     Example:
-        >>> before_nt("will"), before_nt("do"), before_nt("am")
+        >>> contracted_stem("will"), contracted_stem("do"), contracted_stem("am")
         ('wo', 'do', None)
     """
     low = verb.lower().replace("’", "'")
@@ -367,7 +367,7 @@ def can_lack_article(noun: str) -> bool:
         True for mass nouns, abstract nouns and names.
 
     Example:
-        >>> may_be_bare("water"), may_be_bare("wig")
+        >>> can_lack_article("water"), can_lack_article("wig")
         (True, False)
     """
     return noun in word_class("mass-nouns") or bool(_MASS_ENDING.search(noun)) or noun[:1].isupper()
