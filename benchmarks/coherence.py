@@ -214,7 +214,9 @@ def recipe_without(transform: str) -> Recipe:
     deam = get_recipe(DEAM)
     rest = tuple(tuple(one for one in group if one != transform) for group in deam.groups)
     groups = tuple(group for group in rest if group)
-    return replace(deam, name=f"{WITHOUT}{transform}", groups=groups, most=min(deam.max_groups, len(groups)))
+    return replace(
+        deam, name=f"{WITHOUT}{transform}", groups=groups, max_groups=min(deam.max_groups, len(groups))
+    )
 
 
 def told(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) -> Result:

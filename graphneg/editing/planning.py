@@ -130,7 +130,7 @@ def editable(dialogue: StoredDialogue) -> StoredDialogue:
     """
     if not any(map(skip_reason, dialogue.turns)):
         return dialogue
-    turns = (replace(turn, amr=None) if skip_reason(turn) else turn for turn in dialogue.turns)
+    turns = (replace(turn, graph_id=None) if skip_reason(turn) else turn for turn in dialogue.turns)
     return replace(dialogue, turns=tuple(turns))
 
 

@@ -468,9 +468,9 @@ class TestTransformsOfOnesOwn:
     def test_of_an_id_that_has_other_edits_by_now_the_newer_ones_are_kept(
         self, dialogues: DialogueGraph
     ) -> None:
-        made(dialogues, transforms=["polarity_flip"], candidates=1)
+        made(dialogues, transforms=["polarity_flip"], sites=1)
         once = amounts(dialogues)["Variant"]
-        newer = made(dialogues, transforms=["polarity_flip"], candidates=9)
+        newer = made(dialogues, transforms=["polarity_flip"], sites=9)
         assert amounts(dialogues)["Variant"] == once
         assert all(dialogues.explain(one.id, Speller()).negative == one for one in newer)
 

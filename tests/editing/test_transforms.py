@@ -86,7 +86,7 @@ def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> No
 
 
 def test_a_manipulation_of_deam_is_applied_to_more_turns_of_long_dialogues(bare: Store) -> None:
-    negating = replace(get_recipe("deam"), groups=(("polarity_flip",),), most=1)
+    negating = replace(get_recipe("deam"), groups=(("polarity_flip",),), max_groups=1)
     for turns, edited in ((9, 1), (20, 2), (31, 3)):
         own = replace(dialogue(*["(g / go-02 :ARG0 (i / i))"] * turns), id=f"own/all/{turns}")
         load(bare, [own])

@@ -280,7 +280,11 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
             reply = detokenize(text)
             # The model should not learn texts that the generator would reject.
             # The correct responses are left out of the context, because a response equal to one is rejected.
-            if chosen and refusal(reply, chosen, replace(context, positives=(), copies={}), LENGTHS) is None:
+            if (
+                chosen
+                and refusal(reply, chosen, replace(context, positives=(), replies_to_copies={}), LENGTHS)
+                is None
+            ):
                 words = [" ".join(each) for each in chosen]
                 yield Example(reply_request(context.turns, words), f" {reply}")
 

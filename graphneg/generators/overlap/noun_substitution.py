@@ -96,7 +96,7 @@ class NounSubstitution:
                 span = graph.spans.get(noun.position)
                 before = tokenize(candidate.text)[span[0]].text if span else noun.concept
                 details = {"exchanged": f"{before} > {word}", FOUND: candidate.text}
-                return replace(candidate, text=text, details={**candidate.provenance, **details})
+                return replace(candidate, text=text, provenance={**candidate.provenance, **details})
         return candidate
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:

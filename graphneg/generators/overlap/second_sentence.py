@@ -74,4 +74,4 @@ class SecondSentence:
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:
                     details = {**candidate.provenance, FOUND: candidate.text}
-                    given[at][slot] = replace(candidate, text=text, details=details)
+                    given[at][slot] = replace(candidate, text=text, provenance=details)
