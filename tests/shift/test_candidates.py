@@ -190,11 +190,11 @@ def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples:
 def test_one_substitute_is_taken_of_each_subset(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
     [single] = substitutes_of(
-        ShiftGraph(samples), [reply], frequent(reach=replace(CandidateOptions.paper(), size=100))
+        ShiftGraph(samples), [reply], frequent(reach=replace(CandidateOptions.paper(), subset_size=100))
     )
     assert len(texts(single)) == 1
     [all_] = substitutes_of(
-        ShiftGraph(samples), [reply], frequent(reach=replace(CandidateOptions.paper(), size=1))
+        ShiftGraph(samples), [reply], frequent(reach=replace(CandidateOptions.paper(), subset_size=1))
     )
     assert set(texts(all_)) == {"cake", "price", "coffee", "café"}
     assert texts(single) == texts(all_)[:1]

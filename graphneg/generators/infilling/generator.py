@@ -316,7 +316,7 @@ class MaskAndFillGenerator(WritingGenerator):
         others = replace(
             context,
             positives=tuple(text for text in context.correct_responses if match_key(text) != own),
-            copies={},
+            replies_to_copies={},
             turns=tuple(turn for turn in context.turns if match_key(turn.text) != own),
         )
         reason = refusal(draft.text, (), others, self._options.lengths)
