@@ -130,8 +130,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     )
     about_models = (
         f"At most the first {MODEL_CONTEXTS} contexts. BART has two layers and is trained from scratch in "
-        f"{STEPS} steps of {BATCH} pairs. It chooses from at most {FEWER.most} candidates per focus, as "
-        "`frequency` does here."
+        f"{STEPS} steps of {BATCH} pairs. It chooses from at most {FEWER.max_candidates} candidates per "
+        "focus, as `frequency` does here."
     )
     tables = (
         table("Perspectives of other references", about, counted),

@@ -445,7 +445,7 @@ class TestKeysBesideTheDialogues:
         assert said(file) == CHATS
         assert (
             f"{file}: left out the keys 'version', 'next', which hold no dialogues"
-            in load(file)[1].notices.said
+            in load(file)[1].notices.messages
         )
 
     def test_with_objects_are_refused_and_cost_no_dialogue(self, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class Last:
 
 
 def test_a_post_of_ones_own_leads_where_its_keywords_lead(graph: DialogueGraph) -> None:
-    paper = graph.substitutes(turns=1, hops=1, size=1)
+    paper = graph.substitutes(turns=1, hops=1, subset_size=1)
     found = paper.of_post("I need a coffee now.")
     assert {(one.focus, one.text) for one in found.ranked} == {
         ("coffee", text) for text in ("cake", "price", "tea", "café", "coffee")
@@ -50,7 +50,7 @@ def test_a_post_of_ones_own_leads_where_its_keywords_lead(graph: DialogueGraph) 
 
 
 def test_a_stored_reply_never_gets_what_it_said(graph: DialogueGraph) -> None:
-    found = graph.substitutes(size=1, top=3).of_reply(REPLY)
+    found = graph.substitutes(subset_size=1, top=3).of_reply(REPLY)
     assert (found.reply.perspective, len(found.ranked)) == ("tea", 3)
     assert "tea" not in {one.text for one in found.ranked}
 
@@ -68,7 +68,7 @@ def test_all_replies_are_iterated_as_they_are_written(graph: DialogueGraph, tmp_
 
 
 def test_a_predictor_of_ones_own_is_taken_and_its_answers_are_checked(graph: DialogueGraph) -> None:
-    [one] = graph.substitutes(Last(), turns=1, hops=1, size=100).of_post("I need a coffee now.").ranked
+    [one] = graph.substitutes(Last(), turns=1, hops=1, subset_size=100).of_post("I need a coffee now.").ranked
     assert one.text == "tea"
 
     class Silent(Last):
