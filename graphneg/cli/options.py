@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from graphneg.cli.commands import named_values, shared
 from graphneg.cli.terminal import messages, note
 from graphneg.errors import InputError
+from graphneg.imports import unavailable
 
 if TYPE_CHECKING:
     from graphneg.dialogue_graph import DialogueGraph
@@ -240,15 +241,9 @@ def _import_driver() -> None:
     If these packages are installed, the driver imports them, in order to accept their types as query
     parameters. This takes half a second, and no command uses such parameters.
     """
-    unused = [name for name in ("numpy", "pandas", "pyarrow") if name not in sys.modules]
     if "neo4j" not in sys.modules:
-        # Set the modules to None, so that importing them raises ImportError. The driver handles this error.
-        sys.modules.update(dict.fromkeys(unused))  # pyright: ignore[reportArgumentType, reportCallIssue]
-        try:
+        with unavailable("numpy", "pandas", "pyarrow"):
             import_module("neo4j")
-        finally:
-            for name in unused:
-                del sys.modules[name]
 
 
 @dataclass(frozen=True)
