@@ -507,7 +507,7 @@ class _Batch:
     def keep(self, plan: EditPlan, negative: Negative) -> str | None:
         """Keep a negative unless it repeats something. Return the reason if it is refused, else None."""
         if self._is_right(plan, negative):
-            return "right-response: it says what a right response of its context says"
+            return "right-response: it repeats a right response of its context"
         original = negative.original["response"] or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
@@ -515,7 +515,7 @@ class _Batch:
         # A duplicate reads the same as a whole, or its response is wrong by the same sentences.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
         if not self._seen.isdisjoint(read):
-            return "duplicate: an earlier negative of the dialogue reads the same"
+            return "duplicate: an earlier negative of the dialogue has the same text"
         self._seen |= read
         self.made[plan.dialogue.id].append(negative)
         return None

@@ -154,7 +154,7 @@ def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
 def _left_alone(turn: StoredTurn) -> str | None:
     """Return why a turn is not edited, or None if it may be."""
     if turn.foreign:
-        return "not-english: the text is hardly English"
+        return "not-english: few words of the text are English"
     if len(turn.text) > LONGEST_EDITED:
         return f"too-long: the text is longer than {LONGEST_EDITED:,} characters"
     return None

@@ -53,7 +53,7 @@ _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
     "no-substitute": "no other perspective is left to try",
-    "known": "the text says what was said already",
+    "known": "the text repeats a right response or a turn of the context",
 }
 
 

@@ -44,9 +44,9 @@ from graphneg.workers import ahead
 
 PREFETCHED = 2
 """Number of batches requested ahead. While the server answers one, the prompts of the next are made."""
-TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
+TOO_FEW = "too-few: the generator returned fewer candidates than requested"
 """Reason for missing candidates of generators that give no reason themselves."""
-NO_CONTEXT = "no-context: no turn stands before a response"
+NO_CONTEXT = "no-context: no turn precedes the response"
 """Reason for missing candidates of dialogues without a context."""
 
 

@@ -64,12 +64,12 @@ _SPEAKER = re.compile(r"^(?:(?:speaker\s+)?[A-Z]|(?:response|reply)\s*\d*):\s+",
 """A speaker label at the start of a response: ``B:``, ``Response 2:``."""
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "`": "`"}
 _REASONS = {
-    "short-list": "the answer lists fewer responses than it was to",
-    "no-list": "no list can be read in the answer",
-    "copies-example": "the text repeats what the model was shown",
-    "like-a-positive": "the text is nearly a right response",
-    "no-clash": "the text says no word of the context",
-    "fits": "the context makes the text so much likelier that it may answer it",
+    "short-list": "the answer lists fewer responses than requested",
+    "no-list": "the answer contains no readable list",
+    "copies-example": "the text repeats text of the prompt",
+    "like-a-positive": "the text is nearly identical to a right response",
+    "no-clash": "the text shares no content word with the context",
+    "fits": "the context makes the text much more likely, so it may be an answer",
 }
 
 

@@ -56,12 +56,12 @@ _LEAST_PAIRS = 10
 BATCH = 32
 """Number of contexts to score at a time."""
 
-NO_CONTEXT = "no-context: no turn stands before the response"
+NO_CONTEXT = "no-context: no turn precedes the response"
 NO_RESPONSE = "no-response: the response is empty"
 UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
 UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
 FITS = "fits: neither perplexity is above its threshold"
-RIGHT = "right-response: it says what a right response of its context says"
+RIGHT = "right-response: it repeats a right response of its context"
 RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
 """Reasons to drop a record, as ``code: sentence``."""
 

@@ -49,7 +49,7 @@ END = "\n"
 """Stop string of prompts that ask for one line."""
 LEAST_WORDS = 5
 """Minimum number of words of a text. A sentence end before that does not stop the writer."""
-_ANSWERS_REASON = {ANSWERS: "the ranker scores the text too high: it may be an answer"}
+_ANSWERS_REASON = {ANSWERS: "the score of the judge is too high: the text may be an answer"}
 UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --option judge=MODEL names one"
 """Message for runs without a judge."""
 

@@ -43,12 +43,12 @@ BATCH = 32
 
 # Reasons for not choosing a record, as "code: explanation".
 RIGHT = "right: its label is 1"
-UNRELATED = "no-clash: it says too little of what the context says"
-UNFIT = "no-fit: its nouns are seldom with these predicates"
-ANSWER = "answers: the judge scores it too high"
-NEAR_RIGHT = "answers: the judge scores it too near the right response"
+UNRELATED = "no-clash: it shares too few content words with the context"
+UNFIT = "no-fit: its nouns rarely occur with these predicates"
+ANSWER = "answers: the score of the judge is too high"
+NEAR_RIGHT = "answers: the score of the judge is too close to that of the right response"
 NO_RIGHT = "no-right-response: margins need one to compare with"
-OVER_QUOTA = "over-quota: enough of its transform or category is kept"
+OVER_QUOTA = "over-quota: the quota of its transform or category is full"
 RANKED_OUT = "ranked-out: others of the same context score better"
 
 

@@ -142,8 +142,8 @@ class _Asked:
 
 
 _REASONS = {
-    "no-sentence": "no sentence of the pool is fit to be a wrong response here",
-    "used-up": "every sentence that is fit here was given to another context",
+    "no-sentence": "no sentence of the pool is suitable as a wrong response to the context",
+    "used-up": "every suitable sentence was used for another context",
 }
 
 
