@@ -147,9 +147,9 @@ def checked(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline if it can be run. A contradiction in it is an `InputError`."""
     # Exactly one of the two must be given.
     if (pipeline.negatives is None) == (pipeline.generate is None):
-        raise _wrong("say what to make: either negatives or generate")
+        raise _wrong("name what to make: either negatives or generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
-        raise _wrong("one block, one parser and one maker at least")
+        raise _wrong("the numbers of blocks, parsers and makers must be at least 1")
     if pipeline.store is None and not pipeline.load:
         raise _wrong("nothing to read: name what to load, or a store")
     if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):

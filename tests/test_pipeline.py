@@ -127,7 +127,7 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"blocks": 0}, "one block"),
+        ({"blocks": 0}, "must be at least 1"),
         ({"load": []}, "nothing to read"),
         ({"generate": {"generator": "random"}}, "either negatives or generate"),
         ({"negatives": {"recipe": "all"}}, "name a store for all blocks, or a snapshot"),

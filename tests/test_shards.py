@@ -228,7 +228,7 @@ def test_a_generator_that_remembers_and_makes_no_drafts_makes_no_shards(
         def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
             return [[] for _ in contexts]
 
-    with pytest.raises(graphneg.GraphnegError, match="remembers goes by what it gave before"):
+    with pytest.raises(graphneg.GraphnegError, match="remembers depends on its earlier output"):
         whole.generate(Remembers(), shard="1/2").to_shard(tmp_path / "out.jsonl")
 
 
@@ -323,7 +323,7 @@ def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_
     [
         (("negatives", "-o", "out.jsonl", "--shard", "5/4"), "there are the shards 1/4 to 4/4"),
         (("generate", "random", "-o", "out.jsonl", "--shard", "half"), "write I/N"),
-        (("negatives", "-o", "-", "--shard", "1/4"), "a shard is a file"),
+        (("negatives", "-o", "-", "--shard", "1/4"), "a shard needs a file"),
         (("export", "out.amr", "--shard", "0/4"), "there are the shards"),
         (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard"),
         (("merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),

@@ -64,9 +64,9 @@ def cypher(
         results().print(_named_table())
         return
     if query is None:
-        raise BadParameter("say which QUERY to run, or list the shipped ones with --named")
+        raise BadParameter("name a QUERY, or list the shipped queries with --named")
     if named and write:
-        raise BadParameter("the shipped queries only read: leave out --write")
+        raise BadParameter("the shipped queries only read: remove --write")
     is_file = not named and (query == STANDARD or query.endswith(".cypher"))
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
@@ -76,7 +76,7 @@ def cypher(
         try:
             rows = ask(text, **parameters)
         except OnlyReading as error:
-            raise StoreError(f"{error}: say --write to allow it") from error
+            raise StoreError(f"{error}: add --write to allow it") from error
     _print(rows, format)
     if write:
         changes = [
@@ -184,7 +184,7 @@ def transforms(
         results().print(plain_table("recipe", "target", "what it does", rows=rows))
         return
     if name not in known:
-        raise InputError(f"no transform is called {name!r}; there are: {', '.join(known)}")
+        raise InputError(f"no transform named {name!r}; choose one of {', '.join(known)}")
     _show(known[name])
     if not where.exists:
         note(f"for an example, load dialogues with graphs into {where.name}: graphneg load everyday")

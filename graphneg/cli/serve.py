@@ -112,7 +112,7 @@ class ReviewOptions:
 
         path = self.judgements or files[0].with_suffix(".judgements.sqlite")
         if not files and not path.exists():
-            raise InputError(f"{path}: there is no such file; name the negatives that are to be judged")
+            raise InputError(f"{path}: there is no such file; name a file of negatives to judge")
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
@@ -122,7 +122,7 @@ class ReviewOptions:
         # Answers to different questions cannot be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
-            raise InputError(f"{path}: other questions are asked there; name another file with --judgements")
+            raise InputError(f"{path}: the file has other questions; name another file with --judgements")
         note(f"going on with {path}: {counted(len(kept.set.items), 'item')}, as they were drawn")
         return ReviewView(lambda: kept)
 

@@ -244,7 +244,10 @@ def training(out: Path) -> AbstractContextManager[Bars]:
         The context manager.
     """
     checkpoints = out / "checkpoints"
-    kept, unkept = keeps(checkpoints, "what was learned"), "nothing was learned as yet, and nothing is kept"
+    kept, unkept = (
+        keeps(checkpoints, "what was learned"),
+        "no training step was finished, and nothing is kept",
+    )
     return working(lambda: kept if checkpoints.is_dir() else unkept)
 
 
@@ -294,7 +297,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     """
     if made.shard is not None:
         if out == STANDARD:
-            raise BadParameter("a shard is a file: name the one that all will make", param_hint="--out")
+            raise BadParameter("a shard needs a file: name the result of all shards", param_hint="--out")
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
@@ -312,7 +315,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         say_complete(out, counted(made.summary.negatives, kind))
         return
     if made.resumed.discarded:
-        note(f"started anew: {made.resumed.discarded}")
+        note(f"started again: {made.resumed.discarded}")
     for line in made.notes:
         note(line)
     table = made.summary.table()
@@ -322,9 +325,9 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
-    went_on = f", going on after {done:,} dialogues of a run before" if done and verb == "made" else ""
+    went_on = f", resumed after {done:,} dialogues of an earlier run" if done and verb == "made" else ""
     came = counted(amount, kind) + (" kept" if verb == "chosen" else "")
-    say(f"{out}: {came}{went_on}{', in place of the file that was there' if replaces else ''}")
+    say(f"{out}: {came}{went_on}{', replacing the existing file' if replaces else ''}")
 
 
 def refuse_empty(made: Any) -> None:

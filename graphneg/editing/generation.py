@@ -103,9 +103,9 @@ class EditRequest:
         missing = [name for name in self.plan.recipe.transforms if name not in self.transforms]
         if missing:
             known = ", ".join(self.transforms)
-            raise InputError(f"no transform is called {missing[0]!r}; there are: {known}")
+            raise InputError(f"no transform named {missing[0]!r}; choose one of {known}")
         if self.per_dialogue < 1 or self.batch < 1:
-            raise InputError("at least one negative of each dialogue, and one dialogue in a batch, please")
+            raise InputError("the number of negatives per dialogue and the batch size must be at least 1")
 
 
 def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
@@ -418,7 +418,7 @@ def _again(
     made = {one.negative.id: one for one in _realised(planned, decoder)}
     for id in ids:
         if id not in variants:
-            yield "no negative of this id was made from this store; ids stand in the output file"
+            yield "no negative with this id was made from this store; the output file has the ids"
         else:
             yield made[id] if id in made else variants[id].fault or ""
 
@@ -439,7 +439,7 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
     variants = read_variants(store, GraphCache(store), ids)
     unknown = sorted(set(ids) - {variant.id for variant in variants})
     if unknown:
-        raise InputError(f"{unknown[0]}: no negative of this id was made from this store")
+        raise InputError(f"{unknown[0]}: no negative with this id was made from this store")
     return sum(store.write_derived(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
 
 

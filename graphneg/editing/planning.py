@@ -48,7 +48,7 @@ class EditSettings:
     def __post_init__(self) -> None:
         """Check the number of candidates."""
         if self.candidates < 1:
-            raise InputError("at least one candidate for each edit, please")
+            raise InputError("candidates: must be at least 1")
 
 
 @dataclass(frozen=True, slots=True)

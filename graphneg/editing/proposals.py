@@ -368,7 +368,7 @@ class StrangeFrames:
     def notes(self) -> list[str]:
         """Return a message for each unknown frame and transform."""
         return [
-            f"transform {name}: {frame} is no frame of PropBank, nor one that is loaded ({count:,} edits)"
+            f"transform {name}: {frame} is neither a PropBank frame nor a loaded frame ({count:,} edits)"
             for (name, frame), count in sorted(self._found.items())
         ]
 
@@ -508,7 +508,7 @@ def propose(
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
         of = graphs.get(id)
         if of is None:
-            raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
+            raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         found[id] = _grouped(transform, cast("list[Any]", edits), of, sources[id])
     return found
 
@@ -556,9 +556,7 @@ def _grouped(
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:
-            raise TransformError(
-                f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds"
-            )
+            raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
         # An edit without a site is a site of its own, named for its node.
         site = f"{row['amr']}.{row['k']}" if site is None else str(site)
@@ -571,19 +569,19 @@ def _grouped(
 def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | None:
     """Return why a row is not an edit of these graphs, or None if it is one."""
     if not isinstance(row, dict):
-        return f"a row is a map, and {row!r} is none"
+        return f"expected a map, got {row!r}"
     for name, value in cast("dict[str, Any]", row).items():
         # A misspelled key would otherwise be ignored without a word.
         if value is not None and not isinstance(value, _KINDS.get(name, ())):
             return f"{name} can't be {value!r}" if name in _KINDS else f"there is no key {name!r}"
     fields = cast("dict[str, Any]", row)
     if fields.get("op") not in OPERATIONS:
-        return f"op {fields.get('op')!r} is none of {', '.join(sorted(OPERATIONS))}"
+        return f"op {fields.get('op')!r} is not one of {', '.join(sorted(OPERATIONS))}"
     if fields.get("k") is None or fields.get("amr") not in graphs:
-        return f"{fields.get('amr')!r}.{fields.get('k')!r} is no node of the dialogue"
+        return f"{fields.get('amr')!r}.{fields.get('k')!r} is not a node of the dialogue"
     if fields.get("target") not in (None, *TARGETS):
-        return f"target {fields['target']!r} is none of {', '.join(TARGETS)}"
+        return f"target {fields['target']!r} is not one of {', '.join(TARGETS)}"
     source = fields.get("from_amr")
     if source is not None and source not in sources:
-        return f"from_amr {source!r} is no graph of the dialogue, nor one of its donors"
+        return f"from_amr {source!r} is neither a graph of the dialogue nor one of its donors"
     return None

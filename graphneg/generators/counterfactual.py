@@ -94,7 +94,7 @@ class CounterfactualOptions(WritingOptions):
         if self.purpose not in PURPOSES:
             raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
-            raise InputError("tries and batch_size at least 1")
+            raise InputError("tries and batch_size must be at least 1")
         # Building the object checks its values.
         _ = self.reach
 
@@ -275,7 +275,7 @@ def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, 
         InputError: The store has no shift graph.
     """
     if not shifts.prior:
-        raise InputError("the store has no shift graph: graphneg shift build makes one")
+        raise InputError("the store has no shift graph: run graphneg shift build")
     # Inverse transform sampling: cumulative frequencies map a uniform number to a perspective.
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))

@@ -72,7 +72,7 @@ class Generation:
     def __post_init__(self) -> None:
         """Check the numbers."""
         if self.per_context < 1 or (self.batch is not None and self.batch < 1):
-            raise InputError("at least one negative of each context, and one dialogue in a batch, please")
+            raise InputError("the number of negatives per context and the batch size must be at least 1")
 
 
 class Generated(NegativeStream):
@@ -155,7 +155,7 @@ class Generated(NegativeStream):
             # them.
             if generator.depends_on_earlier:
                 raise GeneratorError(
-                    f"generator {generator.name} goes by what it gave before, and makes no drafts: make its "
+                    f"generator {generator.name} depends on its earlier output and makes no drafts: make its "
                     "negatives in one run, without a shard"
                 )
             yield from super().run_shard(skip)

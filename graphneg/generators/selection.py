@@ -153,7 +153,7 @@ class Thresholds:
     def __post_init__(self) -> None:
         """Check the thresholds."""
         if not (self.forward > 0 and self.backward > 0):
-            raise InputError(f"thresholds {self.forward} and {self.backward}: a perplexity is above 0")
+            raise InputError(f"thresholds {self.forward} and {self.backward}: perplexities must be above 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def pairs_to_learn(
             "needed; graphneg export writes those of a store"
         )
     if len({record.dialogue for record in right}) == 1:
-        raise InputError("all records for validation are of one dialogue: none can be put to another")
+        raise InputError("all records for validation come from one dialogue: random pairs need at least two")
     # In a doubled list a rotation is a slice.
     turned = right + right
     random: list[ContextResponse] = []
@@ -301,7 +301,7 @@ class SelectionCriteria:
         if self.keep not in get_args(Keep):
             raise InputError(f"keep {self.keep!r}: choose one of {', '.join(get_args(Keep))}")
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: at least one of each context, please")
+            raise InputError(f"per_context {self.per_context}: must be at least 1")
 
     def refusal(self, record: Negative) -> str | None:
         """Return why a scored record is dropped.
@@ -353,7 +353,7 @@ class Selected(NegativeStream):
         """
         super().__init__()
         if batch < 1:
-            raise InputError(f"batch {batch}: at least one context")
+            raise InputError(f"batch {batch}: must be at least 1")
         self._shard = shard_of(shard)
         self._path = Path(records)
         self._scorer = scorer

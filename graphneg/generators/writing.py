@@ -50,7 +50,7 @@ END = "\n"
 LEAST_WORDS = 5
 """Minimum number of words of a text. A sentence end before that does not stop the writer."""
 _ANSWERS_REASON = {ANSWERS: "the score of the judge is too high: the text may be an answer"}
-UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --option judge=MODEL names one"
+UNJUDGED = "no judge: texts are not refused as surprising or fitting; name a judge with --option judge=MODEL"
 """Message for runs without a judge."""
 
 
@@ -147,7 +147,7 @@ class WritingOptions:
     def __post_init__(self) -> None:
         """Check the options before a model is loaded, which may take a minute."""
         if self.temperature <= 0 or (self.pull or 0.0) < 0:
-            raise InputError("temperature must be above 0, pull not below 0")
+            raise InputError("temperature must be above 0, pull at least 0")
         if self.words < self.least_words:
             raise InputError(f"words {self.words}: a text has {self.least_words} words at least")
         if self.route not in (None, "chat", "completion"):

@@ -131,9 +131,9 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
         InputError: The number is below 1, or an argument sets the length of the run.
     """
     if epochs < 1:
-        raise InputError("at least one epoch, please")
+        raise InputError(f"epochs {epochs:g}: must be at least 1")
     if taken := {"num_train_epochs", "max_steps"} & set(arguments):
-        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+        raise InputError(f"{', '.join(sorted(taken))}: epochs set the length of a run; give epochs instead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Run:
         try:
             self.note.write()
         except OSError as error:
-            reason = f"no folder that a model can go into: {error.strerror}"
+            reason = f"a model can't be saved there: {error.strerror}"
             raise InputError(f"{self.folder}: {reason}") from error
 
 
@@ -211,7 +211,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     if (run.folder / _CONFIG).exists():
         if not overwrite:
             raise InputError(
-                f"{folder}: there is a model in it already; choose another folder, or overwrite it"
+                f"{folder}: the folder has a model already; choose another folder, or overwrite it"
             )
         _model_config(run.folder)
     return run
@@ -222,7 +222,9 @@ def _model_config(folder: Path) -> dict[str, Any]:
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
-        raise InputError(f"{config}: not a model's, so nothing is overwritten; choose another folder")
+        raise InputError(
+            f"{config}: not the file of a model, so nothing is overwritten; choose another folder"
+        )
     return read
 
 

@@ -80,7 +80,7 @@ class Choice:
             InputError: A value is out of range, or ``least`` names an unknown score.
         """
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: at least one of each context, please")
+            raise InputError(f"per_context {self.per_context}: must be at least 1")
         if unknown := sorted(set(self.least) - {CLASH, FIT}):
             raise InputError(f"least {unknown[0]!r}: choose one of {CLASH}, {FIT}")
         for name, share in {**self.least, **self.quotas}.items():
@@ -173,7 +173,7 @@ class Chosen(NegativeStream):
         if self._shard is not None and choice.quotas:
             raise InputError("quotas go by all that was kept before: choose by them after the merge")
         if batch < 1:
-            raise InputError(f"batch {batch}: at least one dialogue")
+            raise InputError(f"batch {batch}: must be at least 1")
         if choice.judged and judge is None:
             raise InputError("max_score and margins need a judge")
         self._path, self._choice, self._judge, self._judge_name = Path(records), choice, judge, judge_name

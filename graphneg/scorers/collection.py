@@ -162,7 +162,7 @@ def collect_responses(
     """
     names = [item.name for item in generators]
     if not names or len(set(names)) < len(names):
-        raise InputError(f"generators {', '.join(names) or '(none)'}: one or more, each once, please")
+        raise InputError(f"generators {', '.join(names) or '(none)'}: name at least one, and each only once")
     path = check_output(out, (".jsonl",))
     settings = {
         "contexts": [context_line(item) for item in contexts],
@@ -408,7 +408,7 @@ class ContextLine(msgspec.Struct):
         """
         if not 0 <= self.referent < len(self.turns) - 1:
             # msgspec reports a ValueError with the path of the field.
-            raise ValueError(f'"referent" {self.referent} is none of the turns before the question')
+            raise ValueError(f'"referent" {self.referent} is not one of the turns before the question')
 
     @property
     def followup(self) -> FollowUp:
@@ -513,7 +513,7 @@ def read_responses_file(path: str | Path) -> list[Responded]:
     responses: dict[str, Responded] = {}
     for number, line in enumerate(read_lines_as(ResponseLine, path), 1):
         if line.id in responses:
-            raise InputError(f"{path}: the id {line.id!r} comes a second time (entry {number})")
+            raise InputError(f"{path}: the id {line.id!r} occurs twice (again in entry {number})")
         responses[line.id] = Responded(line.id, line.context.followup, line.generator, line.response)
     return list(responses.values())
 

@@ -392,7 +392,7 @@ def find_engine() -> dict[str, str]:
     java = _find_java(home)
     heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or "1g"
     if not re.fullmatch(r"\d+[kmgKMG]?", heap):
-        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is no size: write it as 512m or 2g")
+        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is not a size: write it as 512m or 2g")
     version = importlib.metadata.version(DISTRIBUTION)
     return {"java": str(java), "jars": str(jars), "version": version, "heap": heap}
 
@@ -403,7 +403,9 @@ def _find_java(home: Path) -> str | Path:
     if named:
         program = shutil.which(named)
         if not program:
-            raise StoreError(f"GRAPHNEG_JAVA={named} is no program that can be run: name a Java 21 or newer")
+            raise StoreError(
+                f"GRAPHNEG_JAVA={named} is not a program that can be run: name a Java 21 or newer"
+            )
         return program
     bundled = home / "jre" / "bin" / ("java.exe" if sys.platform == "win32" else "java")
     if not os.access(bundled, os.X_OK):

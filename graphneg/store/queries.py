@@ -243,7 +243,7 @@ def explore(
     frame = values.get(_FRAME)
     if not rows and isinstance(frame, str) and not frame_exists(store, frame):
         advice = _meant(_near_frames(frame)) or "graphneg load propbank PATH loads more than graphneg brings"
-        raise InputError(f"{frame!r} is no frame of PropBank, nor one that is loaded: {advice}")
+        raise InputError(f"{frame!r} is neither a PropBank frame nor a loaded frame: {advice}")
     return rows
 
 

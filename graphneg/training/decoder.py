@@ -158,7 +158,7 @@ def train_decoder(
         InputError: There are no pairs, or all of them are too long.
     """
     if not meanings:
-        raise InputError("no text with an AMR graph to learn from: graphneg parse makes graphs")
+        raise InputError("no text with an AMR graph to learn from: run graphneg parse")
     causal = isinstance(model, CausalLM)
     # A causal model must read graph and text together: two thirds of its length are for the graph.
     read = min(max_tokens, (model.longest or max_tokens) * 2 // (3 if causal else 2))

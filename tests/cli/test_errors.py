@@ -21,8 +21,8 @@ from tests.negative_samples import EXAMPLE
     [
         (["-o", "out.txt"], "use .jsonl or .parquet"),
         (["-o", "none/out.jsonl"], "the folder none does not exist; make it first"),
-        (["-o", "out.jsonl", "--recipe", "none"], "no recipe is called 'none'"),
-        (["-o", "out.jsonl", "--transform", "none"], "no transform is called 'none'"),
+        (["-o", "out.jsonl", "--recipe", "none"], "no recipe named 'none'"),
+        (["-o", "out.jsonl", "--transform", "none"], "no transform named 'none'"),
         (["-o", "out.jsonl", "--corpus", "none"], "no dialogues of none"),
         (["-o", "out.jsonl", "--split", "test", "--limit", "3"], "no dialogues of test with AMR graphs"),
         (["-o", "out.jsonl", "--decoder", "none"], "no decoder named 'none'"),
@@ -111,7 +111,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
         with pytest.raises(InputError, match=r"no dialogues of .*none are in the"), where.opened(chosen):
             pytest.fail("opened")
     with where.opened(CorpusOptions(["everyday"])) as graph:
-        with pytest.raises(InputError, match=r"test with AMR graphs .*: graphneg parse makes graphs"):
+        with pytest.raises(InputError, match=r"test with AMR graphs .*: run graphneg parse"):
             CorpusOptions(None, ["test"]).require(graph, with_graphs=True)
         contexts = list(DialogueOptions(limit=1).contexts(graph))
         assert len({context.dialogue for context in contexts}) == 1
@@ -129,7 +129,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
         (["shift", "substitutes", "--post", "Hi!", "--utterance", "a#1"], "give one of --post, --utterance"),
         (["shift", "substitutes", "--post", "Hi!", "--predictor", "none"], "no predictor named 'none'"),
         (["rank", "--model", "m", "--context", "-"], "give either --bank or --candidates"),
-        (["bank", "a.txt", "--model", "m", "-o", "b", "--limit", "3"], "choose from a store, not from files"),
+        (["bank", "a.txt", "--model", "m", "-o", "b", "--limit", "3"], "apply to a store, not to files"),
         (["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--kind", "none"], "none: choose one of"),
         (
             ["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--codes", "4"],
@@ -182,9 +182,9 @@ def test_the_models_and_files_of_a_selection_are_looked_at_first(
     file = tmp_path / "a.jsonl"
     limits = ("--forward-threshold", "9", "--backward-threshold", "9")
     for arguments, message in (
-        ((file, "-o", tmp_path / "b.jsonl"), "say which perplexities are too high"),
+        ((file, "-o", tmp_path / "b.jsonl"), "limit the perplexities"),
         ((tmp_path / "none.jsonl", "-o", tmp_path / "b.jsonl", *limits), "there is no such file"),
-        ((file, "-o", file, *limits), "is what is read; name another file"),
+        ((file, "-o", file, *limits), "is the input; name another file"),
     ):
         ended = run("select", *arguments, "--model", "no/such/model")
         assert (ended.status, message in " ".join(ended.err.split())) == (2, True)

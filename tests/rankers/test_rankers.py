@@ -151,7 +151,7 @@ class TestTrainCommand:
         lines = run("evaluate", "ranker", dev, "--model", tmp_path / "ranker", "--json").out.splitlines()
         assert [json.loads(line)["kind"] for line in lines] == ["adversarial", "random"]
         ended = run(*command)
-        assert ended.status == 2 and "there is a model in it already" in ended.err
+        assert ended.status == 2 and "the folder has a model already" in ended.err
         assert run(*command, "--overwrite").status == 0
 
     @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ class TestTrainCommand:
             (("--kind", "owl"), "owl: choose one of cross-encoder, sa-bert, poly-encoder"),
             (("--kind", "sa-bert", "--codes", "4"), "a sa-bert has no codes"),
             (("--mix", "owl=2"), "no negatives of 'owl'"),
-            (("--validation", "1.5"), "a fraction between 0 and 1"),
+            (("--validation", "1.5"), "must be between 0 and 1"),
         ],
     )
     def test_wrong_usage_ends_with_two(

@@ -252,7 +252,7 @@ def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
     with pytest.raises(InputError, match=r"ends \.jsonl"):
         SubstituteFinder(embedded, frequent()).to_jsonl(tmp_path / "out.parquet")
     wipe(embedded)
-    with pytest.raises(InputError, match="no shift graph: graphneg shift build"):
+    with pytest.raises(InputError, match="no shift graph: run graphneg shift build"):
         substitutes_of(Shifts(embedded), [], frequent())
 
 

@@ -237,7 +237,7 @@ class TestTopics:
             ("eat", "eat-01"),
             ("snorf-01", "load propbank"),
         ):
-            with pytest.raises(InputError, match=rf"'{frame}' is no frame of PropBank, .*: .*{meant}"):
+            with pytest.raises(InputError, match=rf"'{frame}' is neither a PropBank frame .*: .*{meant}"):
                 graph.explore("takes", frame=frame)
         assert graph.explore("takes", frame="abandon-01") == []
 

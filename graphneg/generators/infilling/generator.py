@@ -111,7 +111,7 @@ class MaskAndFillOptions(WritingOptions):
         """Check the options."""
         WritingOptions.__post_init__(self)
         if min(self.texts, self.versions, self.drafts, self.best) < 1:
-            raise InputError("texts, versions, drafts and best: at least 1 each")
+            raise InputError("texts, versions, drafts and best must be at least 1")
         strange = [name for name in self.kinds if name not in get_args(Source)]
         if strange or not self.kinds:
             raise InputError(f"sources {strange or []}: choose some of {', '.join(get_args(Source))}")

@@ -106,7 +106,7 @@ class KeywordOptions(WritingOptions):
         if not 1 <= self.least <= self.most:
             raise InputError(f"keywords from {self.least} to {self.most}: the first must be 1 or more")
         if self.drafts < 1 or self.draws < 1:
-            raise InputError(f"drafts {self.drafts}, draws {self.draws}: each text is written at least once")
+            raise InputError(f"drafts {self.drafts}, draws {self.draws}: both must be at least 1")
         _ = self.search
 
     @property

@@ -206,9 +206,7 @@ class OverlapGenerator(Generator):
         found: list[str] = []
         # The default of `most_cosine` has no effect without an embedder.
         if self._embedder is None and self.conditions.most_cosine is not None:
-            found.append(
-                f"{self.name}: no embedder is given, so closeness in meaning to the context is no condition"
-            )
+            found.append(f"{self.name}: no embedder: similarity to the context is not a condition")
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
         # With narrow dialogues most negatives are bundled sentences, of which each may be used only a few
