@@ -310,21 +310,21 @@ def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_
     told = run(*store, "load", "snapshot", snapshot.path)
     assert (told.status, told.err.count("\n")) == (1, 1)
     assert "load the same into it first" in told.err
-    assert run(*store, "load", "snapshot", tmp_path / "chats.jsonl").err.count("no snapshot") == 1
+    assert run(*store, "load", "snapshot", tmp_path / "chats.jsonl").err.count("not a snapshot") == 1
     cut = tmp_path / "cut.snapshot"
     shutil.copyfile(snapshot.path, cut)
     cut.write_bytes(cut.read_bytes()[:-5_000])
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="is incomplete"):
         list(Snapshot.read(cut)._rows())  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("negatives", "-o", "out.jsonl", "--shard", "5/4"), "there are the shards 1/4 to 4/4"),
+        (("negatives", "-o", "out.jsonl", "--shard", "5/4"), "choose one of 1/4 to 4/4"),
         (("generate", "random", "-o", "out.jsonl", "--shard", "half"), "write I/N"),
         (("negatives", "-o", "-", "--shard", "1/4"), "a shard needs a file"),
-        (("export", "out.amr", "--shard", "0/4"), "there are the shards"),
+        (("export", "out.amr", "--shard", "0/4"), "choose one of"),
         (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard"),
         (("merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),
     ],

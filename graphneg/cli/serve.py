@@ -123,7 +123,7 @@ class ReviewOptions:
         if self.questions and questions != kept.set.questions:
             kept.close()
             raise InputError(f"{path}: the file has other questions; name another file with --judgements")
-        note(f"going on with {path}: {counted(len(kept.set.items), 'item')}, as they were drawn")
+        note(f"continuing {path}: {counted(len(kept.set.items), 'item')}, drawn before")
         return ReviewView(lambda: kept)
 
     def _drawn(
@@ -143,7 +143,7 @@ class ReviewOptions:
             gold=gold,
         )
         tell_drawn(drawn, self.n)
-        say(f"{path} keeps the answers to {counted(len(drawn.set.items), 'item')}")
+        say(f"{path} stores the answers to {counted(len(drawn.set.items), 'item')}")
         return Judgements.create(path, drawn.set)
 
 

@@ -142,13 +142,13 @@ def _object(value: Any, place: str) -> Rated:
     # FED rates turns and whole dialogues; only a rated turn has a response.
     response = value.get("response")
     if response is not None and not isinstance(response, str):
-        raise InputError(f'{place}: "response" is no text')
+        raise InputError(f'{place}: "response" is not a text')
     ratings = value.get("annotations")
     if ratings is None:
         # DSTC9 writes the qualities beside the other fields of the object.
         ratings = {name: item for name, item in value.items() if _is_number(item)}
     elif not isinstance(ratings, dict):
-        raise InputError(f'{place}: "annotations" is no object of ratings by quality')
+        raise InputError(f'{place}: "annotations" is not an object of ratings by quality')
     return Rated(
         place, turns, None if response is None else _turn(response, "System"), _means(ratings, place)
     )
@@ -216,7 +216,7 @@ def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
     known = qualities(rated)
     for name in names:
         if name not in known:
-            raise InputError(f"no quality is called {name!r}; there are: {', '.join(known)}")
+            raise InputError(f"no quality named {name!r}; there are: {', '.join(known)}")
     return [
         replace(item, ratings={name: item.ratings[name] for name in item.ratings if name in (names or known)})
         for item in rated

@@ -145,7 +145,7 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
     """Return the values of a JSON document or of JSON Lines, or the rows of a table."""
     encoding = options.encoding or encoding_of(path)
     if encoding and not options.encoding:
-        options.notices.say(f"{path}: no UTF-8, read as {encoding}; --encoding says it where that is wrong")
+        options.notices.say(f"{path}: not UTF-8, read as {encoding}; if that is wrong, set --encoding")
     first, second = _first_lines(path, encoding)
     suffixes = [suffix for suffix in map(str.lower, path.suffixes) if suffix not in _COMPRESSIONS]
     if suffixes and suffixes[-1] in _TABLES:

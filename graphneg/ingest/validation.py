@@ -252,7 +252,7 @@ def valid_dialogues(
             continue
         # Ids must be unique in the whole load: the store has a constraint on them.
         if not known.add(dialogue.id):
-            yield Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
+            yield Rejected(item.place, f"the id {dialogue.id!r} occurs earlier in this load")
             continue
         yield replace(dialogue, place=item.place)
 

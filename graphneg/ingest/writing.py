@@ -76,7 +76,7 @@ _NODE_BYTES = 300
 """Estimated size of the row of a node or role."""
 _OTHER_CONTENT = {
     "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
-    "graphs": "another AMR graph of this utterance is in the store; it stays as it is",
+    "graphs": "another AMR graph of this utterance is in the store, and is kept",
     "sentences": "a sentence with this id and another text is in the store",
 }
 
@@ -199,7 +199,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
             lost = len(graphs) - tied
-            raise WriteConflict(f"{lost} utterances went while their graphs were written; run again")
+            raise WriteConflict(f"{lost} utterances were removed while their graphs were written; run again")
     # Results are read last, so that the server always has a statement to run.
     finish(sent)
     # Echoes in new dialogues are in their rows already. Other dialogues may have stored graphs as well.

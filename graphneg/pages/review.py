@@ -193,7 +193,7 @@ class ReviewView:
         suffix = Path(name).suffix
         if suffix not in FORMS:
             name = name[:60]
-            raise InputError(f"{name!r}: the suffix says no form of judgements; use {', '.join(FORMS)}")
+            raise InputError(f"{name!r}: unknown suffix; use {', '.join(FORMS)}")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"sent{suffix}"
             path.write_bytes(sent)

@@ -284,7 +284,9 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]
         # A text that was deleted in the meantime would leave its graph without an owner.
         if tied != len(amrs):
-            raise StoreError(f"{len(amrs) - tied} {kind} went while their graphs were written; run again")
+            raise StoreError(
+                f"{len(amrs) - tied} {kind} were removed while their graphs were written; run again"
+            )
     write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}
     if notes:

@@ -247,5 +247,5 @@ def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
         ModelError: The kind is unknown.
     """
     if kind not in _KINDS:
-        raise ModelError(f"no kind of ranker is called {kind!r}; there are: {', '.join(_KINDS)}")
+        raise ModelError(f"no kind of ranker named {kind!r}; choose one of {', '.join(_KINDS)}")
     return resolve_name(_KINDS[kind]).new(model, **options)

@@ -187,7 +187,7 @@ class ShardFile:
         """Read the header."""
         # A part, or a note without its file, belongs to a run that has not finished.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
-            raise InputError(f"{self.path}: this shard is not finished; run its command again")
+            raise InputError(f"{self.path}: this shard is unfinished; run its command again")
         with open_input(self.path, pipes=False) as file:
             first = next(numbered_lines(file, self.path), (1, b""))[1]
         try:
@@ -196,7 +196,7 @@ class ShardFile:
             _ = self.header.part
         except InputError as error:
             raise InputError(
-                f"{self.path}: no file of a shard; commands with --shard I/N write them"
+                f"{self.path}: not the file of a shard; commands with --shard I/N write such files"
             ) from error
 
     def verified(self) -> str:
@@ -216,10 +216,10 @@ class ShardFile:
         try:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
-            raise self._damaged("is not whole") from error
+            raise self._damaged("is incomplete") from error
         # A last line without a line end may have been cut off.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
-            raise self._damaged("is not as it was written")
+            raise self._damaged("was changed or damaged")
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
@@ -245,7 +245,7 @@ class ShardFile:
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
                 yield place, given
                 places, items = places + 1, items + len(given)
-        raise self._damaged("is not whole")
+        raise self._damaged("is incomplete")
 
     def _damaged(self, how: str) -> InputError:
         """Return the error for a damaged file."""
@@ -255,7 +255,7 @@ class ShardFile:
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
     """Open all shards of one result, in their order; raise `InputError` if they do not form one result."""
     if not paths:
-        raise _apart("no file of a shard to merge")
+        raise _apart("no shards to merge; name their files")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
     # If each shard fits the first one, all of them fit together.
@@ -266,18 +266,18 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
     for file in files:
         index = file.header.part.index
         if index in there:
-            raise _apart(f"{file.path}: shard {file.header.shard} is there twice, also as {there[index]}")
+            raise _apart(f"{file.path}: shard {file.header.shard} is given twice, also as {there[index]}")
         there[index] = file.path
     if missing := [str(Shard(index, amount)) for index in range(1, amount + 1) if index not in there]:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        raise _apart(f"missing: shard {', '.join(missing[:3])}{more}; a result is put together of all")
+        raise _apart(f"missing: shard {', '.join(missing[:3])}{more}; a merge needs all shards")
     return files
 
 
 _MEANT = {
     "amount": "they are parts of {} and of {}",
-    "version": "graphneg {} made one, graphneg {} the other; take the same version everywhere",
-    "content": "they were made of other dialogues, graphs or snapshots, or the store changed in between",
+    "version": "graphneg {} made one, graphneg {} the other; use the same version everywhere",
+    "content": "they were made from different dialogues, graphs or snapshots, or the store changed",
 }
 """Messages about what two shards do not have in common."""
 

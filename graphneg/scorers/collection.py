@@ -540,7 +540,7 @@ def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
         except msgspec.ValidationError as error:
             raise InputError(f"{item.place}: {error}") from error
     if not lines:
-        raise InputError(f"{path}: there is nothing in it")
+        raise InputError(f"{path}: the file is empty")
     return lines
 
 

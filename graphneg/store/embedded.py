@@ -130,7 +130,7 @@ def _runs() -> Path:
         except OSError as error:
             reasons.append(f"{error.filename or place} ({error.strerror})")
     raise StoreError(
-        f"there is no place for a server's private files: {' and '.join(reasons)} will not do; "
+        f"there is no directory for a server's private files: {' and '.join(reasons)} can't be used; "
         "set XDG_CACHE_HOME to a directory of your own"
     )
 
@@ -583,14 +583,14 @@ def _check_named_java() -> None:
         )
     except subprocess.TimeoutExpired:
         raise StoreError(
-            f"GRAPHNEG_JAVA={named} does not tell its version in {JAVA_SECONDS:.0f} s: {advice}"
+            f"GRAPHNEG_JAVA={named} does not print its version within {JAVA_SECONDS:.0f} s: {advice}"
         ) from None
     except OSError as error:
         raise StoreError(f"GRAPHNEG_JAVA={named} can't be run ({error.strerror}): {advice}") from error
     version = JAVA_VERSION.search(said.stderr + said.stdout)
     if said.returncode or version is None or int(version[1]) < OLDEST_JAVA:
         words = (said.stderr + said.stdout).decode(errors="replace").strip().partition("\n")[0]
-        raise StoreError(f"GRAPHNEG_JAVA={named} will not do ({words or 'it says nothing'}): {advice}")
+        raise StoreError(f"GRAPHNEG_JAVA={named} can't be used ({words or 'it says nothing'}): {advice}")
 
 
 def _start_supervisor(

@@ -164,9 +164,7 @@ def named_query(name: str) -> NamedQuery:
     spelled = name.replace("-", "_")
     if spelled not in known:
         near = get_close_matches(spelled, known, NEAR, 0.5)
-        raise InputError(
-            f"no named query is called {name!r}; {_meant(near) or 'there are: ' + ', '.join(known)}"
-        )
+        raise InputError(f"no query named {name!r}; {_meant(near) or 'there are: ' + ', '.join(known)}")
     return known[spelled]
 
 

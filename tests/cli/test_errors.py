@@ -20,7 +20,7 @@ from tests.negative_samples import EXAMPLE
     ("arguments", "message"),
     [
         (["-o", "out.txt"], "use .jsonl or .parquet"),
-        (["-o", "none/out.jsonl"], "the folder none does not exist; make it first"),
+        (["-o", "none/out.jsonl"], "the folder none does not exist; create it first"),
         (["-o", "out.jsonl", "--recipe", "none"], "no recipe named 'none'"),
         (["-o", "out.jsonl", "--transform", "none"], "no transform named 'none'"),
         (["-o", "out.jsonl", "--corpus", "none"], "no dialogues of none"),
@@ -99,7 +99,7 @@ def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> No
     loaded = run("load", "dialogues", table, "--map", "dialogue=ticket", "--store", store)
     assert loaded.status == 0 and "loaded 1 dialogue, 1 utterance" in loaded.err
     assert set(loaded.err.splitlines()[1:]) == {
-        f"  {table}: no UTF-8, read as cp1252; --encoding says it where that is wrong",
+        f"  {table}: not UTF-8, read as cp1252; if that is wrong, set --encoding",
         f"  {table}: read as text=Utterance",
         f"  {table}: no speaker column; A and B assumed",
     }
@@ -120,7 +120,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cypher", "--named", "hub"], "no named query is called 'hub'; did you mean hubs?"),
+        (["cypher", "--named", "hub"], "no query named 'hub'; did you mean hubs?"),
         (["cypher", "--named", "hubs", "--write"], "the shipped queries only read"),
         (["parse", "--text", "a.txt"], "--text FILE and -o FILE belong together"),
         (["parse", "--text", "a.txt", "-o", "b.amr", "--again"], "are for a store"),
@@ -235,7 +235,9 @@ class TestAFileThatIsThere:
         files = {path: path.read_bytes() for path in here.iterdir() if path.is_file()}
         refused = run(*command)
         assert (refused.status, refused.err.count("\n")) == (2, 1)
-        assert f"{out.name}: there is such a file already, which no run of graphneg left" in refused.err
+        assert (
+            f"{out.name}: the file exists already, and it is not the unchanged output of a run" in refused.err
+        )
         assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == files
         assert run(*command, "--overwrite").status == 0
         assert out.read_bytes() == made[0]
@@ -247,7 +249,7 @@ class TestAFileThatIsThere:
         other = ["--per-context", "2"] if command[0] == "select" else ["--split", "train"]
         refused = run(*command, *other)
         assert refused.status == 2
-        assert "made with other settings or of other content; name another one" in refused.err
+        assert "made with other settings or of other content; name another file" in refused.err
 
     @pytest.mark.parametrize(
         "command",
@@ -258,7 +260,7 @@ class TestAFileThatIsThere:
         own.write_text("what somebody wrote")
         refused = run(*command)
         assert (refused.status, own.read_text()) == (2, "what somebody wrote")
-        assert f"{own.name}: there is such a file already; name another one" in refused.err
+        assert f"{own.name}: the file exists already; name another file" in refused.err
 
     def test_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
         with no_room_for_more_than(9_000):

@@ -203,7 +203,7 @@ class TestStreams:
         with pytest.raises(typer.Exit):
             write_stream(Stream(stop=2), out, "run it again")
         write_stream(Stream(seed=1), out, "run it again")
-        assert "note: started again: " in said() and "was begun with other settings" in said()
+        assert "note: started again: " in said() and "was started with other settings" in said()
         assert said().endswith("out.jsonl: 3 negatives\n")
 
     @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])

@@ -329,7 +329,7 @@ class TestResuming:
         try:
             resumed = stream()
             resumed.to_jsonl(out)
-            assert "was made of has changed since" in (resumed.resumed.discarded or "")
+            assert "has changed since the run was started" in (resumed.resumed.discarded or "")
             ids = [negative.id for negative in read_jsonl(out)]
             assert len(set(ids)) == len(ids)
             assert "aardvark" in {id.partition("/")[0] for id in ids}

@@ -157,7 +157,7 @@ class TestTheItem:
         assert page.evaluate("window.hacked") is None
         page.goto(f"{shared[0].origin}/review/by/{HOSTILE.replace('/', '')}")
         page.get_by_role("alert").wait_for()
-        assert "is no name" in page.content() and page.evaluate("window.hacked") is None
+        assert "is not a valid name" in page.content() and page.evaluate("window.hacked") is None
 
     def test_nothing_tells_where_it_comes_from(self, shared: tuple[Served, Path], visitor: Visitor) -> None:
         page = visitor(shared[0])

@@ -102,7 +102,7 @@ class TestRegistry:
     def test_a_kind_that_is_not_there_is_told(self, encoder: Path) -> None:
         from graphneg.rankers.base import new_ranker
 
-        with pytest.raises(ModelError, match="no kind of ranker is called 'owl'"):
+        with pytest.raises(ModelError, match="no kind of ranker named 'owl'"):
             new_ranker("owl", encoder)
 
     def test_a_response_longer_than_the_model_reads_loses_its_end(self, classifier: Path) -> None:

@@ -299,5 +299,5 @@ class TestGraphMadeResponses:
         write_jsonl([EXAMPLE], path)
         assert [one.label for one in read_made([path])] == [1, 0]
         write_jsonl([replace(EXAMPLE, label=1)], path)
-        with pytest.raises(InputError, match="no contradiction in it"):
+        with pytest.raises(InputError, match="no contradictions; make some"):
             read_made([path])

@@ -235,7 +235,7 @@ class TestNamedQueries:
         ended = run("cypher", "--named", "hub")
         assert ended.status == 2 and ended.out == ""
         assert "self_shifts" in ended.err
-        assert ended.err.splitlines()[-1] == "error: no named query is called 'hub'; did you mean hubs?"
+        assert ended.err.splitlines()[-1] == "error: no query named 'hub'; did you mean hubs?"
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

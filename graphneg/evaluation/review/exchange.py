@@ -239,7 +239,7 @@ def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -
         InputError: The suffix is unknown.
     """
     if path.suffix not in FORMS:
-        raise InputError(f"{path}: the suffix says no form of judgements; use {', '.join(FORMS)}")
+        raise InputError(f"{path}: unknown suffix; use {', '.join(FORMS)}")
     check_new(path, overwrite)
     write_atomically(path, FORMS[path.suffix](results))
 
@@ -263,7 +263,7 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
     """
     readers = {".csv": _from_csv, ".jsonl": _from_jsonl, ".json": _from_label_studio}
     if path.suffix not in readers:
-        raise InputError(f"{path}: the suffix says no form of judgements; use {', '.join(readers)}")
+        raise InputError(f"{path}: unknown suffix; use {', '.join(readers)}")
     found: dict[tuple[int, str], Judgement] = {}
     for where, judgement in readers[path.suffix](set, path, annotator):
         if (judgement.row, judgement.annotator) in found:

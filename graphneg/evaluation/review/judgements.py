@@ -107,7 +107,9 @@ def check_annotator(name: str) -> str:
         InputError: The name has forbidden characters, is empty or too long, or is that of the adjudicator.
     """
     if not _NAME.fullmatch(name.strip()) or name.strip() == ADJUDICATOR:
-        raise InputError(f"{name[:60]!r} is no name: up to 60 letters, digits, blanks and . _ @ -")
+        raise InputError(
+            f"{name[:60]!r} is not a valid name: use up to 60 letters, digits, blanks and . _ @ -"
+        )
     return name.strip()
 
 
@@ -151,7 +153,7 @@ class Judgements:
             InputError: The file exists or cannot be written.
         """
         if path.exists():
-            raise InputError(f"{path}: there is such a file already; name another one")
+            raise InputError(f"{path}: the file exists already; name another file")
         connection = _connected(path)
         try:
             with connection:
@@ -187,9 +189,7 @@ class Judgements:
             # The schema and the review set are written in one transaction, so a file without a set was never
             # completed.
             if found is None:
-                raise InputError(
-                    f"{path}: no file of judgements: it was not finished; remove it and begin anew"
-                )
+                raise InputError(f"{path}: an unfinished file of judgements; remove it and start again")
             opened = cls(path, review_set_of(str(found[0]), path), connection)
             opened._check()
         except BaseException as error:

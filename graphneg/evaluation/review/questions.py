@@ -171,7 +171,9 @@ def load_questions(named: str) -> Questions:
     elif Path(named).suffix or Path(named).exists():
         text = read_text(Path(named))
     else:
-        raise InputError(f"no questions are called {named!r}: {', '.join(ready_questions())}, or a file")
+        raise InputError(
+            f"no questions named {named!r}; choose one of {', '.join(ready_questions())}, or a file"
+        )
     try:
         found = msgspec.json.decode(text.encode(), type=Questions)
     except msgspec.MsgspecError as error:

@@ -56,5 +56,7 @@ class TestQuestions:
             load_questions(str(path))
 
     def test_an_unknown_name_lists_the_known(self) -> None:
-        with pytest.raises(InputError, match="no questions are called 'usble': categories, contradiction"):
+        with pytest.raises(
+            InputError, match="no questions named 'usble'; choose one of categories, contradiction"
+        ):
             load_questions("usble")

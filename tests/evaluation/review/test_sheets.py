@@ -41,7 +41,7 @@ class TestTheSheet:
     def test_nothing_is_written_over(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
         drawn = draw(sources[0], each=2)
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
-        with pytest.raises(InputError, match="such a file already"):
+        with pytest.raises(InputError, match="the file exists already"):
             write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv", overwrite=True)
 
@@ -118,7 +118,7 @@ class TestReading:
             read(sheet)
         assert len(read(sheet, kept).labels) == 17
         key.write_text("[]", encoding="utf-8")
-        with pytest.raises(InputError, match="no key of a sheet"):
+        with pytest.raises(InputError, match="not the key of a sheet"):
             read(sheet)
 
     def test_texts_must_be_those_that_were_drawn(self, sheet: Path) -> None:
