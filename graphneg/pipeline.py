@@ -272,8 +272,8 @@ def _each_block(
     progress.finish()
     if faults:
         raise InputError(
-            f"{len(faults)} of {pipeline.blocks} blocks could not be done: {sorted(faults)[0]}; "
-            "the others are kept, and the same command does what is left"
+            f"{len(faults)} of {pipeline.blocks} blocks failed: {sorted(faults)[0]}; "
+            "the others are kept; run the same command again to make the failed ones"
         )
 
 

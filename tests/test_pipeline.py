@@ -185,7 +185,7 @@ def poisoned(run_one: Any, folder: Path, chats: Path, expected: bytes, how: str,
     parse = {"parser": "poison", "options": {"how": "exit"}}
     few = {"parsers": {"amount": 1}, "makers": {"amount": 1}}
     pipeline = alone(folder, chats, negatives=RECIPE | decoder, parse=parse, blocks=2, **few)
-    with pytest.raises(InputError, match=f"1 of 2 blocks could not be done: block ./2: {told}; the others"):
+    with pytest.raises(InputError, match=f"1 of 2 blocks failed: block ./2: {told}; the others"):
         run_one(pipeline, on_rejected=refused.append)
     assert len(list(folder.glob("*.blocks/*/*-of-2"))) == 1
     cure.touch()

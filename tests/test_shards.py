@@ -214,7 +214,7 @@ def test_what_is_selected_keeps_the_order_of_the_file(
         assert run(*asked, "-o", out, "--shard", f"{index}/3").status == 0
     assert run("merge", *sorted(tmp_path.glob("out.jsonl.*-of-3")), "-o", out).status == 0
     assert out.read_bytes() == one.read_bytes()
-    with pytest.raises(InputError, match="quotas go by all that was kept"):
+    with pytest.raises(InputError, match="quotas depend on all records kept"):
         Chosen(given, Choice(quotas={"negate": 0.5}), shard="1/3")
 
 

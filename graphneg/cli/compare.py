@@ -148,7 +148,7 @@ def compare(
 def _tell(run: RankerRun) -> None:
     """Print the result of one training."""
     missing = sum(run.shortfall.values())
-    few = f"; {missing:,} an epoch are missing" if missing else ""
+    few = f"; {missing:,} per epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
     say(f"{run.source}, seed {run.seed}: {pairs}, loss {run.loss:.3f}, {run.seconds:,.0f} s{few}")
 

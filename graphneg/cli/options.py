@@ -218,7 +218,8 @@ class StoreOptions:
         """
         if not (making or self.exists):
             raise InputError(
-                f"there is no store at {self.name}: graphneg load CORPUS makes one, --store names another"
+                f"there is no store at {self.name}: create one with graphneg load CORPUS, or name another "
+                "with --store"
             )
         with messages().status(f"opening {self.name}"):
             import graphneg

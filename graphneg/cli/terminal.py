@@ -261,7 +261,7 @@ def keeps(where: str | Path, what: str) -> str:
     Returns:
         The advice.
     """
-    return f"{where} keeps {what}; the same command goes on from there"
+    return f"{where} keeps {what}; run the same command again to continue"
 
 
 def keeps_part(out: str | Path, what: str) -> str:
@@ -274,7 +274,7 @@ def keeps_part(out: str | Path, what: str) -> str:
     Returns:
         The advice.
     """
-    return f"{what} is kept beside {out}; the same command goes on from there"
+    return f"{what} is kept beside {out}; run the same command again to continue"
 
 
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:

@@ -213,7 +213,7 @@ class Pairs:
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
         except (KeyError, TypeError, ValueError) as error:
-            reason = "no state of a stream of pairs: it has an epoch, a place and a digest"
+            reason = "not the state of a stream of pairs, which has an epoch, a place and a digest"
             raise InputError(reason) from error
         # The digest covers negatives, mix, seed and texts held out. A position is valid only for the same
         # pairs.

@@ -605,4 +605,6 @@ def _as_json(value: Any) -> Any:
         return _as_json(value.tolist())
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
-    raise Refused(f"a value of the type {type(value).__name__!r}, which is no text, number, list or object")
+    raise Refused(
+        f"a value of the type {type(value).__name__!r}, which is not a text, number, list or object"
+    )

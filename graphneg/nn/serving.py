@@ -255,7 +255,7 @@ class Spending:
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "
-                        "what was answered is kept, and the same command with a higher limit goes on"
+                        "what was answered is kept, and the same command with a higher limit continues"
                     )
                 self._settled.wait()
 

@@ -183,11 +183,11 @@ class ReviewView:
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
         # Visitors who wait would each hold an open connection and a file.
         if self._sending.locked():
-            raise BusyError("other files are being taken in: try again in a few seconds")
+            raise BusyError("other files are being imported: try again in a few seconds")
         async with self._sending:
             sent = await body(request)
             amount = await run_in_threadpool(self._take_in, sent, name, annotator)
-        return PlainTextResponse(f"{amount:,} judgements taken in from {name}")
+        return PlainTextResponse(f"{amount:,} judgements imported from {name}")
 
     def _take_in(self, sent: bytes, name: str, annotator: str) -> int:
         suffix = Path(name).suffix

@@ -224,7 +224,7 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
     folder = locate(model, offline=offline)
     kind = kind_of(read_config(folder))
     if kind not in _KINDS:
-        raise ModelError(f"{folder}: a model for {kind}, and no ranker ({', '.join(_KINDS)})")
+        raise ModelError(f"{folder}: a model for {kind}, not a ranker ({', '.join(_KINDS)})")
     return resolve_name(_KINDS[kind]).from_pretrained(folder, offline=offline, **options)
 
 

@@ -171,7 +171,7 @@ class Chosen(NegativeStream):
         self._shard = shard_of(shard)
         # A quota is a share of all chosen records, which one shard does not know.
         if self._shard is not None and choice.quotas:
-            raise InputError("quotas go by all that was kept before: choose by them after the merge")
+            raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:
             raise InputError(f"batch {batch}: must be at least 1")
         if choice.judged and judge is None:

@@ -140,7 +140,7 @@ ADVICE_ON_SILENCE = (
 )
 """What to do if a Neo4j server cannot be reached when the store is opened."""
 ADVICE_IN_USE = (
-    "check that the server runs; what was acknowledged is kept, and the same command goes on from there"
+    "check that the server runs; what was acknowledged is kept, and the same command continues from there"
 )
 """What to do if a server stops answering while the store is in use."""
 ADVICE = {

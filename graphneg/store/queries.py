@@ -234,13 +234,15 @@ def explore(
         known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}
         for topic in topics:
             if topic not in known:
-                advice = "graphneg shift build makes it, graphneg cypher --named hubs lists topics"
+                advice = (
+                    "build it with graphneg shift build, or list its topics with graphneg cypher --named hubs"
+                )
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")
     # A frame may be one that graphneg ships, or one that was loaded into the store.
     frame = values.get(_FRAME)
     if not rows and isinstance(frame, str) and not frame_exists(store, frame):
-        advice = _meant(_near_frames(frame)) or "graphneg load propbank PATH loads more than graphneg brings"
+        advice = _meant(_near_frames(frame)) or "load more frames with graphneg load propbank PATH"
         raise InputError(f"{frame!r} is neither a PropBank frame nor a loaded frame: {advice}")
     return rows
 

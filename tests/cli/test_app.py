@@ -412,7 +412,7 @@ class TestStopping:
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert "the same command goes on from there" in err
+        assert "run the same command again to continue" in err
         went_on = run(*arguments, "-o", out)
         assert "resumed after" in went_on.err
         run(*arguments, "-o", tmp_path / "unstopped.jsonl")

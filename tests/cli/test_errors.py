@@ -54,7 +54,7 @@ def test_a_store_that_is_not_there_is_not_made_by_looking_into_it(
 ) -> None:
     ended = run(*command, "--store", tmp_path / "none")
     assert ended.status == 1
-    assert "there is no store at" in ended.err and "graphneg load CORPUS makes one" in ended.err
+    assert "there is no store at" in ended.err and "create one with graphneg load CORPUS" in ended.err
     assert not (tmp_path / "none").exists()
 
 

@@ -194,7 +194,9 @@ class TestStreams:
         out = str(tmp_path / "out.jsonl")
         with pytest.raises(typer.Exit):
             write_stream(Stream(stop=2), out, "run it again")
-        assert said() == f"stopped: what was made is kept beside {out}; the same command goes on from there\n"
+        assert (
+            said() == f"stopped: what was made is kept beside {out}; run the same command again to continue\n"
+        )
         write_stream(Stream(), out, "run it again")
         assert said().endswith("out.jsonl: 3 negatives, resumed after 2 dialogues of an earlier run\n")
 

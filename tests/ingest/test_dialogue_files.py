@@ -339,7 +339,7 @@ class TestTables:
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/a"]
         assert refused(records) == [
-            "data:row 2 a value of the type 'set', which is no text, number, list or object"
+            "data:row 2 a value of the type 'set', which is not a text, number, list or object"
         ]
 
 

@@ -85,8 +85,8 @@ class TestRegistry:
         ("config", "complaint"),
         [
             ('{"architectures": ["GPT2LMHeadModel"]}', "GPT2LMHeadModel gives no scores"),
-            ('{"graphneg": {"kind": "owl"}}', "a model for owl, and no ranker .cross-encoder, "),
-            ("[1]", "its config.json is no object"),
+            ('{"graphneg": {"kind": "owl"}}', "a model for owl, not a ranker .cross-encoder, "),
+            ("[1]", "its config.json is not an object"),
             ("{", "no config.json can be read"),
         ],
     )

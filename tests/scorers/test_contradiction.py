@@ -69,7 +69,7 @@ class TestLabelledResponses:
             ({"utterances": ["one"]}, "there must be a context and a response"),
             ({"utterances": ["I sail.", " ", "No."]}, "utterance 1 is empty"),
             ({"utterances": ["I sail.", "When?", "[[TBA]]"]}, "its text was not published"),
-            ({"rgm_name": ""}, "no name"),
+            ({"rgm_name": ""}, "not a name"),
         ],
     )
     def test_a_bad_line_is_refused_with_its_place(

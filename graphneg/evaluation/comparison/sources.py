@@ -161,7 +161,7 @@ def source_of(text: str) -> NegativeSource:
         # The name becomes a part of file names.
         if not name or name in _TAKEN or "/" in name:
             raise InputError(
-                f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
+                f"source {text!r}: give the file another name, NAME=FILE, not one of {', '.join(_TAKEN)}"
             )
         if path.suffix not in _SUFFIXES:
             raise InputError(f"source {text!r}: a file of negatives ends in {' or '.join(_SUFFIXES)}")

@@ -59,7 +59,7 @@ _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 _ROW, _FRAME = 26, 70
 _READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
-    ("words", "Words a text", lambda figures: figures.words),
+    ("words", "Words per text", lambda figures: figures.words),
     ("shared", "Content words shared with the context", lambda figures: figures.shared),
     ("to-context", "Cosine with the context", lambda figures: figures.to_context),
     ("to-right", "Cosine with the right response", lambda figures: figures.to_right),
@@ -258,11 +258,11 @@ def _cues(report: Report) -> Drawing:
     legend.background_fill_alpha = legend.border_line_alpha = 0.0
     legend.label_text_color, legend.label_text_font = QUIET, FONT
     drawing.add_layout(legend, "above")
-    drawing.add_tools(HoverTool(tooltips="@name: @cue tells them at @area{0.00}"))
+    drawing.add_tools(HoverTool(tooltips="@name: @cue separates them with AUC @area{0.00}"))
     return Drawing(
         "told",
-        "What alone tells negatives from right responses",
-        "0.5 is a coin toss, 1.0 tells every pair. In the red zone a ranker needs not read the context.",
+        "Single cues that separate negatives from right responses",
+        "0.5 is chance, 1.0 separates every pair. In the red zone a ranker need not read the context.",
         drawing,
     )
 

@@ -110,7 +110,7 @@ def read_key(path: Path) -> ReviewSet:
         InputError: The file does not exist.
     """
     if not path.exists():
-        raise InputError(f"{path}: there is no such key; it was written with the sheet, name it with --key")
+        raise InputError(f"{path}: there is no such key; name the key file of the sheet with --key")
     return review_set_of(read_text(path), path)
 
 
@@ -297,7 +297,7 @@ def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
         for one in read_judgements(set, path, path.stem):
             before = found.setdefault((one.row, one.annotator), path)
             if before is not path:
-                raise InputError(f"{path}: row {one.row} from {one.annotator} stands in {before} already")
+                raise InputError(f"{path}: row {one.row} from {one.annotator} is already in {before}")
             judgements.append(one)
     return judgements
 

@@ -463,4 +463,4 @@ def _seconds(time: str) -> float:
     try:
         return datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise InputError(f"{time[:40]!r} is no time; write it as 2026-01-31T12:00:00+00:00") from error
+        raise InputError(f"{time[:40]!r} is not a time; write it as 2026-01-31T12:00:00+00:00") from error

@@ -216,9 +216,10 @@ def _fault_of(question: Question) -> str:
     for key, amount in keys.items():
         if amount > 1 or len(key) != 1 or key.isdigit() or key != key.lower() or key in COMMANDS:
             return (
-                f"the key {key!r} is no small letter, comes twice, or is one of {', '.join(COMMANDS)}, which "
+                f"the key {key!r} is not a lower-case letter, occurs twice, or is one of "
+                f"{', '.join(COMMANDS)}, which "
                 f"{', '.join(COMMANDS.values())}"
             )
     if question.positive and question.positive not in values:
-        return f"its positive answer {question.positive!r} is none of its answers"
+        return f"its positive answer {question.positive!r} is not one of its answers"
     return ""

@@ -132,7 +132,7 @@ class TestSources:
         [
             ("people", "choose random, human, NAME=FILE, a recipe .* or a generator"),
             ("mine=none.jsonl", "there is no such file"),
-            ("human=mine.jsonl", "a name of its own"),
+            ("human=mine.jsonl", "give the file another name"),
             ("mine=mine.txt", "ends in .jsonl or .parquet"),
         ],
     )

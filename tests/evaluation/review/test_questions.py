@@ -38,7 +38,7 @@ class TestQuestions:
                         {"name": "a", "text": "?", "answers": [{"value": "x", "key": "u"}, {"value": "y"}]}
                     ]
                 },
-                "key 'u' is no small letter, comes twice, or is one of u, s, c, g, which undo, skip",
+                "key 'u' is not a lower-case letter, occurs twice, or is one of u, s, c, g, which undo, skip",
             ),
             ({"shares": {"good": {"a": "z"}}}, "share good: a has no answer 'z'"),
         ],

@@ -143,7 +143,7 @@ class TestTheCommand:
         run, (files, human) = command_line(capfd), sources
         out = tmp_path / "sheet.csv"
         drawn = run("sheet", *files, "--human", human, "--n", "20", "-o", out)
-        assert drawn.status == 0 and "32 rows to be read" in drawn.err
+        assert drawn.status == 0 and "32 rows to judge" in drawn.err
         assert "edits: 12 fewer than the 20 asked for" in drawn.err
         told = run("sheet", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
         assert told.status == 0 and "1 row not filled" in told.err
@@ -187,7 +187,7 @@ class TestTheCommand:
             judged.judge(1, "ann", USABLE)
             judged.judge(3, "cleo", USABLE)
         told = run("sheet", "--read", sent, "--into", review, "--json")
-        assert told.status == 0 and "2 judgements taken in" in told.err
+        assert told.status == 0 and "2 judgements imported" in told.err
         assert json.loads(told.out)["read"] == 3
         with Judgements.open(review) as judged:
             found = [(one.row, one.annotator, one.answers, one.comment) for one in judged.all()]
@@ -201,7 +201,10 @@ class TestTheCommand:
         write_judgements(Results(set, [Judgement(1, "ann", RIGHT)]), twice)
         broken.write_text(good.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
         into = ("--into", review)
-        for faulty, message in ((broken, "broken.jsonl:2: not JSON"), (twice, "row 1 from ann stands in")):
+        for faulty, message in (
+            (broken, "broken.jsonl:2: not JSON"),
+            (twice, "row 1 from ann is already in"),
+        ):
             told = run("sheet", "--read", good, "--read", faulty, *into)
             assert told.status == 2 and message in told.err.replace("\n", " ")
         for wrong in (into, ("--read", good, *into, "--key", good)):
