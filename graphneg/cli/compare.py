@@ -178,6 +178,6 @@ def _table(compared: Comparison) -> Table:
         *("source", "seeds"),
         *(f"{kind}\n{head}" for kind in kinds for head in heads.values()),
         *(f"gap closed\n{heads[measure]}" for measure in closing),
-        *(["too few\nan epoch"] if few else []),
+        *(["too few\nper epoch"] if few else []),
         rows=rows,
     )

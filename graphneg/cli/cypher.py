@@ -99,7 +99,7 @@ def _named_table() -> Table:
         (f"[bold]{query.name}[/]", escape(", ".join(map(offered, query.parameters))), escape(query.summary))
         for query in named_queries().values()
     )
-    return plain_table("name", "parameters", "what it finds", rows=rows)
+    return plain_table("name", "parameters", "description", rows=rows)
 
 
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
@@ -178,10 +178,10 @@ def transforms(
             (f"[bold]{t.name}[/]", t.category, t.target or "any", ", ".join(t.needs), t.summary)
             for t in known.values()
         )
-        results().print(plain_table("transform", "category", "target", "needs", "what it does", rows=rows))
+        results().print(plain_table("transform", "category", "target", "needs", "description", rows=rows))
         recipes = (*RECIPES.values(), *GENERATED.values())
         rows = ((f"[bold]{recipe.name}[/]", recipe.target, recipe.summary) for recipe in recipes)
-        results().print(plain_table("recipe", "target", "what it does", rows=rows))
+        results().print(plain_table("recipe", "target", "description", rows=rows))
         return
     if name not in known:
         raise InputError(f"no transform named {name!r}; choose one of {', '.join(known)}")

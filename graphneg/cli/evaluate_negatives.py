@@ -104,7 +104,7 @@ def _print(report: Report) -> None:
     for columns in (TEXT_COLUMNS, _model_columns(report)):
         table = figures_table("", *columns)
         for target, own in report.reference.items():
-            name = "right responses" if target == "response" else "turns as they were"
+            name = "right responses" if target == "response" else "original turns"
             table.add_row(name, *(cell(own, None) for cell in columns.values()), style="green")
         for line in report.lines:
             table.add_row(Text(line.name), *(cell(line.figures, line) for cell in columns.values()))

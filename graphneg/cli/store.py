@@ -130,7 +130,7 @@ def load(
 
     if corpus is None:
         loaders = ((f"[bold]{known}[/]", get_loader(known).summary) for known in loader_names())
-        results().print(plain_table("corpus", "what it reads", rows=loaders))
+        results().print(plain_table("corpus", "description", rows=loaders))
         results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
         return
     if corpus == SNAPSHOT:

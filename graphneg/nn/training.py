@@ -206,7 +206,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     if (state == "other" or run.last is not None) and not overwrite:
         raise InputError(
             f"{folder}: a run with other examples or settings was stopped here; "
-            "repeat it as it was, choose another folder, or overwrite it"
+            "repeat that run, choose another folder, or overwrite it"
         )
     if (run.folder / _CONFIG).exists():
         if not overwrite:

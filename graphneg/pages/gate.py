@@ -283,7 +283,7 @@ class Gate:
         # Comparing first would let an attacker read the answer from its speed or content.
         if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
             seconds = ceil(wait)
-            answer = _plain(f"too many tries of a password: go back and try again in {seconds} s", 429)
+            answer = _plain(f"too many attempts to log in: go back and try again in {seconds} s", 429)
             answer.headers["Retry-After"] = str(seconds)
             return answer
         try:

@@ -364,7 +364,7 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
     if building.state == "other" and not overwrite:
         raise InputError(
             f"{folder}: a build with other responses or another model was stopped here; "
-            "repeat it as it was, choose another folder, or overwrite it"
+            "repeat that build, choose another folder, or overwrite it"
         )
     for name in _FILES:
         (folder / name).unlink(missing_ok=True)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # Default numbers of texts per line that models see, and of examples per line.
 SAMPLE, EXAMPLES = 1000, 3
-REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
+REFERENCE = {"response": "right responses", "dialogue": "original turns"}
 """The names of the right texts, by the target of the negatives."""
 LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
 """The names of the levels of findings on the page."""
