@@ -280,7 +280,7 @@ class TestTable:
 
     def test_a_wrong_address_is_told_in_a_line(self, page: Page, served: Served) -> None:
         for path, status, said in (
-            ("?least.clash=high", 400, "least.clash: 'high' is no number"),
+            ("?least.clash=high", 400, "least.clash: 'high' is not a number"),
             ("/0/1000", 404, "there is no negative 1000"),
             ("/7/1", 404, "there is no file 7"),
         ):
