@@ -249,7 +249,7 @@ def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
         meant[_meaning(graph)].append(text)
         for node in graph.nodes:
             if node.concept:
-                shapes[_meaning(graph, node.k)].add(node.concept)
+                shapes[_meaning(graph, node.position)].add(node.concept)
     made: defaultdict[str, int] = defaultdict(int)
     for text in shuffled(sentences, 0, "changes"):
         done: set[str] = set()
@@ -274,12 +274,12 @@ def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, 
     edit = Edit("change", "", "0", "set", graph.id, 0)
     for node in graph.nodes:
         if node.role == "polarity" and node.value == "-":
-            yield "affirm", edit._replace(op="drop", k=node.k)
+            yield "affirm", edit._replace(op="drop", position=node.position)
         if node.concept is None:
             continue
-        yield "negate", edit._replace(op="add", k=node.k, role="polarity", value="-")
-        for concept in shuffled(shapes[_meaning(graph, node.k)] - {node.concept}, 0, graph.id):
-            yield "word", edit._replace(k=node.k, concept=concept)
+        yield "negate", edit._replace(op="add", position=node.position, role="polarity", value="-")
+        for concept in shuffled(shapes[_meaning(graph, node.position)] - {node.concept}, 0, graph.id):
+            yield "word", edit._replace(position=node.position, concept=concept)
 
 
 def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
@@ -301,9 +301,11 @@ def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
 
     written: dict[int, str] = {}
     for node in reversed(graph.nodes):
-        parts = [f":{child.role} {written[child.k]}" for child in graph.children(node.k)]
-        parts += [f":{one.role} ={label(one.target)}" for one in graph.mentions if one.up == node.k]
-        written[node.k] = f"({' '.join([label(node.k), *sorted(parts)])})"
+        parts = [f":{child.role} {written[child.position]}" for child in graph.children(node.position)]
+        parts += [
+            f":{one.role} ={label(one.target)}" for one in graph.mentions if one.parent == node.position
+        ]
+        written[node.position] = f"({' '.join([label(node.position), *sorted(parts)])})"
     return written[0]
 
 

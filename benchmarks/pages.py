@@ -33,7 +33,7 @@ SHIFTS_OF_A_TOPIC = 4
 """Mean number of shifts per topic."""
 ADDRESSES = {
     "first view": "/negatives",
-    "by transform and clash, sorted": "/negatives?transform=negate&least.clash=0.5&sort=clash&way=down",
+    "by transform and clash": "/negatives?transform=polarity_flip&least.clash=0.5&sort=clash&way=down",
     "words": "/negatives?text=tea+please",
     "the last page": "/negatives?sort=fit&start={last}",
     "one negative": "/negatives/0/{middle}",
@@ -123,7 +123,7 @@ def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
     """Yield negatives of a few turns with graphs of the corpus, the same ones at each call."""
     graphs = [text.penman for text in corpus.texts]
     chance = random.Random(0)
-    names = ("negate", "graft", "respeak", "corefer")
+    names = ("polarity_flip", "topical_statement", "person_swap", "coreference_swap")
     words = "tea please never coffee a lamp bicycle train paint petrol receipt soup".split()  # noqa: SIM905
     for n in range(amount):
         said = [" ".join(chance.choices(words, k=9)).capitalize() + "." for _ in range(4)]

@@ -159,7 +159,7 @@ def negatives(corpus: Corpus, contexts: int) -> Iterator[Negative]:
         context = [{"speaker": SPEAKERS[k % 2], "text": text} for k, text in enumerate(turns)]
         for k in range(NEGATIVES):
             wrong, other = said[(place * 7 + 13 * k + 11) % len(said)]
-            edit = {"turn": CONTEXT, "transform": "negate", "category": "C-cont", "node": "1",
+            edit = {"turn": CONTEXT, "transform": "polarity_flip", "category": "C-cont", "node": "1",
                     "before": right, "after": wrong}  # fmt: skip
             yield Negative(
                 f"pairs/train/{place}#{CONTEXT}~edits.{k}", "pairs", "train", f"pairs/train/{place}", CONTEXT,

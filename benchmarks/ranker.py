@@ -247,7 +247,11 @@ def _share(row: SourceResult, measure: str) -> str:
 
 def _rest() -> list[str]:
     """Return every recipe and generator that is not a main source."""
-    return [name for name in dict.fromkeys([*generator_names(), *RECIPES, "graft"]) if name not in MAIN]
+    return [
+        name
+        for name in dict.fromkeys([*generator_names(), *RECIPES, "topical_statement"])
+        if name not in MAIN
+    ]
 
 
 def _options(name: str) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 >>> import tempfile
 >>> with open(tempfile.mkdtemp()) as graph:                               # doctest: +SKIP
 ...     graph.load("everyday").written["dialogues"]
-...     next(iter(graph.negatives(transforms=["negate"], target="dialogue"))).response
+...     next(iter(graph.negatives(transforms=["polarity_flip"], target="dialogue"))).response
 """
 
 from __future__ import annotations
@@ -327,7 +327,9 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         if isinstance(generator, str):
             made = get_generator(generator, self.store, **_with_ranker(options))
         elif options:
-            raise InputError(f"options are for generators that are named, not for {generator.name!r}")
+            raise InputError(
+                f"give options with the name of a generator, not with the object {generator.name!r}"
+            )
         else:
             made = require_generator(generator)
         return Generated(self.store, made, asked, progress)

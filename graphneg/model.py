@@ -18,26 +18,27 @@ class AmrNode(NamedTuple):
     A variable has ``var`` and ``concept``, and a constant has ``value``.
 
     Attributes:
-        k: Index of the node, in the order of the PENMAN text; the root has index 0.
-        last: Highest index in the subtree of the node. The subtree is therefore the range ``k..last``.
+        position: Index of the node, in the order of the PENMAN text; the root has index 0.
+        subtree_last: Highest index in the subtree of the node. The subtree is therefore the range
+            ``position..subtree_last``.
         var: Name of the variable.
         concept: Concept of the variable.
         value: Value of the constant, as written.
-        up: Index of the parent node; None for the root.
+        parent: Index of the parent node; None for the root.
         role: Role of the node under its parent, as written (``ARG0``, ``ARG0-of``); None for the root.
-        pos: Position among the branches of the parent, from 0; 0 for the root.
+        branch: Position among the branches of the parent, from 0; 0 for the root.
         align: Alignment mark of the node (``~e.3``), as written.
         role_align: Alignment mark of the role, as written.
     """
 
-    k: int
-    last: int
+    position: int
+    subtree_last: int
     var: str | None
     concept: str | None
     value: str | None
-    up: int | None
+    parent: int | None
     role: str | None
-    pos: int
+    branch: int
     align: str | None = None
     role_align: str | None = None
 
@@ -51,17 +52,17 @@ class Mention(NamedTuple):
     """A reentrancy: a branch that leads to a node which the PENMAN text introduces elsewhere.
 
     Attributes:
-        up: Index of the node that has the branch.
+        parent: Index of the node that has the branch.
         role: Role of the branch, as written.
-        pos: Position among the branches of that node, from 0.
+        branch: Position among the branches of that node, from 0.
         target: Index of the node that the branch leads to.
         align: Alignment mark of the variable, as written.
         role_align: Alignment mark of the role, as written.
     """
 
-    up: int
+    parent: int
     role: str
-    pos: int
+    branch: int
     target: int
     align: str | None = None
     role_align: str | None = None
@@ -73,8 +74,8 @@ class AmrGraph:
 
     Attributes:
         id: Id of the graph.
-        nodes: The nodes, sorted by index, so that ``nodes[i].k == i``.
-        mentions: The reentrancies, sorted by ``up`` and ``pos``.
+        nodes: The nodes, sorted by index, so that ``nodes[i].position == i``.
+        mentions: The reentrancies, sorted by ``parent`` and ``branch``.
         metadata: The comment lines above the graph, as written.
         spans: Token ranges ``(start, end)`` by node index, for the nodes whose tokens are known; ``end`` is
             exclusive.
@@ -96,7 +97,7 @@ class AmrGraph:
         """The number of roles from the root to the deepest node; reentrancies are not followed."""
         depths: list[int] = []
         for node in self.nodes:
-            depths.append(0 if node.up is None else depths[node.up] + 1)
+            depths.append(0 if node.parent is None else depths[node.parent] + 1)
         return max(depths)
 
     def subtree(self, k: int) -> tuple[AmrNode, ...]:
@@ -108,7 +109,7 @@ class AmrGraph:
         Returns:
             The nodes, root first.
         """
-        return self.nodes[k : self.nodes[k].last + 1]
+        return self.nodes[k : self.nodes[k].subtree_last + 1]
 
     def children(self, k: int) -> list[AmrNode]:
         """Return the child nodes of a node, in the order of the PENMAN text.
@@ -120,11 +121,11 @@ class AmrGraph:
             The child nodes, without the targets of reentrancies.
         """
         found: list[AmrNode] = []
-        child, last = k + 1, self.nodes[k].last
+        child, last = k + 1, self.nodes[k].subtree_last
         # Indexes follow the order of the text: the next sibling comes right after this child's subtree.
         while child <= last:
             found.append(self.nodes[child])
-            child = self.nodes[child].last + 1
+            child = self.nodes[child].subtree_last + 1
         return found
 
 
@@ -307,7 +308,7 @@ class Edit(NamedTuple):
     set   ``concept`` or ``value`` becomes the node's label
     add   a new leaf under the node: ``role`` and ``concept`` or ``value``
     drop  removes the node's subtree; nodes that are mentioned elsewhere are kept there
-    graft copies the subtree ``from_amr``/``from_k``: under the node if ``role`` is
+    graft copies the subtree ``from_amr``/``from_position``: under the node if ``role`` is
           given (``snt`` and ``op`` are numbered in order), else in place of the node
     wrap  a new node ``concept`` above the node, which becomes its ``role``
     ===== ==========================================================================
@@ -318,12 +319,13 @@ class Edit(NamedTuple):
         site: Name of the site, the place in the dialogue that a transform edits in one step.
         op: Name of the operation: ``set``, ``add``, ``drop``, ``graft`` or ``wrap``.
         amr: Id of the graph to change.
-        k: Index of the node, as it was before any edit. -1 stands for the root as the earlier edits left it.
+        position: Index of the node, as it was before any edit. -1 stands for the root as the earlier edits
+            left it.
         role: Role of a new branch, or of the wrapped node.
         concept: New concept of the node.
         value: New value of the node, as written in PENMAN.
         from_amr: Id of the graph to copy from.
-        from_k: Index of the root of the subtree to copy.
+        from_position: Index of the root of the subtree to copy.
         copy_of: Id of the graph that an earlier graft of the same site copied the node from. If it is given,
             ``k`` is an index in that graph.
     """
@@ -333,12 +335,12 @@ class Edit(NamedTuple):
     site: str
     op: str
     amr: str
-    k: int
+    position: int
     role: str | None = None
     concept: str | None = None
     value: str | None = None
     from_amr: str | None = None
-    from_k: int | None = None
+    from_position: int | None = None
     copy_of: str | None = None
 
 

@@ -35,7 +35,15 @@ ROLES += ["", "two words", "a(", "ARG0\n", "-of"]
 
 numbers = st.integers(0, 10_000)
 edits = st.builds(
-    lambda op, k, role, concept, value, source, from_k: (op, k, role, concept, value, source, from_k),
+    lambda op, k, role, concept, value, source, from_position: (
+        op,
+        k,
+        role,
+        concept,
+        value,
+        source,
+        from_position,
+    ),
     st.sampled_from(["set", "add", "drop", "drop", "graft", "graft", "wrap", "swap"]),
     st.one_of(numbers, numbers, numbers, st.sampled_from([-1, -2, 100_000])),
     st.one_of(st.none(), st.sampled_from(ROLES)),
@@ -55,12 +63,14 @@ def edits_of(graph: AmrGraph, drafts: Sequence[Draft]) -> tuple[list[Edit], dict
     """Drafts as edits of this graph: most name a node that it has, or had before the edits."""
     sources: dict[str, AmrGraph] = {}
     made: list[Edit] = []
-    for op, k, role, concept, value, source, from_k in drafts:
+    for op, k, role, concept, value, source, from_position in drafts:
         one = edit(op, k % len(graph.nodes) if 0 <= k < 100_000 else k, graph.id)
         if op == "graft":
             other = GRAPHS[source % len(GRAPHS)]
             sources[other.id] = other
-            made.append(one._replace(role=role, from_amr=other.id, from_k=from_k % len(other.nodes)))
+            made.append(
+                one._replace(role=role, from_amr=other.id, from_position=from_position % len(other.nodes))
+            )
         elif op != "drop":
             made.append(one._replace(role=role, concept=concept, value=value))
         else:

@@ -189,7 +189,7 @@ def proposal_id(dialogue: StoredDialogue, proposal: Proposal) -> str:
 
 def edit_text(edit: Edit) -> str:
     """One edit in a few words: ``set 3 concept=bad-01``."""
-    source = None if edit.from_amr is None else f"{edit.from_amr}.{edit.from_k}"
+    source = None if edit.from_amr is None else f"{edit.from_amr}.{edit.from_position}"
     fields = {
         "role": edit.role,
         "concept": edit.concept,
@@ -198,7 +198,7 @@ def edit_text(edit: Edit) -> str:
         "in": edit.copy_of,
     }
     given = [f"{name}={value}" for name, value in fields.items() if value is not None]
-    return " ".join([edit.op, str(edit.k), *given])
+    return " ".join([edit.op, str(edit.position), *given])
 
 
 def answer_text(answer: Decoded) -> str:

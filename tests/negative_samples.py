@@ -31,7 +31,7 @@ EXAMPLE = Negative(
     edits=(
         {
             "turn": 2,
-            "transform": "negate",
+            "transform": "polarity_flip",
             "category": "C-cont",
             "node": "1",
             "before": "(like-01 :ARG0 i)",

@@ -77,7 +77,7 @@ def small_set(annotators: int = 0, questions: str = "usable", items: int = 6, go
             f"i{at}",
             (("Ann", f"Hello {at}."), ("Ben", "Hi\u2028you, <script>alert(1)</script>.")),
             f'Response {at}, "quoted".',
-            ("negate",) if at % 2 == 0 else (),
+            ("polarity_flip",) if at % 2 == 0 else (),
             known if at < gold else {},
         )
         for at in range(items)

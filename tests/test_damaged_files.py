@@ -140,7 +140,9 @@ def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
 def judgements(kind: str, folder: Path) -> tuple[Path, Read]:
     """Judgements of two items, in the form of the suffix."""
     questions = load_questions(ready_questions()[0])
-    items = [Item("negatives", f"d#{n}", (("A", "Hi."),), f"Hello {n}.", ("negate",)) for n in range(2)]
+    items = [
+        Item("negatives", f"d#{n}", (("A", "Hi."),), f"Hello {n}.", ("polarity_flip",)) for n in range(2)
+    ]
     set = ReviewSet(FORMAT, 0, questions, tuple(items))
     file = folder / f"sheet{kind.removeprefix('judgements')}"
     if file.suffix == ".key":
@@ -198,5 +200,5 @@ def test_a_device_is_no_file(read: Read) -> None:
 def test_a_snapshot_that_is_damaged_is_refused(tmp_path: Path) -> None:
     for content in (b"", b"\x1f\x8b", b"{}", b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + b"x" * 99):
         (tmp_path / "snapshot").write_bytes(content)
-        with pytest.raises(InputError, match="no snapshot"):
+        with pytest.raises(InputError, match="not a snapshot"):
             Snapshot.read(tmp_path / "snapshot")

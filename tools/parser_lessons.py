@@ -134,8 +134,8 @@ def plain_arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
     Yields:
         Head, role and argument.
     """
-    branches = [(node.up, node.role, node.k) for node in graph.nodes]
-    branches += [(mention.up, mention.role, mention.target) for mention in graph.mentions]
+    branches = [(node.parent, node.role, node.position) for node in graph.nodes]
+    branches += [(mention.parent, mention.role, mention.target) for mention in graph.mentions]
     for up, role, down in branches:
         if up is None or role is None or role == "wiki":
             continue
@@ -158,7 +158,7 @@ class Anchoring:
             aligned = align(graph, [word.text for word in words])
             keys = {key for word in words for key in _keys(word)}
             self.keys.update(keys)
-            for label in {_label(node) for node in graph.nodes if node.k not in aligned}:
+            for label in {_label(node) for node in graph.nodes if node.position not in aligned}:
                 self.labels[label] += 1
                 self.together.update((label, key) for key in keys)
 
@@ -178,22 +178,24 @@ class Anchoring:
         around = _around(graph)
         for node in graph.nodes:
             if _is_exclaimed(graph, node, words, anchors):
-                anchors[node.k] = anchors[node.up or 0]
-            elif node.k not in anchors and node.concept not in UNWORDED:
-                near = [anchors[other] for other in around[node.k] if other in anchors]
+                anchors[node.position] = anchors[node.parent or 0]
+            elif node.position not in anchors and node.concept not in UNWORDED:
+                near = [anchors[other] for other in around[node.position] if other in anchors]
                 found = self._companion(_label(node), words, near)
                 if found is not None:
-                    anchors[node.k] = found
+                    anchors[node.position] = found
         _hold(graph, words, anchors)
         # Each round reaches nodes one step further from an aligned one.
         for _ in range(4):
             _follow(graph, around, anchors)
-        dropped = {node.k for node in graph.nodes if node.role == "wiki"}
-        number = {k: i for i, k in enumerate(node.k for node in graph.nodes if node.k not in dropped)}
+        dropped = {node.position for node in graph.nodes if node.role == "wiki"}
+        number = {
+            k: i for i, k in enumerate(node.position for node in graph.nodes if node.position not in dropped)
+        }
         nodes = tuple(
-            GoldNode(node.concept, node.value, anchors.get(node.k))
+            GoldNode(node.concept, node.value, anchors.get(node.position))
             for node in graph.nodes
-            if node.k not in dropped
+            if node.position not in dropped
         )
         arcs = frozenset((number[h], role, number[d]) for h, role, d in plain_arcs(graph))
         return GoldGraph(graph.id, text, nodes, arcs, 0)
@@ -225,19 +227,23 @@ def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> No
     """Align *have* with *without*, and *be-located-at* with *be*."""
     copulas = [word.i for word in words if word.lemma == "be" and word.dep not in {"aux", "auxpass"}]
     for node in graph.nodes:
-        if node.k in anchors:
+        if node.position in anchors:
             continue
-        below = {child.role: anchors[child.k] for child in graph.children(node.k) if child.k in anchors}
+        below = {
+            child.role: anchors[child.position]
+            for child in graph.children(node.position)
+            if child.position in anchors
+        }
         denied = below.get("polarity")
         # "A man without a hat" is annotated as a negated have-03.
         if node.concept == "have-03" and denied is not None and words[denied].lower == "without":
-            anchors[node.k] = denied
+            anchors[node.position] = denied
         # "The cat is in the house": the last copula before the place.
         elif node.concept == "be-located-at-91":
             place = below.get("ARG2", max(below.values(), default=0))
             before = [i for i in copulas if i < place]
             if before:
-                anchors[node.k] = before[-1]
+                anchors[node.position] = before[-1]
 
 
 def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors: Mapping[int, int]) -> bool:
@@ -245,9 +251,9 @@ def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors
     return (
         # "Oh, he left!": the mode comes from "Oh", not from the exclamation mark.
         node.value == "expressive"
-        and node.up is not None
-        and node.up in anchors
-        and words[anchors[node.up]].tag == "UH"
+        and node.parent is not None
+        and node.parent in anchors
+        and words[anchors[node.parent]].tag == "UH"
     )
 
 
@@ -290,17 +296,17 @@ def _around(graph: AmrGraph) -> Mapping[int, list[int]]:
 def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[int, int]) -> None:
     """Align nodes with the word of their first aligned child, and constants with that of their parent."""
     for node in graph.nodes:
-        if node.k in anchors or node.concept in UNWORDED:
+        if node.position in anchors or node.concept in UNWORDED:
             continue
         # "-" of :polarity, without a word such as "not", belongs to the word of its parent: "unhappy".
         if node.concept is None or node.concept in _WITH_PARENT:
-            if node.up is not None and node.up in anchors:
-                anchors[node.k] = anchors[node.up]
+            if node.parent is not None and node.parent in anchors:
+                anchors[node.position] = anchors[node.parent]
             continue
-        below = [child.k for child in graph.children(node.k) if child.k in anchors]
-        for other in (*below[:1], *around[node.k]):
+        below = [child.position for child in graph.children(node.position) if child.position in anchors]
+        for other in (*below[:1], *around[node.position]):
             if other in anchors:
-                anchors[node.k] = anchors[other]
+                anchors[node.position] = anchors[other]
                 break
 
 

@@ -120,8 +120,8 @@ def arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
     Yields:
         Head, role and argument.
     """
-    tree = [(node.up or 0, node.role or "", node.k) for node in graph.nodes[1:]]
-    for up, role, to in (*tree, *((one.up, one.role, one.target) for one in graph.mentions)):
+    tree = [(node.parent or 0, node.role or "", node.position) for node in graph.nodes[1:]]
+    for up, role, to in (*tree, *((one.parent, one.role, one.target) for one in graph.mentions)):
         if role == "domain":
             yield to, "mod", up
         elif is_inverted(role):

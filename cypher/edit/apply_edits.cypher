@@ -1,10 +1,11 @@
 // Write the edits of variants, and link each edit to the node that it changes.
-// $edits: maps of variant (its id), step, at (graph id) and at_k (node number) of the node, and the properties of an Edit
+// $edits: maps of variant (its id), step, at (graph id) and at_position (node number) of the node, and the properties
+//   of an Edit
 // Columns: edits (number of edits written)
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})
-MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.at_k
+MATCH (n:AmrNode {amr: row.at}) WHERE n.position = row.at_position
 CREATE (v)-[:APPLIED {step: row.step}]->(e:Edit {
-  transform: row.transform, category: row.category, site: row.site, op: row.op, amr: row.amr, k: row.k,
+  transform: row.transform, category: row.category, site: row.site, op: row.op, amr: row.amr, position: row.position,
   role: row.role, concept: row.concept, value: row.value, copy_of: row.copy_of})-[:AT]->(n)
 RETURN count(*) AS edits

@@ -3,6 +3,6 @@
 // Columns: amrs (number of graphs linked)
 UNWIND $amrs AS row
 MATCH (v:Variant {id: row.of})
-MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0
+MATCH (n:AmrNode {amr: row.id}) WHERE n.position = 0
 CREATE (v)-[:MEANS]->(a:Amr)-[:TOP]->(n) SET a = row.properties
 RETURN count(*) AS amrs

@@ -1,11 +1,11 @@
 // Write frames that are antonyms of a word in its use as a verb: "love" gets hate-01.
 // $antonyms: maps of word (text of a term), used_as (id of a frame of the word that the antonym is for, or 'frame' for
-//   all frames of the word that are not in known), other (id of the antonym), said_of (kinds of things that the pair
+//   all frames of the word that are not in known), other (id of the antonym), modified_kinds (kinds of things that the pair
 //   applies to, or null), known (ids of those frames of the word that have their own antonyms)
 // Columns: antonyms (number of antonyms written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})
 MATCH (x:Frame {id: row.other})
 SET w.antonyms = true
-CREATE (w)-[:ANTONYM {used_as: row.used_as, said_of: row.said_of, known: row.known}]->(x)
+CREATE (w)-[:ANTONYM {used_as: row.used_as, modified_kinds: row.modified_kinds, known: row.known}]->(x)
 RETURN count(*) AS antonyms

@@ -1,10 +1,10 @@
 // Write words that are antonyms of a word: "old" gets "young".
-// $antonyms: maps of word (text of a term), used_as ('noun' or 'modifier'), other (text of the antonym), said_of (kinds
+// $antonyms: maps of word (text of a term), used_as ('noun' or 'modifier'), other (text of the antonym), modified_kinds (kinds
 //   of things that the pair applies to, or null)
 // Columns: antonyms (number of antonyms written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})
 MATCH (x:Term {text: row.other})
 SET w.antonyms = true
-CREATE (w)-[:ANTONYM {used_as: row.used_as, said_of: row.said_of}]->(x)
+CREATE (w)-[:ANTONYM {used_as: row.used_as, modified_kinds: row.modified_kinds}]->(x)
 RETURN count(*) AS antonyms

@@ -1,8 +1,8 @@
 // Link words to words that replace them on a scale: "monday" is linked to "thursday" on the scale "time".
-// $moves: maps of from and to (texts of terms in the store) and how (name of the scale)
+// $moves: maps of from and to (texts of terms in the store) and scale (its name)
 // Columns: moves (number of links written)
 UNWIND $moves AS row
 MATCH (a:Term {text: row.from})
 MATCH (b:Term {text: row.to})
-MERGE (a)-[:MOVES_TO {how: row.how}]->(b)
+MERGE (a)-[:ALTERNATIVE {scale: row.scale}]->(b)
 RETURN count(*) AS moves

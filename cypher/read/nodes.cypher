@@ -6,5 +6,5 @@ UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
 // AmrNode.amr is indexed, and subtrees are ranges from k to last, so that no path needs to be followed.
 MATCH (n:AmrNode {amr: $parts[i][j]})
-RETURN i AS part, collect([j, n.k, n.last, n.var, n.concept, n.value, n.up, n.role, n.pos,
+RETURN i AS part, collect([j, n.position, n.subtree_last, n.var, n.concept, n.value, n.parent, n.role, n.branch,
                            n.align, n.role_align, n.start, n.end]) AS nodes

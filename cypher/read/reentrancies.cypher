@@ -1,9 +1,9 @@
 // Return the reentrancies of graphs: roles whose target the PENMAN text introduces elsewhere.
 // $parts: lists of graph ids; one row is returned for each list with reentrancies
 // Columns: part (index in $parts), mentions (lists of index of the graph in its part, source, target, role, inverted,
-//          position, align, role_align)
+//          branch, align, role_align)
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
 MATCH (n:AmrNode {amr: $parts[i][j]})-[r:ROLE]->(m:AmrNode)
 WHERE r.reentrant
-RETURN i AS part, collect([j, n.k, m.k, r.role, r.inverted, r.pos, r.align, r.role_align]) AS mentions
+RETURN i AS part, collect([j, n.position, m.position, r.role, r.inverted, r.branch, r.align, r.role_align]) AS mentions

@@ -6,8 +6,8 @@
 //          dialogue)
 UNWIND $amrs AS amr
 MATCH (n:AmrNode {amr: amr})
-WHERE n.topic AND n.sort <> '' OR n.portable
-WITH amr, [n.k, n.sentence, n.concept, coalesce(n.sort, ''),
-           CASE WHEN n.open_to IS NULL OR NOT n.sort IN n.takes THEN n.concept ELSE n.sort END,
-           coalesce(n.portable, false)] AS node, n.k AS k ORDER BY amr, k
+WHERE n.topical AND n.noun_class <> '' OR n.context_free
+WITH amr, [n.position, n.sentence_top, n.concept, coalesce(n.noun_class, ''),
+           CASE WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences THEN n.concept ELSE n.noun_class END,
+           coalesce(n.context_free, false)] AS node, n.position AS position ORDER BY amr, position
 RETURN amr, collect(node) AS nodes

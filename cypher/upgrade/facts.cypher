@@ -6,6 +6,6 @@ MATCH (a:Amr {id: row.amr})
 SET a.foreign = row.foreign
 WITH row
 MATCH (n:AmrNode {amr: row.amr})
-WITH n, row.facts[n.k] AS facts
+WITH n, row.facts[n.position] AS facts
 SET n += facts
 RETURN count(n) AS nodes

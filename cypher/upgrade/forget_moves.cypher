@@ -1,7 +1,7 @@
-// Delete the MOVES_TO relationships that start at words.
+// Delete the ALTERNATIVE relationships that start at words.
 // $words: texts of terms
 // Columns: words (number of relationships deleted)
 UNWIND $words AS word
-MATCH (:Term {text: word})-[m:MOVES_TO]->(:Term)
+MATCH (:Term {text: word})-[m:ALTERNATIVE]->(:Term)
 DELETE m
 RETURN count(*) AS words

@@ -12,6 +12,6 @@ SET f.classes = CASE WHEN f.classes = $empty THEN [] ELSE f.classes END,
   f.roles = CASE WHEN f.roles = $empty THEN [] ELSE f.roles END
 WITH DISTINCT t
 OPTIONAL MATCH (t)-[o:OPPOSITE|ANTONYM]->()
-SET o.said_of = CASE WHEN o.said_of = $empty THEN [] ELSE o.said_of END,
+SET o.modified_kinds = CASE WHEN o.modified_kinds = $empty THEN [] ELSE o.modified_kinds END,
   o.known = CASE WHEN o.known = $empty THEN [] ELSE o.known END
 RETURN count(DISTINCT t) AS terms

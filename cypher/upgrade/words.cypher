@@ -1,7 +1,7 @@
 // Write the properties of terms that come from the lexicon.
-// $terms: maps of text, form, classes, goods and sort
+// $terms: maps of text, form, classes, physical_object and noun_class
 // Columns: terms (number of terms found)
 UNWIND $terms AS row
 MATCH (t:Term {text: row.text})
-SET t.form = row.form, t.classes = row.classes, t.goods = row.goods, t.sort = row.sort
+SET t.form = row.form, t.classes = row.classes, t.physical_object = row.physical_object, t.noun_class = row.noun_class
 RETURN count(*) AS terms

@@ -111,11 +111,11 @@ class _Alignment:
         for node in graph.nodes:
             # The neighbours of a node are its parent and its children. If it is mentioned elsewhere in the
             # graph (a reentrancy), the parents of the mentions are neighbours, too.
-            if node.up is not None:
-                self.around[node.k].append(node.up)
-                self.around[node.up].append(node.k)
+            if node.parent is not None:
+                self.around[node.position].append(node.parent)
+                self.around[node.parent].append(node.position)
         for mention in graph.mentions:
-            self.around[mention.target].append(mention.up)
+            self.around[mention.target].append(mention.parent)
 
     def settled(self) -> dict[int, Span]:
         """Align all nodes and return their spans, by node number."""
@@ -124,9 +124,9 @@ class _Alignment:
             if node.concept == "name":
                 self._settle_name(node)
         pending = {
-            node.k: found
+            node.position: found
             for node in self.graph.nodes
-            if node.k not in self.spans and (found := self._candidates(node))
+            if node.position not in self.spans and (found := self._candidates(node))
         }
         for k, candidates in list(pending.items()):
             span, score = candidates[0]
@@ -187,16 +187,16 @@ class _Alignment:
 
     def _settle_name(self, node: AmrNode) -> None:
         """Align a name with the first sequence of tokens that spells it."""
-        parts = [c for c in self.graph.children(node.k) if c.role and _CONNECTIVE.match(c.role)]
+        parts = [c for c in self.graph.children(node.position) if c.role and _CONNECTIVE.match(c.role)]
         words = [(part.value or part.concept or "").strip('"').lower() for part in parts]
-        if not words or node.up is None:
+        if not words or node.parent is None:
             return
         for start in range(len(self.tokens) - len(words) + 1):
             span = (start, start + len(words))
             if self.tokens[start : span[1]] == words and self._is_free(span):
                 for at, part in enumerate(parts, start):
-                    self._take(part.k, (at, at + 1))
-                self._take(node.k, span)
+                    self._take(part.position, (at, at + 1))
+                self._take(node.position, span)
                 return
 
     def _words(self, keys: Iterable[tuple[str, float]]) -> list[Candidate]:
@@ -224,12 +224,12 @@ class _Alignment:
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
         """Align a negation with the word that contains it, if no separate word expresses it: *unlucky*."""
-        parent = self.graph.nodes[node.up] if node.up is not None else None
+        parent = self.graph.nodes[node.parent] if node.parent is not None else None
         if candidates or parent is None or parent.concept is None or node.value != "-":
             return
         for span, _ in self._candidates(parent):
             if NEGATIVE_PREFIX.search(self.tokens[span[0]]):
-                self.spans[node.k] = span
+                self.spans[node.position] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
         """Return the candidates of a node with a concept."""
@@ -240,7 +240,7 @@ class _Alignment:
         if concept == "amr-unknown":
             # A yes/no question (``:polarity amr-unknown``) has no question word, so that no candidate is
             # returned.
-            parent = self.graph.nodes[node.up].concept if node.up is not None else None
+            parent = self.graph.nodes[node.parent].concept if node.parent is not None else None
             usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
             fitting = _WH_BY_PARENT.get(parent or "", usual)
             # The question word that fits the role gets a bonus: "where" for ``:location``, "when" for
@@ -295,20 +295,20 @@ class _Alignment:
         """
         # Visit children before their parents, so that a parent can share tokens that its child has just got.
         for node in reversed(self.graph.nodes):
-            if node.k in self.spans or node.concept is None:
+            if node.position in self.spans or node.concept is None:
                 continue
-            for child in self.graph.children(node.k):
-                if child.k not in self.spans:
+            for child in self.graph.children(node.position):
+                if child.position not in self.spans:
                     continue
                 role = child.role or ""
                 bears_name = child.concept == "name"
                 plays_role = bool(_SHARES.match(node.concept)) and (
                     role.endswith("-of") or role in ("mod", "ARG2", "weekday", "month", "dayperiod", "value")
                 )
-                word = self.tokens[self.spans[child.k][0]]
+                word = self.tokens[self.spans[child.position][0]]
                 made = role.endswith("-of") and child.concept is not None and "NOUN" in readings(word)
                 if bears_name or plays_role or (made and word.endswith(_NOMINAL_ENDINGS)):
-                    self.spans[node.k] = self.spans[child.k]
+                    self.spans[node.position] = self.spans[child.position]
                     break
 
 
@@ -372,9 +372,11 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     by_triple: dict[tuple[str, str, str], int] = {}
     for node in graph.nodes:
         if node.var is not None and node.concept is not None:
-            by_triple[node.var, ":instance", node.concept] = node.k
-        elif node.up is not None and node.value is not None:
-            by_triple.setdefault((graph.nodes[node.up].var or "", f":{node.role}", node.value), node.k)
+            by_triple[node.var, ":instance", node.concept] = node.position
+        elif node.parent is not None and node.value is not None:
+            by_triple.setdefault(
+                (graph.nodes[node.parent].var or "", f":{node.role}", node.value), node.position
+            )
     spans: dict[int, Span] = {}
     for triple, marks in aligned.epidata.items():
         indices = {at for mark in marks if type(mark).__name__ == "Alignment" for at in mark.indices}

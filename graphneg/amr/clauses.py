@@ -74,7 +74,7 @@ class Clauses:
                 if (leads and (role == "ARG1" or role.startswith(("snt", "op")))) or (
                     replies and role == "ARG2"
                 ):
-                    pending.append((child.k, is_main and joins))
+                    pending.append((child.position, is_main and joins))
         self.heads.sort()
 
     @cached_property
@@ -83,7 +83,13 @@ class Clauses:
         heads = set(self.heads)
         found: list[int | None] = []
         for node in self._of.nodes:
-            found.append(node.k if node.k in heads else None if node.up is None else found[node.up])
+            found.append(
+                node.position
+                if node.position in heads
+                else None
+                if node.parent is None
+                else found[node.parent]
+            )
         return found
 
     def facts(self, k: int) -> dict[str, Any]:
@@ -97,7 +103,7 @@ class Clauses:
         """
         reading, below, clause = self._of, self._of.children[k], self.does(k)
         modal = reading.is_a(k, "modal")
-        inner = [at for child in below for at in self._nots(child.k)]
+        inner = [at for child in below for at in self._nots(child.position)]
         # The negation that denies a clause is at its head: "I can't go" is ``(p / possible-01 :polarity -
         # ...)``. If the head is a modal, the negation may also be at the verb below it: ``(p / possible-01
         # :ARG1 (g / go-02 :polarity -))``.
@@ -105,17 +111,21 @@ class Clauses:
         # In "Nobody came" and "I never go", a word other than "not" makes the clause negative.
         in_words = any("negative" in reading.lexicon.of(child.label) for child in below)
         found: dict[str, Any] = {
-            "clause": clause,
-            "main": k in self.main,
+            "clause_type": clause,
+            "main_clause": k in self.main,
             "negated": in_words or bool(inner) or any(child.role == "polarity" for child in below),
             "modal": modal,
-            "denied_by": denying[0] if denying and clause in _DENIABLE else None,
-            "asked_by": next((c.k for c in below if c.role == "polarity" and c.label == "amr-unknown"), None),
-            "ordered_by": next((c.k for c in below if c.role == "mode" and c.label == "imperative"), None),
-            "stands": self._stands(k),
+            "negation_position": denying[0] if denying and clause in _DENIABLE else None,
+            "question_position": next(
+                (c.position for c in below if c.role == "polarity" and c.label == "amr-unknown"), None
+            ),
+            "imperative_position": next(
+                (c.position for c in below if c.role == "mode" and c.label == "imperative"), None
+            ),
+            "repeatable": self._stands(k),
         }
-        if found["main"] and clause != "formula":
-            found["acts"] = self._acts(k, found) or None
+        if found["main_clause"] and clause != "formula":
+            found["alternative_acts"] = self._acts(k, found) or None
         return found
 
     def _acts(self, k: int, known: dict[str, Any]) -> list[str]:
@@ -130,16 +140,16 @@ class Clauses:
         """
         reading, below = self._of, self._of.children[k]
         # A question can become a statement: "Do you go?" -> "You go."
-        if known["asked_by"] is not None:
+        if known["question_position"] is not None:
             return ["tell"]
         # An order can become a statement or a request: "Go" -> "You go", "Will you go?" A negative order
         # ("Don't go") cannot become a question, because that needs a second ``:polarity``.
-        if known["ordered_by"] is not None:
+        if known["imperative_position"] is not None:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
         is_opinion = reading.is_a(k, "opinion") and (agent or "i") == "i"
         # "I think it is late": speakers neither ask nor doubt what they think themselves.
-        if known["clause"] not in _TOLD or is_opinion:
+        if known["clause_type"] not in _TOLD or is_opinion:
             return []
         if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
             return []
@@ -192,28 +202,30 @@ class Clauses:
 
     def _is_beside(self, k: int, other: int) -> bool:
         """Return whether the node ``other`` is below the node ``k`` or has the same parent."""
-        up = self._of.nodes[other].up
+        up = self._of.nodes[other].parent
         return (
-            other in self._of.inside(k) or (up is not None and up == self._of.nodes[k].up) or other == k == 0
+            other in self._of.inside(k)
+            or (up is not None and up == self._of.nodes[k].parent)
+            or other == k == 0
         )
 
     def _nots(self, k: int) -> list[int]:
         """Return the numbers of the negations directly under a node."""
-        return [c.k for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
+        return [c.position for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
         """Return whether a clause is short, has no verb of speech and no long subordinate clause."""
         node = self._of.nodes[k]
         # "When it rained I stayed" does not become a question: the subordinate clause would come before it.
-        heavy = any(c.role in _CLAUSAL and c.last > c.k + 1 for c in self._of.children[k])
-        return node.last - k < LONG and not self._of.is_a(k, "speech") and not heavy
+        heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._of.children[k])
+        return node.subtree_last - k < LONG and not self._of.is_a(k, "speech") and not heavy
 
     def _stands(self, k: int) -> str | None:
         """Return whether the sentence of a clause could be said again in a later turn.
 
         Returns:
-            ``alone`` if it can be repeated anywhere in the dialogue. ``here`` if it contains an anaphor such
-            as "she" or "there", so that it must be repeated soon. None if it cannot be repeated.
+            ``anywhere`` if it can be repeated anywhere in the dialogue. ``nearby`` if it contains an anaphor
+            such as "she" or "there", so that it must be repeated soon. None if it cannot be repeated.
         """
         reading = self._of
         top = reading.sentences[k]
@@ -235,7 +247,11 @@ class Clauses:
         # Asides such as "I mean" are not statements.
         if sum(head in self.main for head in heads) > 1 or any(reading.is_a(at, "aside") for at in heads):
             return None
-        return "here" if any(reading.is_a(at, "anaphor", "pointer") for at in reading.whole(top)) else "alone"
+        return (
+            "nearby"
+            if any(reading.is_a(at, "anaphor", "pointer") for at in reading.whole(top))
+            else "anywhere"
+        )
 
     def is_event(self, k: int) -> bool:
         """Return whether a clause is about an event, which happens at some time.
@@ -284,7 +300,7 @@ class Clauses:
         # In "Your neighbours might" and "My sister did", the only argument of the auxiliary is the subject,
         # not an action.
         auxiliary = reading.is_a(k, "modal") or reading.labels[k] == "do-02"
-        return auxiliary and len(core) == 1 and not reading.is_frame[core[0].k]
+        return auxiliary and len(core) == 1 and not reading.is_frame[core[0].position]
 
     def is_detail(self, k: int) -> bool:
         """Return whether a node tells a circumstance of the main predicate: when, where, how or why.
@@ -296,12 +312,12 @@ class Clauses:
             True if the node has the role of a circumstance, is at most two roles below the top, and contains
             no question.
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
+        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         # A constant, such as a number, is not a circumstance.
         if role not in _DETAILS or reading.nodes[k].concept is None or up is None:
             return False
         # Only nodes that are at most two roles below the top are details of the main predicate.
-        if up != 0 and reading.nodes[up].up != 0:
+        if up != 0 and reading.nodes[up].parent != 0:
             return False
         done = reading.is_frame[up] and not reading.is_a(up, "reified")
         return (role in ("time", "location") or done) and not any(

@@ -84,7 +84,7 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
         Pairs of a lemma and its weight. They cover strings, months, weekdays, ordinals, hours and negations.
     """
     value = (node.value or "").strip('"')
-    parent = graph.nodes[node.up] if node.up is not None else None
+    parent = graph.nodes[node.parent] if node.parent is not None else None
     if node.role == "polarity":
         return tuple((word, 9.0 - 0.1 * rank) for rank, word in enumerate(NEGATIVES)) if value == "-" else ()
     if node.role in _ROLE_WORDS or not value:

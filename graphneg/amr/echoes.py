@@ -41,7 +41,7 @@ class Saying:
     """The part of a node's meaning that is compared with other turns: a word and its arguments.
 
     Attributes:
-        k: The number of the node.
+        position: The number of the node.
         word: The lexeme of the node, or the words of a name or number.
         sentence: The number of the top of the sentence that contains the node.
         arguments: The words of its arguments. *i*, *you* and *we* are kept; other pronouns become ``*``.
@@ -49,7 +49,7 @@ class Saying:
         asks: Whether the node is the head of a question.
     """
 
-    k: int
+    position: int
     word: str
     sentence: int
     arguments: Arguments
@@ -67,23 +67,27 @@ def sayings(reading: Reading, known: Sequence[Mapping[str, object]]) -> list[Say
     Returns:
         The sayings in the order of their nodes. Nodes that say nothing that can be repeated have none.
     """
-    return [said for node in reading.nodes if (said := _saying(reading, node.k, known[node.k])) is not None]
+    return [
+        said
+        for node in reading.nodes
+        if (said := _saying(reading, node.position, known[node.position])) is not None
+    ]
 
 
 def _saying(reading: Reading, k: int, known: Mapping[str, object]) -> Saying | None:
     """Return what a node says, or None if it says nothing that can be repeated."""
     node, sentence = reading.nodes[k], reading.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
-    if "names" in known:
-        return Saying(k, f"{known['names']} {known['name']}", sentence, {})
+    if "entity_type" in known:
+        return Saying(k, f"{known['entity_type']} {known['entity_text']}", sentence, {})
     if node.concept is None or reading.is_a(k, "joining", "closed"):
         return None
     word = lexeme(node.concept)
-    if "clause" in known or known.get("asserts", "noun") != "noun":
+    if "clause_type" in known or known.get("opposable_as", "noun") != "noun":
         arguments = _arguments(reading, k)
-        asks = known.get("clause") == "question"
+        asks = known.get("clause_type") == "question"
         return Saying(k, word, sentence, arguments, "negated" in known, asks) if arguments else None
-    is_said = "noun" in known or "says_when" in known
+    is_said = "coarse_kind" in known or "temporal" in known
     return Saying(k, word, sentence, {}) if is_said else None
 
 
@@ -178,7 +182,7 @@ def _of_turn(
         if one.arguments and any(repeats(one, other) or repeats(other, one) for other in same):
             by.add(TURN)
         if by:
-            yield one.k, sorted(by)
+            yield one.position, sorted(by)
 
 
 def repeats(one: Saying, earlier: Saying) -> bool:
@@ -218,4 +222,4 @@ def _resolved(one: Saying, speaker: str, speakers: Sequence[str]) -> Saying:
         role: frozenset(" ".join(people.get(part, part) for part in word.split()) for word in words)
         for role, words in one.arguments.items()
     }
-    return Saying(one.k, one.word, one.sentence, arguments, one.denied, one.asks)
+    return Saying(one.position, one.word, one.sentence, arguments, one.denied, one.asks)

@@ -7,7 +7,7 @@ the lexicon and the text, so ``graphneg upgrade`` can compute them again when th
 
 Example: "I can't go" is ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))``. Node 0 is the head
 of the only clause. It gets ``clause: statement``, ``negated: true``, ``denied_by: 1`` and ``modal: true``.
-Nodes 2 and 3 get ``clause_of: 0``.
+Nodes 2 and 3 get ``clause_head: 0``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ Facts = dict[str, Any]
 """The property values of a node, by property name."""
 
 NAMES = (
-    "classes", "sentence", "clause_of", "clause", "main", "negated", "denied_by", "asked_by", "ordered_by",
-    "modal", "tense", "dated", "event", "acts", "stands", "portable", "asks", "detail", "depth",
-    "tied", "asserts", "roles", "said_of", "noun", "slot", "open_to", "phrase", "names", "name", "says_when",
-    "fixed", "number", "expletive", "handled", "named", "topic", "deixis", "said_in",
-    "parts", "questions", "only_asks", "orders", "wonders", "permits", "sort", "takes",
+    "classes", "sentence_top", "clause_head", "clause_type", "main_clause", "negated", "negation_position",
+    "question_position", "imperative_position", "modal", "tense", "time_bound", "undated_event",
+    "alternative_acts", "repeatable", "context_free", "asked_roles", "prunable_detail", "depth",
+    "reentrant_top", "opposable_as", "roles", "modified_kinds", "coarse_kind", "argument_type",
+    "substitutable_kind", "phrase", "entity_type", "entity_text", "temporal", "fixed_time", "time_number",
+    "expletive", "possessed_or_perceived", "has_name", "topical", "person_role", "pronoun_sentences",
+    "top_branches", "question_sentences", "only_questions", "has_imperative", "hedged", "has_modal",
+    "noun_class", "selectional_preferences",
 )  # fmt: skip
 """The names of all properties of ``AmrNode`` that this module computes."""
 
@@ -80,7 +83,7 @@ class _Facts:
 
     def all(self) -> list[Facts]:
         """Return the properties of each node, including those of sentences and of the graph at their tops."""
-        found = [self._node(node.k) for node in self.reading.nodes]
+        found = [self._node(node.position) for node in self.reading.nodes]
         for top in sorted({0, *self.reading.sentences}):
             found[top] |= self._sentence(top)
         found[0] |= self._graph()
@@ -90,15 +93,15 @@ class _Facts:
         """Return the properties of one node."""
         # A constant has no word class. It has properties only if it is a number, in a date or to be swapped.
         if self.reading.nodes[k].concept is None:
-            return _held({"number": self._times.number(k)} | self._swap(k))
+            return _held({"time_number": self._times.number(k)} | self._swap(k))
         return _held(
             {
                 "classes": sorted(self.reading.classes[k]),
-                "sentence": self.reading.sentences[k],
-                "clause_of": self._clauses.clause_of[k],
-                "says_when": self._times.says_when(k),
-                "fixed": self._times.is_fixed(k),
-                "detail": self._clauses.is_detail(k),
+                "sentence_top": self.reading.sentences[k],
+                "clause_head": self._clauses.clause_of[k],
+                "temporal": self._times.says_when(k),
+                "fixed_time": self._times.is_fixed(k),
+                "prunable_detail": self._clauses.is_detail(k),
             }
             | (self._head(k) if k in self._heads else {})
             | self._word(k)
@@ -112,7 +115,11 @@ class _Facts:
         # The property ``event`` marks clauses to which a time can be added. A clause with a time does not get
         # it.
         event = self._clauses.is_event(k) and not dated
-        known = self._clauses.facts(k) | {"tense": self._times.tense, "dated": dated, "event": event}
+        known = self._clauses.facts(k) | {
+            "tense": self._times.tense,
+            "time_bound": dated,
+            "undated_event": event,
+        }
         return _held(known)
 
     def _word(self, k: int) -> Facts:
@@ -121,62 +128,71 @@ class _Facts:
         if asserts is None:
             return {}
         said_of = self._nouns.said_of(k)
-        found: Facts = {"asserts": asserts, "said_of": said_of or None}
+        found: Facts = {"opposable_as": asserts, "modified_kinds": said_of or None}
         return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
         """Return the properties of a node as a noun or argument."""
         nouns = self._nouns
         found: Facts = {
-            "slot": nouns.slot(k),
-            "deixis": nouns.deixis(k),
-            "said_in": nouns.said_in(k),
+            "argument_type": nouns.slot(k),
+            "person_role": nouns.deixis(k),
+            "pronoun_sentences": nouns.said_in(k),
             "expletive": nouns.is_empty_it(k),
-            "handled": nouns.is_handled(k),
-            "named": nouns.is_named(k),
+            "possessed_or_perceived": nouns.is_handled(k),
+            "has_name": nouns.is_named(k),
         }
         if nouns.names_something(k):
-            found |= {"noun": nouns.general_kind(k), "open_to": nouns.open_to(k), "topic": nouns.is_topic(k)}
-            found |= {"sort": nouns.sort(k), "takes": nouns.takes(k) or None}
-        if found["slot"] is not None:
+            found |= {
+                "coarse_kind": nouns.general_kind(k),
+                "substitutable_kind": nouns.open_to(k),
+                "topical": nouns.is_topic(k),
+            }
+            found |= {"noun_class": nouns.sort(k), "selectional_preferences": nouns.takes(k) or None}
+        if found["argument_type"] is not None:
             found["phrase"] = nouns.phrase(k)
         return found
 
     def _swap(self, k: int) -> Facts:
         """Return the words of a name or number, and its type, within which it can be swapped."""
         swap = self._nouns.swap(k)
-        return {} if swap is None else {"names": swap[0], "name": swap[1]}
+        return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
     def _sentence(self, k: int) -> Facts:
         """Return the properties of the top of a sentence."""
         roles = [self.reading.roles[at] for at in self.reading.asked if at in self.reading.whole(k)]
-        return _held({"asks": roles or None, "portable": self._clauses.is_portable(k)})
+        return _held({"asked_roles": roles or None, "context_free": self._clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
         """Return the properties of the top that concern the whole graph."""
         mentions = self.reading.graph.mentions
         # A graph with a reentrancy at its top is not emptied, because the mention of the top would be lost.
-        tied = any(0 in (mention.up, mention.target) for mention in mentions)
-        sentences = [child.k for child in self.reading.children[0] if (child.role or "").startswith("snt")]
+        tied = any(0 in (mention.parent, mention.target) for mention in mentions)
+        sentences = [
+            child.position for child in self.reading.children[0] if (child.role or "").startswith("snt")
+        ]
         questions = [k for k in sentences if any(at in self.reading.whole(k) for at in self.reading.asked)]
         all_ask = bool(self.reading.asked) and len(questions) == len(sentences)
         return _held(
             {
-                "parts": [child.k for child in self.reading.children[0]] or None,
-                "questions": (questions if len(questions) < len(sentences) else []) or None,
+                "top_branches": [child.position for child in self.reading.children[0]] or None,
+                "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
                 # Short graphs of up to three nodes, such as "Why?", do not get this property.
-                "only_asks": all_ask and self.reading.size > 3,
+                "only_questions": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
-                "tied": tied,
-                "orders": any(
+                "reentrant_top": tied,
+                "has_imperative": any(
                     node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
                 ),
                 # "I hope", "I guess" and "Thank you" are about the speaker's own thoughts.
-                "wonders": any(
-                    node.concept == "i" and self.reading.is_a(node.up, "wondering", "thinking", "courtesy")
+                "hedged": any(
+                    node.concept == "i"
+                    and self.reading.is_a(node.parent, "wondering", "thinking", "courtesy")
                     for node in self.reading.nodes
                 ),
-                "permits": any(self.reading.is_a(node.k, "possibility") for node in self.reading.nodes),
+                "has_modal": any(
+                    self.reading.is_a(node.position, "possibility") for node in self.reading.nodes
+                ),
             }
         )
 

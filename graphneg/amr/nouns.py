@@ -58,7 +58,7 @@ class Nouns:
         self._of = reading
         # In "The engine started", the subject is neither a person nor a group.
         self._driven = {
-            node.up
+            node.parent
             for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
             if node.role == "ARG0" and node.concept is not None and not frame and kind not in _ACTORS
         }
@@ -92,7 +92,7 @@ class Nouns:
             such as ``person``.
         """
         kind = self._of.kinds[k]
-        return "thing" if "goods" in self._of.lexicon.of(kind) else kind
+        return "thing" if "physical-object" in self._of.lexicon.of(kind) else kind
 
     def slot(self, k: int) -> str | None:
         """Return what may replace an argument. Arguments in the same role with equal results can be swapped.
@@ -107,7 +107,7 @@ class Nouns:
         """
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
             return None
-        up = self._of.nodes[k].up
+        up = self._of.nodes[k].parent
         # For "solve a problem" and "learn a language", only another argument of the same verb fits.
         choosy = up is not None and self._of.is_a(up, "choosy", "learning") and self._of.roles[k] != "ARG0"
         only = f" {self._of.labels[up]}" if up is not None and choosy else ""
@@ -123,7 +123,7 @@ class Nouns:
         Returns:
             True if the node is such an argument.
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
+        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         if reading.nodes[k].concept is None or up is None:
             return False
         # In "I like tea and coffee", each conjunct counts as an argument. If ``and`` joins two sentences, it
@@ -135,7 +135,7 @@ class Nouns:
         # The arguments of a frame below ``person`` or ``thing`` are parts of a word, like the ``lamp`` of
         # *lamplighter*.
         nominal = reading.is_frame[up] and reading.roles[up].endswith("-of")
-        return not (nominal and reading.is_a(reading.nodes[up].up, "holder"))
+        return not (nominal and reading.is_a(reading.nodes[up].parent, "holder"))
 
     def _is_light(self, k: int) -> bool:
         """Return whether a subtree contains no question and, below a noun, no clause or long modifier."""
@@ -151,7 +151,7 @@ class Nouns:
 
     def _deed(self, k: int) -> str | None:
         """Return ``deed`` for an action that somebody wants, begins or learns; None for other nodes."""
-        reading, up = self._of, self._of.nodes[k].up
+        reading, up = self._of, self._of.nodes[k].parent
         # In "I want to swim", another action can replace *swim*.
         if not reading.roles[k].startswith("ARG") or not reading.is_a(up, "wanting"):
             return None
@@ -160,7 +160,7 @@ class Nouns:
 
     def _filler(self, k: int) -> str | None:
         """Return the kind of noun, or the entity concept, that may replace a node; None if nothing may."""
-        reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].up
+        reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].parent
         # Quoted words are kept: "They call him Tom", "He said goodbye". A person as the object of *use* or
         # *read* is kept, too, because it is a parser error.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
@@ -183,7 +183,7 @@ class Nouns:
             may replace the node: nouns for actions, states and times, vague nouns, nouns in other roles, and
             arguments of verbs that accept few nouns.
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
+        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         # Verbs such as *play* in "play the guitar" accept few nouns.
         is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
         if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
@@ -297,8 +297,8 @@ class Nouns:
 
     def _kinds(self, k: int) -> frozenset[str]:
         """Return the kinds of nouns that may replace a noun."""
-        if self._of.roles[k] == "ARG1" and self._of.is_a(self._of.nodes[k].up, "handling"):
-            return self._of.lexicon.members("goods") | {self._of.kinds[k]}
+        if self._of.roles[k] == "ARG1" and self._of.is_a(self._of.nodes[k].parent, "handling"):
+            return self._of.lexicon.members("physical-object") | {self._of.kinds[k]}
         return frozenset({self._of.kinds[k]})
 
     def asserts(self, k: int) -> str | None:
@@ -324,7 +324,7 @@ class Nouns:
         if role == "degree" or is_amount or (concept.startswith("good-") and self._greets):
             return None
         if reading.is_frame[k]:
-            up = reading.nodes[k].up
+            up = reading.nodes[k].parent
             # The graph of *teacher* is ``(p / person :ARG0-of (t / teach-01))``: ``teach-01`` is only a part
             # of this word.
             nominal = role.endswith("-of") and up is not None
@@ -371,7 +371,7 @@ class Nouns:
         """
         if self._of.labels[k] != "it":
             return False
-        dated = any(self._of.is_a(child.k, "telling-time") for child in self._of.children[k])
+        dated = any(self._of.is_a(child.position, "telling-time") for child in self._of.children[k])
         return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
@@ -379,7 +379,7 @@ class Nouns:
         reading = self._of
         if reading.is_a(above, "impersonal"):
             return True
-        others = [child.k for child in reading.children[above] if child.k != k]
+        others = [child.position for child in reading.children[above] if child.position != k]
         if reading.is_a(above, "telling-time"):
             # In "It's been five years", *it* is empty. In "The film is long: it is five hours long" it refers
             # to the film.
@@ -402,7 +402,7 @@ class Nouns:
             ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words.
             None also in thanks, because "You thank me" is not a natural change of "I thank you".
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
+        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         if not reading.is_a(k, "speaking") or reading.is_a(up, "thanking"):
             return None
         # In "my car" (``:poss i``) and "my brother" (``have-rel-role-91``), *I* is a possessor or relative,
@@ -425,7 +425,7 @@ class Nouns:
         if self.deixis(k) is None:
             return None
         tops = self._of.sentences
-        mentioned = sorted({tops[one.up] for one in self._of.graph.mentions if one.target == k})
+        mentioned = sorted({tops[one.parent] for one in self._of.graph.mentions if one.target == k})
         return list(dict.fromkeys([tops[k], *mentioned]))
 
     def swap(self, k: int) -> tuple[str, str] | None:
@@ -445,13 +445,15 @@ class Nouns:
             return self._number(k)
         # The name of an entity with a ``:wiki`` link is not swapped alone, because the link must fit the
         # name. Such an entity is swapped as a whole (see below).
-        if node.role == "name" and node.concept == "name" and node.up is not None:
-            return self._name(k, f"name {reading.labels[node.up]}") if not self._wiki(node.up) else None
+        if node.role == "name" and node.concept == "name" and node.parent is not None:
+            return (
+                self._name(k, f"name {reading.labels[node.parent]}") if not self._wiki(node.parent) else None
+            )
         # The entity may have no other children than its name and its link, because they might not fit the
         # new name.
         others = [child for child in reading.children[k] if child.role != "wiki"]
         if len(others) == 1 and others[0].role == others[0].concept == "name" and self._wiki(k):
-            return self._name(others[0].k, f"entity {reading.labels[k]}")
+            return self._name(others[0].position, f"entity {reading.labels[k]}")
         return None
 
     def _wiki(self, k: int) -> bool:

@@ -46,11 +46,11 @@ class MutableNode:
         key: The graph id and the node number before the edits; None for a new node or a mention.
         span: The token span of the node.
         target: The mentioned node; None if this is not a mention.
-        up: The parent; None for the top.
+        parent: The parent; None for the top.
         below: The children and mentions in written order.
-        k: The number of the node, set by `frozen`.
-        last: The highest number in the subtree, set by `frozen`.
-        pos: The position under the parent, set by `frozen`.
+        position: The number of the node, set by `frozen`.
+        subtree_last: The highest number in the subtree, set by `frozen`.
+        branch: The position under the parent, set by `frozen`.
     """
 
     role: str | None
@@ -62,11 +62,11 @@ class MutableNode:
     key: tuple[str, int] | None = None
     span: tuple[int, int] | None = None
     target: MutableNode | None = None
-    up: MutableNode | None = None
+    parent: MutableNode | None = None
     below: list[MutableNode] = field(default_factory=list["MutableNode"])
-    k: int = 0
-    last: int = 0
-    pos: int = 0
+    position: int = 0
+    subtree_last: int = 0
+    branch: int = 0
 
     def attach(self, child: MutableNode, at: int | None = None) -> None:
         """Add a child.
@@ -75,7 +75,7 @@ class MutableNode:
             child: The child.
             at: The position among the children; None adds the child at the end.
         """
-        child.up = self
+        child.parent = self
         self.below.insert(len(self.below) if at is None else at, child)
 
     def detach(self) -> int:
@@ -84,10 +84,10 @@ class MutableNode:
         Returns:
             The position that the node had among the children.
         """
-        assert self.up is not None
-        at = next(i for i, sibling in enumerate(self.up.below) if sibling is self)
-        del self.up.below[at]
-        self.up = None
+        assert self.parent is not None
+        at = next(i for i, sibling in enumerate(self.parent.below) if sibling is self)
+        del self.parent.below[at]
+        self.parent = None
         return at
 
     def copied(self) -> MutableNode:
@@ -126,17 +126,17 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         for k, _, var, concept, value, _, role, _, align, role_align in graph.nodes
     ]
     for before, node in zip(graph.nodes, mutable, strict=True):
-        if before.up is not None:
-            node.up = mutable[before.up]
-            node.up.below.append(node)
+        if before.parent is not None:
+            node.parent = mutable[before.parent]
+            node.parent.below.append(node)
     # An `AmrGraph` has its mentions in a separate list. Put them between the nodes, in written order.
-    order = {id(mutable[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
+    order = {id(mutable[node.position]): node.branch for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
         node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
         node.target = mutable[mention.target]
-        mutable[mention.up].attach(node)
-        order[id(node)] = mention.pos
-    for k in {mention.up for mention in graph.mentions}:
+        mutable[mention.parent].attach(node)
+        order[id(node)] = mention.branch
+    for k in {mention.parent for mention in graph.mentions}:
         mutable[k].below.sort(key=lambda node: order[id(node)])
     return {(graph.id, k): node for k, node in enumerate(mutable)}
 
@@ -159,28 +159,39 @@ def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
     for node in top.walk():
         # Nodes get a number and a position under their parent, mentions get only a position.
         if node.target is None:
-            node.k = node.last = len(placed)
+            node.position = node.subtree_last = len(placed)
             placed.append(node)
         else:
             mentioned.append(node)
         for pos, child in enumerate(node.below):
-            child.pos = pos
+            child.branch = pos
     _name_anew(placed)
     for node in reversed(placed):
-        if node.up is not None:
-            node.up.last = max(node.up.last, node.last)
+        if node.parent is not None:
+            node.parent.subtree_last = max(node.parent.subtree_last, node.subtree_last)
     nodes = tuple(
-        AmrNode(n.k, n.last, n.var, n.concept, n.value, n.up and n.up.k, n.role, n.pos, n.align, n.role_align)
+        AmrNode(
+            n.position,
+            n.subtree_last,
+            n.var,
+            n.concept,
+            n.value,
+            n.parent and n.parent.position,
+            n.role,
+            n.branch,
+            n.align,
+            n.role_align,
+        )
         for n in placed
     )
     mentions = [
-        Mention(m.up.k, m.role or "", m.pos, m.target.k, m.align, m.role_align)
+        Mention(m.parent.position, m.role or "", m.branch, m.target.position, m.align, m.role_align)
         for m in mentioned
-        if m.up and m.target
+        if m.parent and m.target
     ]
     mentions.sort(key=itemgetter(0, 2))
-    after = {node.key: node.k for node in placed if node.key is not None}
-    spans = {node.k: node.span for node in placed if node.span is not None}
+    after = {node.key: node.position for node in placed if node.key is not None}
+    spans = {node.position: node.span for node in placed if node.span is not None}
     return AmrGraph(original.id, nodes, tuple(mentions), (), spans), after
 
 
@@ -259,7 +270,7 @@ def overlaid(
         node these are the id and the number in the source graph.
     """
     if not edits:
-        return graph, {(graph.id, node.k): node.k for node in graph.nodes}
+        return graph, {(graph.id, node.position): node.position for node in graph.nodes}
     return _Tree(graph).under(edits, sources)
 
 
@@ -305,14 +316,14 @@ class _Tree:
             TransformError: There is no such node.
         """
         # The number -1 stands for the current top, which may be a new node above the original top.
-        if edit.k == -1:
+        if edit.position == -1:
             return self._top
-        key = (edit.copy_of or edit.amr, edit.k)
+        key = (edit.copy_of or edit.amr, edit.position)
         if key in self._mentioned:
             self._introduce(key)
         node = self._nodes.get(key)
         if node is None:
-            raise TransformError(f"{_name(edit)}: there is no node {edit.k}")
+            raise TransformError(f"{_name(edit)}: there is no node {edit.position}")
         return node
 
     def _set(self, edit: Edit) -> None:
@@ -362,7 +373,7 @@ class _Tree:
             TransformError: The node is the top.
         """
         node = self._at(edit)
-        parent = node.up
+        parent = node.parent
         if parent is None:
             raise TransformError(f"{_name(edit)}: the top can't be dropped")
         role = node.role
@@ -384,13 +395,13 @@ class _Tree:
             )
             if mention is None:
                 break
-            kept, parent = mention.target, mention.up
+            kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
             # Leave a mention at the old place of the moved node: a node above that place may be moved back to
             # the graph as well, and it must keep this argument.
             if kept is not gone:
-                assert kept.up is not None
-                kept.up.attach(MutableNode(kept.role, target=kept), kept.detach())
+                assert kept.parent is not None
+                kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())
             kept.role, kept.role_align = mention.role, mention.role_align
             parent.attach(kept, mention.detach())
             if kept is gone:
@@ -406,8 +417,10 @@ class _Tree:
             TransformError: The source is missing, is this graph itself, or was copied before.
         """
         source = sources.get(edit.from_amr or "")
-        if source is None or edit.from_k is None or not 0 <= edit.from_k < len(source.nodes):
-            raise TransformError(f"{_name(edit)}: there is no node {edit.from_amr}.{edit.from_k} to graft")
+        if source is None or edit.from_position is None or not 0 <= edit.from_position < len(source.nodes):
+            raise TransformError(
+                f"{_name(edit)}: there is no node {edit.from_amr}.{edit.from_position} to graft"
+            )
         if source.id == self._graph.id:
             raise TransformError(f"{_name(edit)}: a graft copies from another graph")
         node = self._at(edit)
@@ -415,11 +428,11 @@ class _Tree:
         # same graph, because these references would be ambiguous.
         if any(key[0] == source.id for key in self._nodes):
             raise TransformError(f"{_name(edit)}: {source.id} is grafted here already")
-        place = node if edit.role is not None else node.up
+        place = node if edit.role is not None else node.parent
         if place is not None:
             _refuse_constant(place, edit)
-        copy = mutable_nodes(source)[(source.id, edit.from_k)]
-        if copy.up is not None:
+        copy = mutable_nodes(source)[(source.id, edit.from_position)]
+        if copy.parent is not None:
             copy.detach()
         # Remove variables and alignments, which are valid only in the source graph.
         for inner in copy.walk():
@@ -496,10 +509,10 @@ class _Tree:
     def _put(self, new: MutableNode, old: MutableNode) -> None:
         """Put the node ``new`` into the place and the role of the node ``old``."""
         new.role, new.role_align = old.role, old.role_align
-        if old.up is None:
+        if old.parent is None:
             self._top = new
         else:
-            old.up.attach(new, old.detach())
+            old.parent.attach(new, old.detach())
 
     def _wrap(self, edit: Edit) -> None:
         """Insert a new node between a node and its parent.
@@ -519,7 +532,7 @@ class _Tree:
 
 def _name(edit: Edit) -> str:
     """Return the transform and the node of an edit as text for error messages."""
-    return f"{edit.transform} at {edit.amr}.{edit.k}"
+    return f"{edit.transform} at {edit.amr}.{edit.position}"
 
 
 def _atom(text: str, edit: Edit) -> str:

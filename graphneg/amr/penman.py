@@ -201,7 +201,7 @@ class _GraphReader:
                     k, last = old - skipped[old], last - skipped[last]
                     nodes.append(AmrNode(k, last, var, concept, value, above, role, pos, align, role_align))
         mentions.sort(key=itemgetter(0, 2))
-        spans = {node.k: span for node in nodes if (span := token_span(node.align)) is not None}
+        spans = {node.position: span for node in nodes if (span := token_span(node.align)) is not None}
         return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
 
     def _no_role(self, at: int) -> PenmanError:
@@ -398,19 +398,21 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
     branches: list[list[tuple[int, str, Any]]] = [[] for _ in graph.nodes]
     for mention in graph.mentions:
         target = (graph.nodes[mention.target].var or "") + (mention.align or "")
-        branches[mention.up].append((mention.pos, f":{mention.role}{mention.role_align or ''}", target))
+        branches[mention.parent].append(
+            (mention.branch, f":{mention.role}{mention.role_align or ''}", target)
+        )
     # Children have higher numbers than their parents. In reverse order all children are ready before their
     # parent, so that no recursion is needed.
     for node in reversed(graph.nodes):
         if node.value is not None:
             written: Any = node.value + (node.align or "")
         else:
-            below = branches[node.k]
+            below = branches[node.position]
             below.sort(key=itemgetter(0))
             written = (node.var, [("/", f"{node.concept}{node.align or ''}"), *[b[1:] for b in below]])
-        if node.up is None:
+        if node.parent is None:
             return written
-        branches[node.up].append((node.pos, f":{node.role}{node.role_align or ''}", written))
+        branches[node.parent].append((node.branch, f":{node.role}{node.role_align or ''}", written))
     raise ValueError(f"graph {graph.id!r} has no top")
 
 

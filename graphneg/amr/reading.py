@@ -50,8 +50,8 @@ class Reading:
         self.roles = [node.role or "" for node in graph.nodes]
         self.children: list[list[AmrNode]] = [[] for _ in graph.nodes]
         for node in graph.nodes:
-            if node.up is not None:
-                self.children[node.up].append(node)
+            if node.parent is not None:
+                self.children[node.parent].append(node)
         self.classes = [frozenset[str]() if n.concept is None else lexicon.of(n.concept) for n in graph.nodes]
         for k, label in enumerate(self.labels):
             if label.endswith("-91") and graph.nodes[k].concept is not None:
@@ -83,7 +83,7 @@ class Reading:
         Returns:
             The numbers, without ``k`` itself.
         """
-        return range(k + 1, self.nodes[k].last + 1)
+        return range(k + 1, self.nodes[k].subtree_last + 1)
 
     def whole(self, k: int) -> range:
         """Return the numbers of a node and of all nodes below it.
@@ -94,7 +94,7 @@ class Reading:
         Returns:
             The numbers; the first is ``k``.
         """
-        return range(k, self.nodes[k].last + 1)
+        return range(k, self.nodes[k].subtree_last + 1)
 
     @cached_property
     def asked(self) -> list[int]:
@@ -113,8 +113,8 @@ class Reading:
             return [0] * self.size
         tops = [0] * self.size
         for child in self.children[0]:
-            for k in self.whole(child.k):
-                tops[k] = child.k
+            for k in self.whole(child.position):
+                tops[k] = child.position
         return tops
 
     @cached_property
@@ -147,8 +147,10 @@ class Reading:
     @cached_property
     def edges(self) -> list[tuple[int, str, int]]:
         """All edges, reentrancies included, as ``(predicate, role, argument)`` without inverse roles."""
-        written = [(node.up, node.role or "", node.k) for node in self.nodes if node.up is not None]
-        written += [(mention.up, mention.role, mention.target) for mention in self.graph.mentions]
+        written = [
+            (node.parent, node.role or "", node.position) for node in self.nodes if node.parent is not None
+        ]
+        written += [(mention.parent, mention.role, mention.target) for mention in self.graph.mentions]
         return [
             # An inverse role such as ``:ARG0-of`` is written at the argument: exchange the two ends.
             (below, role[:-3], above) if is_inverted(role) else (above, role, below)

@@ -165,9 +165,12 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     instances = [
         ("instance", node.var or "", node.concept) for node in graph.nodes if node.concept is not None
     ]
-    branches = [(node.up, node.pos, node.role or "", node) for node in graph.nodes if node.up is not None]
+    branches = [
+        (node.parent, node.branch, node.role or "", node) for node in graph.nodes if node.parent is not None
+    ]
     branches += [
-        (mention.up, mention.pos, mention.role, graph.nodes[mention.target]) for mention in graph.mentions
+        (mention.parent, mention.branch, mention.role, graph.nodes[mention.target])
+        for mention in graph.mentions
     ]
     attributes: list[Triple] = []
     relations: list[Triple] = []
@@ -178,9 +181,9 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
         if target.value is not None:
             attributes.append((role, names[up], target.value))
         elif inverse is not None:
-            relations.append((inverse, names[target.k], names[up]))
+            relations.append((inverse, names[target.position], names[up]))
         else:
-            relations.append((role, names[up], names[target.k]))
+            relations.append((role, names[up], names[target.position]))
     attributes.append((_TOP, names[0], "top"))
     return Triples(instances, [*dict.fromkeys(attributes)], [*dict.fromkeys(relations)])
 

@@ -1,6 +1,6 @@
 """Find the time expressions of a graph, the clauses that have a time, and the tense of a text.
 
-The transform ``retime`` replaces one time by another, or adds one. It needs to know which nodes express a
+The transform ``time_shift`` replaces one time by another, or adds one. It needs to know which nodes express a
 time, which of them can be replaced, and which tense the sentence has. AMR does not represent tense, so the
 tense is taken from the text.
 
@@ -48,9 +48,10 @@ class Times:
         self._of = reading
         self.tense = tense_of(text, reading.lexicon)
         self._bound = {
-            node.up
+            node.parent
             for node in reading.nodes
-            if node.up is not None and (node.role in _BOUND or reading.is_a(node.k, "adverb-of-time"))
+            if node.parent is not None
+            and (node.role in _BOUND or reading.is_a(node.position, "adverb-of-time"))
         }
 
     def is_dated(self, k: int) -> bool:
@@ -78,7 +79,7 @@ class Times:
             True for a time expression or a part of one.
         """
         reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
-        up = reading.nodes[k].up
+        up = reading.nodes[k].parent
         if role in _PARTS or label in _DATES:
             return True
         # In "from Monday to Friday", both operands of the span are times.
@@ -112,7 +113,7 @@ class Times:
             The number; for a clock time its hour (17 for "17:30"). None for other nodes.
         """
         node = self._of.nodes[k]
-        if node.value is None or node.up is None or self._of.labels[node.up] not in _DATES:
+        if node.value is None or node.parent is None or self._of.labels[node.parent] not in _DATES:
             return None
         if node.role in _COUNTED and _NUMBER.fullmatch(node.value):
             return int(node.value)

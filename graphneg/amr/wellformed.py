@@ -54,12 +54,12 @@ class Defect:
 
     Attributes:
         code: The type of the defect, a key of `CODES`.
-        k: The number of the node that has the defect.
+        position: The number of the node that has the defect.
         message: A description of the defect.
     """
 
     code: str
-    k: int
+    position: int
     message: str
 
 
@@ -95,20 +95,20 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
     Example:
         >>> from graphneg.amr.penman import parse_graph
         >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))
-        [Defect(code='double-polarity', k=0, message='like-01 has :polarity - 2 times')]
+        [Defect(code='double-polarity', position=0, message='like-01 has :polarity - 2 times')]
     """
     found: list[tuple[int, str, str]] = []
     branches: list[list[str]] = [[] for _ in graph.nodes]
     for node in graph.nodes:
-        found += [(node.k, *defect) for defect in _node_defects(node, frames)]
-        if node.up is not None:
-            branches[node.up].append(node.role or "")
+        found += [(node.position, *defect) for defect in _node_defects(node, frames)]
+        if node.parent is not None:
+            branches[node.parent].append(node.role or "")
     for mention in graph.mentions:
-        branches[mention.up].append(mention.role)
+        branches[mention.parent].append(mention.role)
     for node, roles in zip(graph.nodes, branches, strict=True):
         if roles or node.concept == "name":
-            found += [(node.k, *defect) for defect in _role_defects(node, roles, graph)]
-    edges = Counter((mention.up, mention.role, mention.target) for mention in graph.mentions)
+            found += [(node.position, *defect) for defect in _role_defects(node, roles, graph)]
+    edges = Counter((mention.parent, mention.role, mention.target) for mention in graph.mentions)
     for (up, role, target), count in edges.items():
         label = graph.nodes[up].label
         if count > 1:
@@ -138,7 +138,7 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
             yield FileDefect(name, error.line, id or "-", error.code, error.message)
             continue
         for defect in check(graph, frames):
-            yield FileDefect(name, lines[defect.k], id or "-", defect.code, defect.message)
+            yield FileDefect(name, lines[defect.position], id or "-", defect.code, defect.message)
 
 
 def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
@@ -188,7 +188,9 @@ def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[
     """Yield the defects of the roles under one node."""
     if roles.count("polarity") > 1:
         # A node may have both ``:polarity -`` and ``:polarity amr-unknown``: "Don't you like it?"
-        negations = sum(child.role == "polarity" and child.value == "-" for child in graph.children(node.k))
+        negations = sum(
+            child.role == "polarity" and child.value == "-" for child in graph.children(node.position)
+        )
         if negations > 1:
             yield "double-polarity", f"{node.label} has :polarity - {negations} times"
     if roles.count("mode") > 1:

@@ -9,8 +9,8 @@ Example::
 
     graphneg negatives --recipe all -o negatives.jsonl
     # One result is everyday/test/42#4~all.0.0. In turn 2, speaker A said "I charged it on Wednesday."
-    # The transform contradict changes A's turn 4 from "The tank is nearly full. I filled it yesterday." to
-    # "I did not charge it on Wednesday."
+    # The transform self_contradiction changes A's turn 4 from "The tank is nearly full. I filled it
+    # yesterday." to "I did not charge it on Wednesday."
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ _of_dialogues = panel("Which dialogues")
 @command(
     "graphneg negatives -o negatives.jsonl --recipe all --per-dialogue 3 --seed 0",
     "graphneg negatives --explain everyday/test/42#4~all.0.0",
-    "graphneg negatives -o - --transform negate --transform oppose --limit 100 | head",
-    "graphneg negatives --transform retime --debug-sites --limit 10",
+    "graphneg negatives -o - --transform polarity_flip --transform antonym_substitution --limit 100 | head",
+    "graphneg negatives --transform time_shift --debug-sites --limit 10",
     "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",
 )
 def negatives(
@@ -166,7 +166,7 @@ def negatives(
             )
         return
     if (out is None) == (explain is None):
-        raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
+        raise BadParameter("name an output with -o FILE (or -o -), or a negative with --explain ID")
     part = shard_of(shard)
     own = named_values(generator_options, "--option")
     # Only a few recipes use a generator, to which these options can be passed. All others edit graphs.
@@ -214,7 +214,7 @@ def negatives(
                 write_stream(made, out, unkept, overwrite=overwrite)
             # Divide by per_dialogue, because a skipped dialogue is counted once for each missing negative.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
-                note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
+                note(f"{counted(without, 'dialogue')} without AMR graphs: run graphneg parse")
             refuse_empty(made)
             # Show negatives by reading the file that was written. Standard output cannot be read, and the
             # file of a shard is incomplete.
@@ -243,7 +243,7 @@ def show_sites(
 
     known = load_transforms(folders)
     if unknown := [name for name in names if name not in known]:
-        raise InputError(f"no transform named {unknown[0]!r}; choose of {', '.join(known)}")
+        raise InputError(f"no transform named {unknown[0]!r}; choose one of {', '.join(known)}")
     ids = list(dialogue_ids(graph.store, replace(selection, with_graphs=True)))
     dialogues = [editable(dialogue) for dialogue in read_dialogues(graph.store, ids)]
     for name in names:
@@ -369,7 +369,7 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
     results().print(table)
     if edited := next((negative for negative in negatives if negative.amr), None):
         closely = f"graphneg negatives --explain {edited.id}"
-        results().print(f"[dim]One of them closely:[/] {closely}", soft_wrap=True)
+        results().print(f"[dim]One of them in detail:[/] {closely}", soft_wrap=True)
 
 
 def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:

@@ -222,7 +222,8 @@ class StoreOptions:
         """
         if not (making or self.exists):
             raise InputError(
-                f"there is no store at {self.name}: graphneg load CORPUS makes one, --store names another"
+                f"there is no store at {self.name}: create one with graphneg load CORPUS, or name another "
+                "with --store"
             )
         with messages().status(f"opening {self.name}"):
             import graphneg
@@ -289,9 +290,9 @@ class CorpusOptions:
         if count_dialogues(graph.store, every):
             return
         names = ", ".join((*every.corpora, *every.splits))
-        of, advice = " of " * bool(names) + names, "graphneg info lists what is, graphneg load brings more"
+        of, advice = " of " * bool(names) + names, "graphneg info lists the corpora, graphneg load adds more"
         if with_graphs:
-            of, advice = f"{of} with AMR graphs", "graphneg parse makes graphs"
+            of, advice = f"{of} with AMR graphs", "run graphneg parse"
         raise InputError(f"no dialogues{of} are in the {graph.store.description}: {advice}")
 
 
@@ -396,7 +397,7 @@ class WriterOptions:
         if not (self.served or self.base_url):
             if given or self.dry_run:
                 name = f"--{next(iter(given), 'dry_run').replace('_', '-')}"
-                raise InputError(f"{name} is for models that a server has: add --served or --base-url URL")
+                raise InputError(f"{name} needs a served model: add --served or --base-url URL")
             return own
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
             # Prices are refused without a cost limit. Set one that is never reached, since a dry run costs
@@ -423,7 +424,7 @@ class WriterOptions:
         with messages().status("counting what there is to ask"):
             counted = made.estimate()
         if counted is None:
-            raise InputError("this generator asks no server; leave out --served and --base-url")
+            raise InputError("this generator uses no server: remove --served and --base-url")
         note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
         if self.dry_run:
             return False

@@ -58,8 +58,8 @@ def snapshot(
     out: OutFile,
     part: list[str] | None = option(
         None,
-        "Include only the data for these transforms and generators: donors (graft), "
-        "utterances (insertion, replacement), shifts (perspective, counterfactual), sentences "
+        "Include only the data for these transforms and generators: donors (topical_statement), "
+        "utterances (insertion, replacement), shifts (perspective_substitution, counterfactual), sentences "
         "(overlap, hard), bank (random, bm25, semi-hard, token-substitution). Repeatable. "
         "Default: all; shifts only if there is a shift graph.",
         "PART",

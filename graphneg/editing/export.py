@@ -301,9 +301,9 @@ def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGra
 def _add_graph(whole: Any, graph: AmrGraph) -> None:
     """Add the nodes and roles of a graph to a network."""
     for node in graph.nodes:
-        whole.add_node(f"{graph.id}.{node.k}", label="AmrNode", concept=node.label)
-    edges = [(node.up, node.k, node.role or "") for node in graph.nodes if node.up is not None]
-    edges += [(mention.up, mention.target, mention.role) for mention in graph.mentions]
+        whole.add_node(f"{graph.id}.{node.position}", label="AmrNode", concept=node.label)
+    edges = [(node.parent, node.position, node.role or "") for node in graph.nodes if node.parent is not None]
+    edges += [(mention.parent, mention.target, mention.role) for mention in graph.mentions]
     for up, target, role in edges:
         # Edges lead from the predicate to the argument, even if the notation inverts the role (:ARG0-of).
         ends = (target, up) if is_inverted(role) else (up, target)

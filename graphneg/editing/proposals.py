@@ -61,9 +61,9 @@ OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
 NEEDS_DONORS = "donors"
 """Value of ``needs`` in the header of a transform that copies from other dialogues."""
 _KINDS: Mapping[str, type] = {
-    **dict.fromkeys(("k", "from_k", "score"), int),
+    **dict.fromkeys(("position", "from_position", "score"), int),
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
-    **dict.fromkeys(("site", "pool", "own", "target"), object),
+    **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
 
 
@@ -381,7 +381,7 @@ class StrangeFrames:
     def notes(self) -> list[str]:
         """Return a message for each pair of a transform and an unknown frame that it introduced."""
         return [
-            f"transform {name}: {frame} is no frame of PropBank, nor one that is loaded ({count:,} edits)"
+            f"transform {name}: {frame} is neither a PropBank frame nor a loaded frame ({count:,} edits)"
             for (name, frame), count in sorted(self._found.items())
         ]
 
@@ -449,8 +449,8 @@ class Proposal:
             row: Row of the query, which describes the edit.
         """
         self.rows.append(row)
-        if row.get("pool") is not None:
-            self.pool, self.own = str(row["pool"]), str(row.get("own"))
+        if row.get("swap_pool") is not None:
+            self.pool, self.own = str(row["swap_pool"]), str(row.get("content"))
         if row.get("target") is not None:
             self.target = cast("Target", row["target"])
         # The score of a site is the highest of its edits' scores.
@@ -522,7 +522,7 @@ def propose(
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
         of = graphs.get(id)
         if of is None:
-            raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
+            raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         found[id] = _grouped(transform, cast("list[Any]", edits), of, sources[id])
     return found
 
@@ -557,7 +557,7 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
     """Return the edit, changed so that its node gets the content of the proposal ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
-        return edit._replace(from_amr=gift.amr, from_k=gift.k)
+        return edit._replace(from_amr=gift.amr, from_position=gift.position)
     if edit.value is not None:
         return edit._replace(value=giver.own)
     return edit._replace(concept=giver.own)
@@ -570,12 +570,10 @@ def _grouped(
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:
-            raise TransformError(
-                f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds"
-            )
+            raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
         # A row without a site is a separate site, named after its node.
-        site = f"{row['amr']}.{row['k']}" if site is None else str(site)
+        site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)
         sites[site].add(row)
@@ -585,19 +583,19 @@ def _grouped(
 def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | None:
     """Return why a row is not a valid edit of these graphs, or None if it is valid."""
     if not isinstance(row, dict):
-        return f"a row is a map, and {row!r} is none"
+        return f"expected a map, got {row!r}"
     for name, value in cast("dict[str, Any]", row).items():
         # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
         if value is not None and not isinstance(value, _KINDS.get(name, ())):
             return f"{name} can't be {value!r}" if name in _KINDS else f"there is no key {name!r}"
     fields = cast("dict[str, Any]", row)
     if fields.get("op") not in OPERATIONS:
-        return f"op {fields.get('op')!r} is none of {', '.join(sorted(OPERATIONS))}"
-    if fields.get("k") is None or fields.get("amr") not in graphs:
-        return f"{fields.get('amr')!r}.{fields.get('k')!r} is no node of the dialogue"
+        return f"op {fields.get('op')!r} is not one of {', '.join(sorted(OPERATIONS))}"
+    if fields.get("position") is None or fields.get("amr") not in graphs:
+        return f"{fields.get('amr')!r}.{fields.get('position')!r} is not a node of the dialogue"
     if fields.get("target") not in (None, *TARGETS):
-        return f"target {fields['target']!r} is none of {', '.join(TARGETS)}"
+        return f"target {fields['target']!r} is not one of {', '.join(TARGETS)}"
     source = fields.get("from_amr")
     if source is not None and source not in sources:
-        return f"from_amr {source!r} is no graph of the dialogue, nor one of its donors"
+        return f"from_amr {source!r} is neither a graph of the dialogue nor one of its donors"
     return None

@@ -4,7 +4,7 @@ The recipe ``deam``, for example, draws one to four of DEAM's manipulations for 
 to any turns of a dialogue. The recipe ``contradiction`` draws one of three transforms and edits the response:
 
 >>> get_recipe("contradiction").transforms
-('negate', 'oppose', 'contradict')
+('polarity_flip', 'antonym_substitution', 'self_contradiction')
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Recipe:
         Example:
             >>> orders = [ALL.group_order(0, str(dialogue)) for dialogue in range(2000)]
             >>> first = [order[0] for order in orders]
-            >>> first.count(("corefer",)) > 4 * first.count(("negate",))
+            >>> first.count(("coreference_swap",)) > 4 * first.count(("polarity_flip",))
             True
         """
         lots = [
@@ -109,8 +109,10 @@ class Recipe:
             The number of applications, at least 1.
 
         Example:
-            >>> DEAM.times("disengage", 20), DEAM.times("disengage", 8), CONTRADICTION.times("negate", 20)
-            (4, 1, 1)
+            >>> DEAM.times("subtree_deletion", 20), DEAM.times("subtree_deletion", 8)
+            (4, 1)
+            >>> CONTRADICTION.times("polarity_flip", 20)
+            1
         """
         return max(1, turns // self.every[transform]) if transform in self.every else 1
 
@@ -130,11 +132,23 @@ class Recipe:
 DEAM = Recipe(
     name="deam",
     summary="one to four manipulations of a dialogue: contradiction, coreference, irrelevancy, engagement",
-    groups=(("negate", "oppose", "contradict"), ("corefer",), ("irrelevant",), ("disengage",)),
+    groups=(
+        ("polarity_flip", "antonym_substitution", "self_contradiction"),
+        ("coreference_swap",),
+        ("argument_swap",),
+        ("subtree_deletion",),
+    ),
     least=1,
     most=4,
     target="dialogue",
-    every={"negate": 10, "oppose": 10, "contradict": 10, "corefer": 7, "irrelevant": 10, "disengage": 5},
+    every={
+        "polarity_flip": 10,
+        "antonym_substitution": 10,
+        "self_contradiction": 10,
+        "coreference_swap": 7,
+        "argument_swap": 10,
+        "subtree_deletion": 5,
+    },
 )
 """The manipulations of DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based
 Semantic Manipulations", ACL, section 3). A manipulation is applied to as many turns as in the authors'
@@ -151,7 +165,7 @@ Departures from the paper:
 CONTRADICTION = Recipe(
     name="contradiction",
     summary="one contradiction: of what the speaker said before, or, in whole dialogues, of what follows",
-    groups=(("negate",), ("oppose",), ("contradict",)),
+    groups=(("polarity_flip",), ("antonym_substitution",), ("self_contradiction",)),
     least=1,
     most=1,
     target="response",
@@ -161,7 +175,7 @@ CONTRADICTION = Recipe(
 PERSPECTIVE = Recipe(
     name="perspective",
     summary="a reply moves to where another keyword of the post would lead",
-    groups=(("perspective",),),
+    groups=(("perspective_substitution",),),
     least=1,
     most=1,
     target="dialogue",
@@ -182,14 +196,15 @@ ALL = Recipe(
     groups=tuple(
         (name,)
         for name in (
-            "negate", "oppose", "contradict", "corefer", "irrelevant", "disengage",
-            "retime", "respeak", "restrat", "rename", "perspective", "graft",
+            "polarity_flip", "antonym_substitution", "self_contradiction", "coreference_swap",
+            "argument_swap", "subtree_deletion", "time_shift", "person_swap",
+            "dialogue_act_change", "entity_swap", "perspective_substitution", "topical_statement",
         )
     ),
     least=1,
     most=1,
     target="response",
-    weights={"contradict": 4, "respeak": 3, "graft": 2, "corefer": 6},
+    weights={"self_contradiction": 4, "person_swap": 3, "topical_statement": 2, "coreference_swap": 6},
 )  # fmt: skip
 """One edit by any transform. A transform has a higher weight if its negatives are more often fluent and
 wrong. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing Adversarial Negative
@@ -243,7 +258,7 @@ def get_recipe(name: str) -> Recipe:
         InputError: No recipe that edits graphs has this name.
     """
     if name not in RECIPES:
-        raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPE_NAMES)}")
+        raise InputError(f"no recipe named {name!r}; there are: {', '.join(RECIPE_NAMES)}")
     return RECIPES[name]
 
 
@@ -282,7 +297,7 @@ def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
         InputError: The recipe makes negatives with the other target.
     """
     if target not in (None, recipe.target):
-        raise InputError(f"recipe {recipe.name!r} makes wrong responses; target {target!r} is not for it")
+        raise InputError(f"recipe {recipe.name!r} makes wrong responses; its target can't be {target!r}")
 
 
 def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
@@ -299,8 +314,8 @@ def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
         InputError: ``transforms`` is empty.
 
     Example:
-        >>> recipe_of(["negate", "respeak"]).name
-        'negate+respeak'
+        >>> recipe_of(["polarity_flip", "person_swap"]).name
+        'polarity_flip+person_swap'
     """
     if not transforms:
         raise InputError("name at least one transform")

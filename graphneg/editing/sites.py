@@ -9,7 +9,7 @@ everything:
        5     3  UNWIND $dialogues AS d
       40     3  UNWIND d.turns AS t
      412     4  MATCH (n:AmrNode {amr: t.amr})
-      38     5  n.clause = 'order'             only orders
+      38     5  n.clause_type = 'order'             only orders
        0     6  n.negated = true               that are negated
 
 `trace_sites` takes a store, a transform and some dialogues, and returns a `SiteStep` for each line.

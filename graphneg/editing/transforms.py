@@ -9,9 +9,9 @@ name of the transform. The comment lines at its beginning are the header. A head
     // target: dialogue
     UNWIND $dialogues AS d UNWIND d.turns AS t
     MATCH (p:AmrNode {amr: t.amr})
-    WHERE p.event AND p.tense = 'past'
+    WHERE p.undated_event AND p.tense = 'past'
     RETURN d.id AS dialogue,
-           collect({amr: p.amr, k: p.k, op: 'add', role: 'time', concept: 'tomorrow'}) AS edits
+           collect({amr: p.amr, position: p.position, op: 'add', role: 'time', concept: 'tomorrow'}) AS edits
 
 `parse_transform` converts this text to a `Transform` with the name ``postpone``, the category ``C-time`` and
 the target ``dialogue``. Only ``category`` is required. The other keys are ``target``, ``source`` (the paper)

@@ -158,7 +158,7 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
             return Variant(id, {}, {}, f"ill-formed: {error}")
         # A swap of two equal subtrees, for example, changes nothing.
         if after.nodes == before.nodes and after.mentions == before.mentions:
-            return Variant(id, {}, {}, "unchanged: the edits leave the graph as it is")
+            return Variant(id, {}, {}, "unchanged: the edits do not change the graph")
         edited[amr] = EditedGraph(before, after, tuple(own))
         sources |= {edit.from_amr: graphs[edit.from_amr] for edit in own if edit.from_amr is not None}
     return Variant(id, edited, sources)
@@ -180,7 +180,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
                 "variant": plan.id,
                 "step": step,
                 "at": edit.copy_of or edit.amr,
-                "at_k": max(edit.k, 0),
+                "at_position": max(edit.position, 0),
             }
             given = {name: value for name, value in edit._asdict().items() if value is not None}
             edits[plan.id].append(tie | given)
@@ -217,8 +217,8 @@ def _write_new(
 
 def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
     """Raise an error that names the first edit whose node, or whose copied node, does not exist."""
-    ends = [(row, row["at"], row["at_k"]) for row in rows]
-    ends += [(row, row["from_amr"], row["from_k"]) for row in rows if "from_amr" in row]
+    ends = [(row, row["at"], row["at_position"]) for row in rows]
+    ends += [(row, row["from_amr"], row["from_position"]) for row in rows if "from_amr" in row]
     amrs = sorted({amr for _, amr, _ in ends})
     found = run(tx, "read/nodes", parts=[amrs])
     sizes = Counter(amrs[row[0]] for record in found for row in record["nodes"])
@@ -374,7 +374,7 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[st
                 "turn": turns[amr],
                 "transform": transform,
                 "category": group[0].category,
-                "node": address(edited.before, max(group[0].k, 0)),
+                "node": address(edited.before, max(group[0].position, 0)),
                 "before": "; ".join(dict.fromkeys(before for before, _ in shown)),
                 "after": "; ".join(dict.fromkeys(after for _, after in shown)),
             }
@@ -392,9 +392,9 @@ def address(graph: AmrGraph, k: int) -> str:
     """
     steps: list[str] = []
     node = graph.nodes[k]
-    while node.up is not None:
-        steps.append(str(node.pos + 1))
-        node = graph.nodes[node.up]
+    while node.parent is not None:
+        steps.append(str(node.branch + 1))
+        node = graph.nodes[node.parent]
     return ".".join(["1", *reversed(steps)])
 
 
@@ -410,8 +410,8 @@ def describe(graph: AmrGraph, k: int) -> str:
         constant, the constant itself.
     """
     node = graph.nodes[k]
-    branches = [(child.pos, child.role, child.label) for child in graph.children(k)]
-    branches += [(m.pos, m.role, graph.nodes[m.target].label) for m in graph.mentions if m.up == k]
+    branches = [(child.branch, child.role, child.label) for child in graph.children(k)]
+    branches += [(m.branch, m.role, graph.nodes[m.target].label) for m in graph.mentions if m.parent == k]
     branches.sort()
     parts = [node.label, *(f":{role} {label}" for _, role, label in branches[:SHOWN_BRANCHES])]
     if len(branches) > SHOWN_BRANCHES:
@@ -422,19 +422,19 @@ def describe(graph: AmrGraph, k: int) -> str:
 def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int]) -> tuple[str, str]:
     """Return descriptions of the edited node before and after the edit; for ``drop``, of its parent."""
     before, after = edited.before, edited.after
-    k = max(edit.k, 0)
+    k = max(edit.position, 0)
     # A dropped node is not in the edited graph. Show its parent, which loses a branch.
     if edit.op == "drop":
-        k = before.nodes[k].up or 0
+        k = before.nodes[k].parent or 0
     shown = describe(before, k)
     # A graft without a role takes the place of the node. Show the copied subtree afterwards.
     if edit.op == "graft" and edit.role is None:
-        place = places.get((edit.from_amr or "", edit.from_k or 0))
+        place = places.get((edit.from_amr or "", edit.from_position or 0))
     else:
         place = places.get((edit.amr, k))
     # After ``wrap``, show the new node above the edited one.
-    if edit.k == -1 or (place is not None and edit.op == "wrap"):
-        place = 0 if edit.k in (-1, 0) or place is None else after.nodes[place].up
+    if edit.position == -1 or (place is not None and edit.op == "wrap"):
+        place = 0 if edit.position in (-1, 0) or place is None else after.nodes[place].parent
     return shown, "" if place is None else describe(after, place)
 
 

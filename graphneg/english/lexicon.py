@@ -234,7 +234,7 @@ class Antonym(NamedTuple):
             that is not in ``known``, ``noun``, or ``modifier``.
         other: The replacement, a term or a frame id.
         is_frame: Whether ``other`` is a frame id and not a term.
-        said_of: Kinds of things to which the word must refer for the replacement, such as ``person``;
+        modified_kinds: Kinds of things to which the word must refer for the replacement, such as ``person``;
             ``None`` allows all.
         known: Frames of the word that have their own entries; only set if ``used_as`` is ``frame``.
     """
@@ -243,7 +243,7 @@ class Antonym(NamedTuple):
     used_as: str
     other: str
     is_frame: bool
-    said_of: list[str] | None
+    modified_kinds: list[str] | None
     known: list[str] | None = None
 
 

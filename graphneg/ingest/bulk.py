@@ -48,16 +48,19 @@ _NODES = {
     "Utterance": "id:ID(Utterance) turn:long speaker text key",
     "Response": "id:ID(Response) text label:long source",
     "Amr": "id:ID(Amr) source digest depth:long foreign:boolean metadata:string[]",
-    "AmrNode": "id:ID(AmrNode) amr k:long last:long var concept value frame:boolean kind up:long role "
-    "pos:long start:long end:long align role_align classes:string[] sentence:long clause_of:long clause "
-    "main:boolean negated:boolean denied_by:long asked_by:long ordered_by:long modal:boolean tense "
-    "dated:boolean event:boolean acts:string[] stands portable:boolean asks:string[] detail:boolean "
-    "depth:long tied:boolean asserts roles:string[] said_of:string[] noun slot open_to phrase names "
-    "name says_when:boolean fixed:boolean number:long expletive:boolean handled:boolean named:boolean "
-    "topic:boolean deixis said_in:long[] parts:long[] questions:long[] only_asks:boolean orders:boolean "
-    "wonders:boolean permits:boolean echo:string[] sort takes:string[]",
-    "Term": "text:ID(Term) form classes:string[] goods:boolean sort kind frames:boolean opposites:boolean "
-    "antonyms:boolean sentences:long spoken:long",
+    "AmrNode": "id:ID(AmrNode) amr position:long subtree_last:long var concept value frame:boolean kind "
+    "parent:long role branch:long start:long end:long align role_align classes:string[] sentence_top:long "
+    "clause_head:long clause_type main_clause:boolean negated:boolean negation_position:long "
+    "question_position:long imperative_position:long modal:boolean tense time_bound:boolean "
+    "undated_event:boolean alternative_acts:string[] repeatable context_free:boolean asked_roles:string[] "
+    "prunable_detail:boolean depth:long reentrant_top:boolean opposable_as roles:string[] "
+    "modified_kinds:string[] coarse_kind argument_type substitutable_kind phrase entity_type entity_text "
+    "temporal:boolean fixed_time:boolean time_number:long expletive:boolean possessed_or_perceived:boolean "
+    "has_name:boolean topical:boolean person_role pronoun_sentences:long[] top_branches:long[] "
+    "question_sentences:long[] only_questions:boolean has_imperative:boolean hedged:boolean "
+    "has_modal:boolean repeats:string[] noun_class selectional_preferences:string[]",
+    "Term": "text:ID(Term) form classes:string[] physical_object:boolean noun_class kind frames:boolean "
+    "opposites:boolean antonyms:boolean sentences:long spoken:long",
     "Frame": "id:ID(Frame) lemma roles:string[] classes:string[] descriptions:string[] aliases:string[]",
     "Sentence": "id:ID(Sentence) text source dialogue words:long content:long mood person:long opening "
     "finite:boolean plain:boolean rank:long terms:string[]",
@@ -71,13 +74,13 @@ _RELATIONSHIPS = {
     ("Utterance", "HAS_RESPONSE", "Response"): "",
     ("Utterance", "MEANS", "Amr"): "",
     ("Amr", "TOP", "AmrNode"): "",
-    ("AmrNode", "ROLE", "AmrNode"): "role pos:long inverted:boolean reentrant:boolean align role_align",
+    ("AmrNode", "ROLE", "AmrNode"): "role branch:long inverted:boolean reentrant:boolean align role_align",
     ("AmrNode", "LEXEME", "Term"): "",
     ("Frame", "LEXEME", "Term"): "",
-    ("Term", "OPPOSITE", "Term"): "relation language weight:double source said_of:string[]",
-    ("Term", "MOVES_TO", "Term"): "how",
-    ("Term", "ANTONYM", "Term"): "used_as said_of:string[]",
-    ("Term", "ANTONYM", "Frame"): "used_as said_of:string[] known:string[]",
+    ("Term", "OPPOSITE", "Term"): "relation language weight:double source modified_kinds:string[]",
+    ("Term", "ALTERNATIVE", "Term"): "scale",
+    ("Term", "ANTONYM", "Term"): "used_as modified_kinds:string[]",
+    ("Term", "ANTONYM", "Frame"): "used_as modified_kinds:string[] known:string[]",
     ("Sentence", "MENTIONS", "Term"): "score:double",
 }
 """The properties of each relationship type. The keys are the start label, the type and the end label."""
@@ -386,13 +389,16 @@ def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
     for row in index.named("SELECT * FROM terms"):
         # SQLite stores booleans as 0 and 1. In the store, such a property is true or missing.
-        flags = {name: True if row[name] else None for name in ("goods", "frames", "opposites", "antonyms")}
+        flags = {
+            name: True if row[name] else None
+            for name in ("physical_object", "frames", "opposites", "antonyms")
+        }
         tables.node("Term", row | flags | {"classes": json.loads(row["classes"])})
     for id, term, content in index.rows("SELECT id, term, content FROM frames"):
         tables.node("Frame", unpacked(content) | {"id": id})
         tables.relationship("Frame", "LEXEME", "Term", (id, term))
     for row in index.named("SELECT * FROM moves"):
-        tables.relationship("Term", "MOVES_TO", "Term", (row["start"], row["stop"]), row)
+        tables.relationship("Term", "ALTERNATIVE", "Term", (row["start"], row["stop"]), row)
     for row in index.named("SELECT * FROM opposites"):
         tables.relationship("Term", "OPPOSITE", "Term", (row["start"], row["stop"]), _with_lists(row))
     for row in index.named("SELECT * FROM antonyms"):
@@ -404,7 +410,7 @@ def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 
 
 def _with_lists(row: Row) -> Row:
-    lists = {name: json.loads(row[name]) for name in ("said_of", "known") if row.get(name) is not None}
+    lists = {name: json.loads(row[name]) for name in ("modified_kinds", "known") if row.get(name) is not None}
     return row | lists
 
 

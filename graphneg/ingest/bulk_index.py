@@ -34,15 +34,16 @@ CREATE TABLE IF NOT EXISTS dialogues (id TEXT UNIQUE, digest TEXT, content BLOB,
 CREATE TABLE IF NOT EXISTS graphs (id TEXT UNIQUE, said_in TEXT, digest TEXT, content BLOB);
 CREATE INDEX IF NOT EXISTS graphs_said_in ON graphs (said_in);
 CREATE TABLE IF NOT EXISTS sentences (id TEXT UNIQUE, text TEXT, content BLOB);
-CREATE TABLE IF NOT EXISTS terms (text TEXT PRIMARY KEY, form TEXT, classes TEXT, goods INT, sort TEXT,
-  kind TEXT, frames INT, opposites INT, antonyms INT, sentences INT, spoken INT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS moves (start TEXT, how TEXT, stop TEXT, UNIQUE (start, how, stop));
+CREATE TABLE IF NOT EXISTS terms (text TEXT PRIMARY KEY, form TEXT, classes TEXT, physical_object INT,
+  noun_class TEXT, kind TEXT, frames INT, opposites INT, antonyms INT, sentences INT, spoken INT)
+  WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS moves (start TEXT, scale TEXT, stop TEXT, UNIQUE (start, scale, stop));
 CREATE TABLE IF NOT EXISTS opposites (start TEXT, stop TEXT, relation TEXT, language TEXT, weight REAL,
-  source TEXT, said_of TEXT, UNIQUE (start, relation, language, stop));
+  source TEXT, modified_kinds TEXT, UNIQUE (start, relation, language, stop));
 CREATE INDEX IF NOT EXISTS opposites_end ON opposites (stop);
 CREATE TABLE IF NOT EXISTS frames (id TEXT PRIMARY KEY, lemma TEXT, term TEXT, content BLOB) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS frames_lemma ON frames (lemma);
-CREATE TABLE IF NOT EXISTS antonyms (word TEXT, other TEXT, used_as TEXT, said_of TEXT, known TEXT,
+CREATE TABLE IF NOT EXISTS antonyms (word TEXT, other TEXT, used_as TEXT, modified_kinds TEXT, known TEXT,
   frame INT);
 CREATE INDEX IF NOT EXISTS antonyms_word ON antonyms (word);
 CREATE TABLE IF NOT EXISTS entries (id TEXT PRIMARY KEY, name TEXT, cells TEXT) WITHOUT ROWID;
@@ -343,13 +344,13 @@ class BulkIndex:
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
             # Edges name their nodes by the index in the batch. Replace it by the node's number in its graph.
-            of[at["amr"]]["roles"].append(row | {"from": at["k"], "to": to["k"]})
+            of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(
                 "UPDATE terms SET kind = ? WHERE text = ? AND kind IS NULL", (row["kind"], row["text"])
             )
             for at in row["nodes"]:
-                of[nodes[at]["amr"]]["lexemes"].append([nodes[at]["k"], row["text"]])
+                of[nodes[at]["amr"]]["lexemes"].append([nodes[at]["position"], row["text"]])
         self._untied = of
         return _Answer()
 
@@ -402,14 +403,14 @@ class BulkIndex:
         return _Answer(found)
 
     def _nodes(self, parts: Sequence[Sequence[str]]) -> _Answer:
-        fields = ("k", "last", "var", "concept", "value", "up", "role", "pos")
+        fields = ("position", "subtree_last", "var", "concept", "value", "parent", "role", "branch")
         fields = (*fields, "align", "role_align", "start", "end")
         return self._in_parts(
             parts, "nodes", lambda graph: [[row.get(name) for name in fields] for row in graph["nodes"]]
         )
 
     def _reentrancies(self, parts: Sequence[Sequence[str]]) -> _Answer:
-        fields = ("from", "to", "role", "inverted", "pos", "align", "role_align")
+        fields = ("from", "to", "role", "inverted", "branch", "align", "role_align")
         return self._in_parts(
             parts,
             "mentions",
@@ -417,32 +418,39 @@ class BulkIndex:
         )
 
     def _echoes(self, graphs: Rows) -> _Answer:
-        of = {row["amr"]: row["echo"] for row in graphs}
+        of = {row["amr"]: row["repeats"] for row in graphs}
         for id, content in list(self._found("graphs", "content", of)):
             whole = unpacked(content)
             for node in whole["nodes"]:
-                node["echo"] = of[id].get(str(node["k"]))
+                node["repeats"] = of[id].get(str(node["position"]))
             self._tables.execute("UPDATE graphs SET content = ? WHERE id = ?", (packed(whole), id))
         return _Answer()
 
     # Words
 
     def _terms(self, terms: Rows) -> _Answer:
-        rows = [[r["text"], r["form"], json.dumps(r["classes"]), r["goods"], r["sort"]] for r in terms]
+        rows = [
+            [r["text"], r["form"], json.dumps(r["classes"]), r["physical_object"], r["noun_class"]]
+            for r in terms
+        ]
         # Like MERGE with ON CREATE SET in Cypher, this does not change existing terms.
-        into = "INSERT OR IGNORE INTO terms (text, form, classes, goods, sort) VALUES (?, ?, ?, ?, ?)"
+        columns = "text, form, classes, physical_object, noun_class"
+        into = f"INSERT OR IGNORE INTO terms ({columns}) VALUES (?, ?, ?, ?, ?)"
         self._tables.executemany(into, rows)
         return _Answer()
 
     def _words(self, terms: Rows) -> _Answer:
-        rows = [[r["form"], json.dumps(r["classes"]), r["goods"], r["sort"], r["text"]] for r in terms]
+        rows = [
+            [r["form"], json.dumps(r["classes"]), r["physical_object"], r["noun_class"], r["text"]]
+            for r in terms
+        ]
         self._tables.executemany(
-            "UPDATE terms SET form = ?, classes = ?, goods = ?, sort = ? WHERE text = ?", rows
+            "UPDATE terms SET form = ?, classes = ?, physical_object = ?, noun_class = ? WHERE text = ?", rows
         )
         return _Answer()
 
     def _moves(self, moves: Rows) -> _Answer:
-        rows = [[row["from"], row["how"], row["to"]] for row in moves]
+        rows = [[row["from"], row["scale"], row["to"]] for row in moves]
         self._tables.executemany("INSERT OR IGNORE INTO moves VALUES (?, ?, ?)", rows)
         return _Answer()
 
@@ -470,12 +478,12 @@ class BulkIndex:
     def _opposites(self, opposites: Rows) -> _Answer:
         before = self.amount("opposites")
         for row in opposites:
-            said_of = None if row["said_of"] is None else json.dumps(row["said_of"])
+            modified_kinds = None if row["modified_kinds"] is None else json.dumps(row["modified_kinds"])
             self._tables.execute(
                 "INSERT OR REPLACE INTO opposites VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(row[name] for name in ("start", "end", "relation", "language", "weight", "source")),
-                    said_of,
+                    modified_kinds,
                 ),
             )
             for end in ("start", "end"):
@@ -528,7 +536,9 @@ class BulkIndex:
 
     def _antonyms(self, antonyms: Rows, is_frame: bool = False) -> _Answer:
         for row in antonyms:
-            lists = (None if row[name] is None else json.dumps(row[name]) for name in ("said_of", "known"))
+            lists = (
+                None if row[name] is None else json.dumps(row[name]) for name in ("modified_kinds", "known")
+            )
             self._tables.execute(
                 "INSERT INTO antonyms VALUES (?, ?, ?, ?, ?, ?)",
                 (row["word"], row["other"], row["used_as"], *lists, is_frame),

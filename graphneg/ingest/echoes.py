@@ -73,7 +73,7 @@ def _rows(dialogue: StoredDialogue, said: Said) -> list[dict[str, Any]]:
     found = echoes([SaidTurn(speaker, said.get(amr, ())) for speaker, amr in turns])
     return [
         # Cypher allows only strings as the keys of maps.
-        {"amr": amr, "echo": {str(k): by for k, by in own.items()}}
+        {"amr": amr, "repeats": {str(k): by for k, by in own.items()}}
         for (_, amr), own in zip(turns, found, strict=True)
     ]
 

@@ -418,7 +418,7 @@ def _turn_number(cell: Any, row: Part) -> int:
     text = str(cell).strip().removesuffix(".0")
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise Refused(
-            f"turn {str(cell)[:20]!r} at {row.place} is no number; "
-            "--map turn= goes by time or the rows' order"
+            f"turn {str(cell)[:20]!r} at {row.place} is not a number; "
+            "--map turn= orders by time or by the rows"
         )
     return int(text)

@@ -8,7 +8,7 @@ nodes without an index look-up.
 >>> rows = GraphRows()
 >>> rows.add(parse_graph("(w / want-01 :ARG0 (b / boy))", "chats/all/1#0@penman"), "chats/all/1#0", GOLD, "")
 >>> rows.roles
-[{'from': 0, 'to': 1, 'inverted': False, 'pos': 0, 'role': 'ARG0'}]
+[{'from': 0, 'to': 1, 'inverted': False, 'branch': 0, 'role': 'ARG0'}]
 >>> rows.lexeme_rows()
 [{'text': 'boy', 'kind': 'person', 'nodes': [1]}, {'text': 'want', 'kind': 'other', 'nodes': [0]}]
 """
@@ -238,8 +238,13 @@ class GraphRows:
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
         found, self.said[graph.id] = facts_and_sayings(graph, text, self.lexicon)
         for node, known in zip(graph.nodes, found, strict=True):
-            row: Row = {"id": f"{graph.id}.{node.k}", "amr": graph.id, "k": node.k, "last": node.last}
-            row |= known | {"pos": node.pos}
+            row: Row = {
+                "id": f"{graph.id}.{node.position}",
+                "amr": graph.id,
+                "position": node.position,
+                "subtree_last": node.subtree_last,
+            }
+            row |= known | {"branch": node.branch}
             if node.concept is not None:
                 row["var"], row["concept"] = node.var, node.concept
                 if is_frame(node.concept):
@@ -248,26 +253,26 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
-                    # `lexemes` has indices in the batch, whereas `node.k` is the number in the graph.
-                    self.lexemes.setdefault(term, []).append(first + node.k)
+                    # `lexemes` has indices in the batch, whereas `node.position` is the number in the graph.
+                    self.lexemes.setdefault(term, []).append(first + node.position)
             else:
                 row["value"] = node.value
             if node.align is not None:
                 row["align"] = node.align
-            span = graph.spans.get(node.k)
+            span = graph.spans.get(node.position)
             if span is not None:
                 row["start"], row["end"] = span
             self.nodes.append(row)
-            if node.up is not None and node.role is not None:
-                row["role"], row["up"] = node.role, node.up
+            if node.parent is not None and node.role is not None:
+                row["role"], row["parent"] = node.role, node.parent
                 if node.role_align is not None:
                     row["role_align"] = node.role_align
-                self._role(first, node.up, node.k, node.role, {"pos": node.pos})
+                self._role(first, node.parent, node.position, node.role, {"branch": node.branch})
         for mention in graph.mentions:
             properties = {"align": mention.align, "role_align": mention.role_align}
-            properties |= {"pos": mention.pos, "reentrant": True}
+            properties |= {"branch": mention.branch, "reentrant": True}
             # In PENMAN notation, a reentrancy mentions a variable again. It is an edge, but not another node.
-            self._role(first, mention.up, mention.target, mention.role, properties)
+            self._role(first, mention.parent, mention.target, mention.role, properties)
 
     def mark_echoes(self, turns: Sequence[tuple[str, str]]) -> None:
         """Mark the nodes that repeat what was said in an earlier turn of the dialogue.
@@ -279,7 +284,7 @@ class GraphRows:
         found = echoes([SaidTurn(speaker, self.said[id]) for speaker, id in turns])
         for (_, id), own in zip(turns, found, strict=True):
             for k, by in own.items():
-                self.nodes[self._first[id] + k]["echo"] = by
+                self.nodes[self._first[id] + k]["repeats"] = by
 
     def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
         """Add an edge from predicate to argument, even if the PENMAN text has the inverse role."""
@@ -306,7 +311,11 @@ def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
         A row with the pair, the noun kinds of both words, and the kinds of things to which the pair applies.
     """
     start, end = opposite.start, opposite.end
-    known = {"start_kind": kind_of(start), "end_kind": kind_of(end), "said_of": lexicon.said_of(start, end)}
+    known = {
+        "start_kind": kind_of(start),
+        "end_kind": kind_of(end),
+        "modified_kinds": lexicon.said_of(start, end),
+    }
     return asdict(opposite) | known
 
 
@@ -320,16 +329,19 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
     Returns:
         A row with the term, its surface form, its word classes and its noun class.
     """
-    classes, goods = sorted(lexicon.of(text.replace(" ", "-"))), "goods" in lexicon.of(kind_of(text))
-    known = {"text": text, "form": form_of(text), "classes": classes, "goods": goods or None}
-    return known | {"sort": sort_of(text)}
+    classes, goods = (
+        sorted(lexicon.of(text.replace(" ", "-"))),
+        "physical-object" in lexicon.of(kind_of(text)),
+    )
+    known = {"text": text, "form": form_of(text), "classes": classes, "physical_object": goods or None}
+    return known | {"noun_class": sort_of(text)}
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
     """Return how words can be moved along scales, for example from one day of the week to another.
 
     >>> move_rows(["monday"], english())
-    [{'from': 'monday', 'how': 'time', 'to': 'thursday'}]
+    [{'from': 'monday', 'scale': 'time', 'to': 'thursday'}]
 
     Args:
         texts: The lemmas.
@@ -338,7 +350,9 @@ def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
     Returns:
         One row per word and scale. A word without a scale has no row.
     """
-    return [{"from": text, "how": how, "to": to} for text in texts for how, to in lexicon.moves.get(text, ())]
+    return [
+        {"from": text, "scale": how, "to": to} for text in texts for how, to in lexicon.moves.get(text, ())
+    ]
 
 
 def frame_row(frame: Frame, lexicon: Lexicon) -> Row:

@@ -146,13 +146,15 @@ def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
         above, other = waiting.pop(0)
         left, right = old[above], new[other]
         for key in (_whole, _named, _role):
-            for node in [node for node in left if node.k not in found]:
+            for node in [node for node in left if node.position not in found]:
                 # Do not align two nodes of the original graph with the same node of the edited one.
                 taken = {*found.values()}
-                twin = next((one for one in right if one.k not in taken and key(one) == key(node)), None)
+                twin = next(
+                    (one for one in right if one.position not in taken and key(one) == key(node)), None
+                )
                 if twin is not None:
-                    found[node.k] = twin.k
-                    waiting.append((node.k, twin.k))
+                    found[node.position] = twin.position
+                    waiting.append((node.position, twin.position))
     return found
 
 
@@ -160,12 +162,12 @@ def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
     """Align the root of one graph with the same node in the other graph, or else align both roots."""
     tops = before.nodes[0], after.nodes[0]
     # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
-    inside = next((node.k for node in after.nodes if _named(node) == _named(tops[0])), None)
+    inside = next((node.position for node in after.nodes if _named(node) == _named(tops[0])), None)
     if inside is not None:
         return {0: inside}
     # Look for the new root in the original graph. Its parent may have been removed: "I may like it" -> "I
     # like it".
-    return {next((node.k for node in before.nodes if _named(node) == _named(tops[1])), 0): 0}
+    return {next((node.position for node in before.nodes if _named(node) == _named(tops[1])), 0): 0}
 
 
 def _named(node: AmrNode) -> tuple[str | None, str]:
@@ -183,8 +185,8 @@ def _role(node: AmrNode) -> str | None:
 def _children(graph: AmrGraph) -> list[list[AmrNode]]:
     found: list[list[AmrNode]] = [[] for _ in graph.nodes]
     for node in graph.nodes:
-        if node.up is not None:
-            found[node.up].append(node)
+        if node.parent is not None:
+            found[node.parent].append(node)
     return found
 
 
@@ -205,8 +207,8 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 def _triples(graph: AmrGraph) -> list[tuple[int, str, int]]:
     """Return all edges as triples (parent, role, child): first those of the tree, then the reentrancies."""
-    tree = [(node.up, node.role or "", node.k) for node in graph.nodes if node.up is not None]
-    return [*tree, *((mention.up, mention.role, mention.target) for mention in graph.mentions)]
+    tree = [(node.parent, node.role or "", node.position) for node in graph.nodes if node.parent is not None]
+    return [*tree, *((mention.parent, mention.role, mention.target) for mention in graph.mentions)]
 
 
 def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: State) -> list[DrawnNode]:
@@ -215,9 +217,9 @@ def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     boxes: list[DrawnNode] = []
     for node in graph.nodes:
         state = alone
-        if node.k in pairs:
-            state = "kept" if other.nodes[pairs[node.k]].label == node.label else "changed"
-        x, y = lefts[depths[node.k]], MARGIN + HEIGHT / 2 + ROW * rows[node.k]
+        if node.position in pairs:
+            state = "kept" if other.nodes[pairs[node.position]].label == node.label else "changed"
+        x, y = lefts[depths[node.position]], MARGIN + HEIGHT / 2 + ROW * rows[node.position]
         boxes.append(DrawnNode(x, y, _width(node.label) + PADDING, node.label, node.var or "", state))
     return boxes
 
@@ -227,16 +229,16 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
     children = _children(graph)
     depths = [0] * len(graph.nodes)
     for node in graph.nodes:
-        depths[node.k] = 0 if node.up is None else depths[node.up] + 1
+        depths[node.position] = 0 if node.parent is None else depths[node.parent] + 1
     rows = [0.0] * len(graph.nodes)
-    leaves = [node.k for node in graph.nodes if not children[node.k]]
+    leaves = [node.position for node in graph.nodes if not children[node.position]]
     for row, k in enumerate(leaves):
         rows[k] = float(row)
     # Go backward, because children have higher indices than their parent, and their rows must be known first.
     for node in reversed(graph.nodes):
-        if children[node.k]:
-            ends = [rows[child.k] for child in children[node.k]]
-            rows[node.k] = (min(ends) + max(ends)) / 2
+        if children[node.position]:
+            ends = [rows[child.position] for child in children[node.position]]
+            rows[node.position] = (min(ends) + max(ends)) / 2
     return depths, rows
 
 
@@ -244,8 +246,8 @@ def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
     """Return the left edge of the boxes at each depth, with room for the labels and roles before them."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
-        widest = max(_width(node.label) for node in graph.nodes if depths[node.k] == depth - 1)
-        longest = max(_width(node.role or "") for node in graph.nodes if depths[node.k] == depth)
+        widest = max(_width(node.label) for node in graph.nodes if depths[node.position] == depth - 1)
+        longest = max(_width(node.role or "") for node in graph.nodes if depths[node.position] == depth)
         lefts.append(lefts[-1] + widest + PADDING + longest + GAP)
     return lefts
 

@@ -10,7 +10,7 @@ computes, are added to the records.
 Example::
 
     index = open_index("negatives.jsonl")
-    asked = Filter(labels={"transform": "negate"}, ranges={"clash": (0.5, None)})
+    asked = Filter(labels={"transform": "polarity_flip"}, ranges={"clash": (0.5, None)})
     index.count(asked)                                   # number of records by negate with clash >= 0.5
     index.page(asked, 0, 50, "clash", descending=True)   # the first 50, the highest clash first
 """
@@ -349,7 +349,7 @@ class NegativesIndex:
             yield
         except damage as error:
             raise InputError(
-                f"{self._path}: the index can't be read: {first_line(error)}; delete it, begin anew"
+                f"{self._path}: the index can't be read: {first_line(error)}; delete it and start again"
             ) from error
 
 

@@ -232,13 +232,17 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
     for number, graph in enumerate(graphs):
         first = len(nodes)
         for node in graph.nodes:
-            moved = node._replace(k=node.k + first, last=node.last + first, var=_unique(node.var, taken))
-            if node.up is None:
-                nodes.append(moved._replace(up=0, role=f"snt{number + 1}", pos=number))
+            moved = node._replace(
+                position=node.position + first,
+                subtree_last=node.subtree_last + first,
+                var=_unique(node.var, taken),
+            )
+            if node.parent is None:
+                nodes.append(moved._replace(parent=0, role=f"snt{number + 1}", branch=number))
             else:
-                nodes.append(moved._replace(up=node.up + first))
+                nodes.append(moved._replace(parent=node.parent + first))
         for mention in graph.mentions:
-            mentions.append(mention._replace(up=mention.up + first, target=mention.target + first))
+            mentions.append(mention._replace(parent=mention.parent + first, target=mention.target + first))
         spans |= {k + first: span for k, span in graph.spans.items()}
     return AmrGraph("", tuple(nodes), tuple(mentions), (), spans)
 
@@ -392,7 +396,7 @@ def read_model(model: str | Path | None) -> ParseModel:
     meta = read_json(path / "amrlib_meta.json", ParserError)
     if not meta:
         raise ParserError(
-            f"{path}: no amrlib_meta.json in it, so it is no directory of an amrlib model; "
+            f"{path}: no amrlib_meta.json in it, so it is not the directory of an amrlib model; "
             f"parse models are at {AMRLIB_MODELS}"
         )
     if meta.get("model_type") != "stog":

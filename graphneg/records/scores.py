@@ -87,7 +87,7 @@ def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
     """Yield the concept of the parent, the role and the concept of each node that has a parent."""
     for node in graph.nodes:
         # The parent is the predicate, and the role says which of its arguments the node is.
-        above = None if node.up is None else graph.nodes[node.up].concept
+        above = None if node.parent is None else graph.nodes[node.parent].concept
         if above is not None and node.concept is not None and node.role is not None:
             yield above, node.role, node.concept
 

@@ -160,7 +160,7 @@ class Summary:
             add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
         if self.wished:
-            add("wished for, and found", self.met.total(), self.wished.total())
+            add("target features met", self.met.total(), self.wished.total())
             for name, count in sorted(self.wished.items()):
                 add(f"  {name}", self.met[name], count, f"of {count:,}")
             table.add_section()

@@ -1,10 +1,10 @@
 """Make training data for a contradiction detector from edited dialogues.
 
-The transforms ``negate``, ``oppose`` and ``contradict`` change a statement into its contradiction, so their
-negatives contain both. The two sentences share nearly all of their words. But when models contradict
-themselves, they use other words, and say other things in the same response. Therefore the statement and the
-contradiction are reworded, or replaced by sentences of other speakers (`graphneg.scorers.paraphrases`), and
-combined with another turn.
+The transforms ``polarity_flip``, ``antonym_substitution`` and ``self_contradiction`` change a statement into
+its contradiction, so their negatives contain both. The two sentences share nearly all of their words. But
+when models contradict themselves, they use other words, and say other things in the same response. Therefore
+the statement and the contradiction are reworded, or replaced by sentences of other speakers
+(`graphneg.scorers.paraphrases`), and combined with another turn.
 
 A detector should not be able to separate the classes by the response alone, or by the number of words that it
 shares with the earlier utterance. So each contradictory response has a consistent counterpart of similar
@@ -67,7 +67,7 @@ Of ten pairs, three are ``restated``, three ``crossed``, two ``elsewhere``, one 
 _OWN_WORDS = 7
 """One in seven contradictions is reworded by templates only, even if sentences of other speakers exist."""
 
-TRANSFORMS = ("negate", "oppose", "contradict")
+TRANSFORMS = ("polarity_flip", "antonym_substitution", "self_contradiction")
 """The transforms whose edits contradict the original sentence."""
 _LEAST, _MOST = 3, 16
 """Minimum and maximum number of words of a statement.
@@ -114,7 +114,7 @@ def read_made(
     made = graph_made(read_negatives(*paths), kinds=kinds, seed=seed, embedder=embedder)
     if not made:
         raise InputError(
-            f"{', '.join(map(str, paths))}: no contradiction in it; make some by `graphneg negatives "
+            f"{', '.join(map(str, paths))}: no contradictions; make some with `graphneg negatives "
             "--recipe contradiction`"
         )
     return made

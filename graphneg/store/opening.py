@@ -36,9 +36,9 @@ from graphneg.store.reading import PlanCheck, Reader, leave_to_account, refuse_a
 from graphneg.store.statements import cypher_text, send_text, statements
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Version of the schema that this version of graphneg writes."""
-OLDEST_UPGRADABLE = 4
+OLDEST_UPGRADABLE = 7
 """The oldest schema version that ``graphneg upgrade`` can convert."""
 
 
@@ -71,7 +71,10 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     if known > SCHEMA_VERSION:
         verb, advice = "knows", "upgrade graphneg with `pip install --upgrade graphneg`"
     elif known < OLDEST_UPGRADABLE:
-        advice = "load the corpora into a new store, or open this one with the graphneg that made it"
+        advice = (
+            "load its files into a new store; graphs without a file are written by the graphneg that made "
+            "it, with `graphneg export FILE.amr`, and loaded with `graphneg load penman FILE.amr`"
+        )
     raise StoreError(
         f"{store.description} has schema version {found}, this graphneg {verb} {SCHEMA_VERSION}: {advice}"
     )
@@ -213,7 +216,7 @@ def open_store(
             directory = Path(target).expanduser().absolute()
         except RuntimeError as error:
             raise StoreError(
-                f"{target} is in the home of a user that there is not: name a directory"
+                f"{target} is in the home of a user who does not exist: name a directory"
             ) from error
         return open_embedded(directory, upgrading, keep_warm)
     auth = credentials(username, password)
@@ -259,7 +262,7 @@ def check_target(target: str) -> None:
             )
         if not (is_address and _can_be_reached(target)):
             raise StoreError(
-                f"{target} is no Neo4j address: write SCHEME://HOST:PORT, the scheme one of "
+                f"{target} is not a Neo4j address: write SCHEME://HOST:PORT, the scheme one of "
                 f"{', '.join(SCHEMES)}"
             )
 

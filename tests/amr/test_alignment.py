@@ -91,7 +91,7 @@ def test_of_two_like_words_the_one_near_the_neighbours_is_chosen() -> None:
     )
     tokens = ["my", "car", "is", "red", "and", "that", "car", "is", "fast"]
     spans = align(graph, tokens)
-    cars = [spans[node.k] for node in graph.nodes if node.concept == "car"]
+    cars = [spans[node.position] for node in graph.nodes if node.concept == "car"]
     assert cars == [(1, 2), (6, 7)]
 
 

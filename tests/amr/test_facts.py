@@ -35,15 +35,15 @@ def facts_of(penman: str, text: str = "") -> list[Facts]:
     ],
 )
 def test_a_clause_is_what_its_speaker_does_with_it(penman: str, clause: str) -> None:
-    assert facts_of(penman)[0]["clause"] == clause
+    assert facts_of(penman)[0]["clause_type"] == clause
 
 
 def test_clauses_are_found_through_what_joins_them() -> None:
     sentence = "(a / and :op1 (s / sing-01 :ARG0 (i / i)) :op2 (d / dance-01))"
     found = facts_of(f"(m / multi-sentence :snt1 {sentence})")
-    assert [one.get("clause") for one in found] == [None, None, "statement", None, "statement"]
-    assert [one.get("clause_of") for one in found] == [None, None, 2, 2, 4]
-    assert [one["sentence"] for one in found] == [0, 1, 1, 1, 1]
+    assert [one.get("clause_type") for one in found] == [None, None, "statement", None, "statement"]
+    assert [one.get("clause_head") for one in found] == [None, None, 2, 2, 4]
+    assert [one["sentence_top"] for one in found] == [0, 1, 1, 1, 1]
 
 
 WAITING = "(w / wait-01 :ARG1 (m / man :mod (o / old)) :ARG2 (b / bus))"
@@ -61,12 +61,16 @@ WAITING = "(w / wait-01 :ARG1 (m / man :mod (o / old)) :ARG2 (b / bus))"
     ],
 )
 def test_what_joins_something_said_before_is_not_portable(penman: str, portable: bool) -> None:
-    assert facts_of(penman)[0].get("portable", False) == portable
+    assert facts_of(penman)[0].get("context_free", False) == portable
 
 
 def test_what_is_reported_heads_a_clause_and_is_no_main_one() -> None:
     found = facts_of("(s / say-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 h))")
-    assert found[0].get("main") and found[2]["clause"] == "statement" and "main" not in found[2]
+    assert (
+        found[0].get("main_clause")
+        and found[2]["clause_type"] == "statement"
+        and "main_clause" not in found[2]
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,29 +85,33 @@ def test_what_is_reported_heads_a_clause_and_is_no_main_one() -> None:
 )
 def test_a_clause_is_denied_in_any_words(penman: str, negated: bool | None, denied_by: int | None) -> None:
     head = facts_of(penman)[0]
-    assert (head.get("negated"), head.get("denied_by")) == (negated, denied_by)
+    assert (head.get("negated"), head.get("negation_position")) == (negated, denied_by)
 
 
 def test_tense_is_the_texts_and_a_date_stands_in_the_clause() -> None:
     head = facts_of("(w / walk-01 :ARG0 (i / i))", "I walked.")[0]
-    assert head["tense"] == "past" and head["event"] and "dated" not in head
+    assert head["tense"] == "past" and head["undated_event"] and "time_bound" not in head
     dated = facts_of("(w / walk-01 :ARG0 (i / i) :time (y / yesterday))", "I'll walk.")
-    assert dated[0]["tense"] == "future" and dated[0]["dated"] and "event" not in dated[0]
-    assert dated[2]["says_when"]
+    assert dated[0]["tense"] == "future" and dated[0]["time_bound"] and "undated_event" not in dated[0]
+    assert dated[2]["temporal"]
 
 
 def test_nouns_know_what_may_take_their_place() -> None:
     found = facts_of("(b / buy-01 :ARG0 (i / i) :ARG1 (h / hat :mod (r / red)))")
-    assert (found[2]["noun"], found[2]["slot"], found[2]["phrase"]) == ("thing", "thing", "hat red")
-    assert "slot" not in facts_of("(c / call-01 :ARG1 (h / hat))")[1]
-    assert facts_of("(p / play-01 :ARG1 (g / guitar))")[1]["slot"].endswith(" play-01")
+    assert (found[2]["coarse_kind"], found[2]["argument_type"], found[2]["phrase"]) == (
+        "thing",
+        "thing",
+        "hat red",
+    )
+    assert "argument_type" not in facts_of("(c / call-01 :ARG1 (h / hat))")[1]
+    assert facts_of("(p / play-01 :ARG1 (g / guitar))")[1]["argument_type"].endswith(" play-01")
 
 
 def test_a_users_words_are_in_the_facts() -> None:
     graph = parse_graph("(a / ack-01 :ARG0 (i / i))")
     own = english().extended([LexiconEntry("class", ("formula", "ack-01"))])
-    assert facts(graph)[0]["clause"] == "statement"
-    assert facts(graph, "", own)[0]["clause"] == "formula"
+    assert facts(graph)[0]["clause_type"] == "statement"
+    assert facts(graph, "", own)[0]["clause_type"] == "formula"
 
 
 @given(st.sampled_from(natural()))
@@ -114,7 +122,9 @@ def test_facts_stand_on_their_nodes_and_survive_writing_and_reading(graph: AmrGr
     for node, known in zip(graph.nodes, found, strict=True):
         assert set(known) <= set(NAMES)
         json.dumps(known)
-        head = known.get("clause_of")
-        assert head is None or (head <= node.k <= graph.nodes[head].last and "clause" in found[head])
-        for name in ("denied_by", "asked_by", "ordered_by"):
-            assert known.get(name) is None or node.k < known[name] <= node.last
+        head = known.get("clause_head")
+        assert head is None or (
+            head <= node.position <= graph.nodes[head].subtree_last and "clause_type" in found[head]
+        )
+        for name in ("negation_position", "question_position", "imperative_position"):
+            assert known.get(name) is None or node.position < known[name] <= node.subtree_last

@@ -30,7 +30,7 @@ def fact(penman: str, k: int, name: str) -> Any:
     ],
 )
 def test_what_may_stand_in_the_place_of_an_argument(penman: str, k: int, slot: str | None) -> None:
-    assert fact(penman, k, "slot") == slot
+    assert fact(penman, k, "argument_type") == slot
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_what_may_stand_in_the_place_of_an_argument(penman: str, k: int, slot: s
 def test_a_noun_of_another_dialogue_may_take_a_plain_nouns_place(
     penman: str, k: int, kind: str | None
 ) -> None:
-    assert fact(penman, k, "open_to") == kind
+    assert fact(penman, k, "substitutable_kind") == kind
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_noun_of_another_dialogue_may_take_a_plain_nouns_place(
 def test_a_word_asserts_something_unless_it_is_denied_asked_or_a_part(
     penman: str, k: int, word: str | None
 ) -> None:
-    assert fact(penman, k, "asserts") == word
+    assert fact(penman, k, "opposable_as") == word
 
 
 @pytest.mark.parametrize(
@@ -90,19 +90,19 @@ def test_a_word_asserts_something_unless_it_is_denied_asked_or_a_part(
 def test_names_and_numbers_that_others_could_take_the_place_of(
     penman: str, k: int, names: str | None, name: str | None
 ) -> None:
-    assert (fact(penman, k, "names"), fact(penman, k, "name")) == (names, name)
+    assert (fact(penman, k, "entity_type"), fact(penman, k, "entity_text")) == (names, name)
 
 
 def test_i_acts_or_is_something_or_is_spoken_of_but_not_in_thanks() -> None:
-    assert fact("(g / go-02 :ARG0 (i / i))", 1, "deixis") == "actor"
-    assert fact("(c / car :poss (i / i))", 1, "deixis") == "other"
-    assert fact("(t / thank-01 :ARG0 (i / i) :ARG1 (y / you))", 1, "deixis") is None
+    assert fact("(g / go-02 :ARG0 (i / i))", 1, "person_role") == "actor"
+    assert fact("(c / car :poss (i / i))", 1, "person_role") == "other"
+    assert fact("(t / thank-01 :ARG0 (i / i) :ARG1 (y / you))", 1, "person_role") is None
 
 
 def test_a_pronoun_is_said_in_each_sentence_that_mentions_it() -> None:
     graph = "(m / multi-sentence :snt1 (l / leave-11 :ARG0 (i / i)) :snt2 (p / pack-01 :ARG0 i))"
-    assert fact(graph, 2, "said_in") == [1, 3]
-    assert fact("(p / pack-01 :ARG0 (i / i) :ARG1 (b / bag :poss i))", 1, "said_in") == [0]
+    assert fact(graph, 2, "pronoun_sentences") == [1, 3]
+    assert fact("(p / pack-01 :ARG0 (i / i) :ARG1 (b / bag :poss i))", 1, "pronoun_sentences") == [0]
 
 
 def test_an_it_that_rains_names_nothing() -> None:

@@ -140,42 +140,42 @@ class TestGrafting:
     def test_sentences_and_operands_are_numbered_in_order(self) -> None:
         text = "(m / multi-sentence :snt1 (g / go-02))"
         assert text_after(
-            text, edit("graft", 0, role="snt", from_amr="other", from_k=4), other=self.SOURCE
+            text, edit("graft", 0, role="snt", from_amr="other", from_position=4), other=self.SOURCE
         ) == ("(m / multi-sentence :snt1 (g / go-02) :snt2 (n / now))")
 
     def test_in_place_of_a_node_mentions_of_it_follow(self) -> None:
         text = "(w / want-01 :ARG0 (c / cat) :ARG1 (g / go-02 :ARG0 c))"
-        assert text_after(text, edit("graft", 1, from_amr="other", from_k=1), other=self.SOURCE) == (
+        assert text_after(text, edit("graft", 1, from_amr="other", from_position=1), other=self.SOURCE) == (
             "(w / want-01 :ARG0 (b / boy :mod (o / old)) :ARG1 (g / go-02 :ARG0 b))"
         )
 
     def test_what_the_old_node_held_for_others_stays(self) -> None:
         text = "(w / want-01 :ARG0 (f / friend :poss (i / i)) :ARG1 (g / go-02 :ARG0 i))"
-        assert text_after(text, edit("graft", 1, from_amr="other", from_k=4), other=self.SOURCE) == (
+        assert text_after(text, edit("graft", 1, from_amr="other", from_position=4), other=self.SOURCE) == (
             "(w / want-01 :ARG0 (n / now) :ARG1 (g / go-02 :ARG0 (i / i)))"
         )
 
     def test_a_mention_of_what_is_not_copied_becomes_a_node(self) -> None:
         text = "(w / want-01 :ARG1 (c / cat))"
-        assert text_after(text, edit("graft", 1, from_amr="other", from_k=3), other=self.SOURCE) == (
+        assert text_after(text, edit("graft", 1, from_amr="other", from_position=3), other=self.SOURCE) == (
             "(w / want-01 :ARG1 (d / dog :poss (b / boy)))"
         )
 
     def test_a_pronoun_that_is_here_already_is_shared(self) -> None:
         text = "(w / want-01 :ARG0 (i / i) :ARG1 (c / cat))"
         source = "(s / see-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))"
-        assert text_after(text, edit("graft", 2, from_amr="other", from_k=2), other=source) == (
+        assert text_after(text, edit("graft", 2, from_amr="other", from_position=2), other=source) == (
             "(w / want-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))"
         )
 
     def test_in_place_of_the_top_the_whole_graph_gives_way(self) -> None:
         text = "(w / want-01 :ARG0 (i / i))"
-        wanted = edit("graft", 0, from_amr="other", from_k=1)
+        wanted = edit("graft", 0, from_amr="other", from_position=1)
         assert text_after(text, wanted, other=self.SOURCE) == "(b / boy :mod (o / old))"
 
     def test_edits_may_go_on_in_the_copy(self) -> None:
         text = "(w / want-01 :ARG1 (c / cat))"
-        first = edit("graft", 1, from_amr="other", from_k=3)
+        first = edit("graft", 1, from_amr="other", from_position=3)
         then = edit("set", 3, concept="horse", copy_of="other")
         assert (
             text_after(text, first, then, other=self.SOURCE)
@@ -185,11 +185,14 @@ class TestGrafting:
     @pytest.mark.parametrize(
         ("wanted", "reason"),
         [
-            (edit("graft", 1, from_amr="other", from_k=99), r"there is no node other\.99"),
-            (edit("graft", 1, from_amr="nowhere", from_k=0), r"there is no node nowhere\.0"),
+            (edit("graft", 1, from_amr="other", from_position=99), r"there is no node other\.99"),
+            (edit("graft", 1, from_amr="nowhere", from_position=0), r"there is no node nowhere\.0"),
             (edit("graft", 1, from_amr="other"), "there is no node"),
-            (edit("graft", 2, role="mod", from_amr="other", from_k=0), "a constant can't have roles"),
-            (edit("graft", 1, from_amr="other", from_k=5), "a constant can't take the place of a variable"),
+            (edit("graft", 2, role="mod", from_amr="other", from_position=0), "a constant can't have roles"),
+            (
+                edit("graft", 1, from_amr="other", from_position=5),
+                "a constant can't take the place of a variable",
+            ),
         ],
     )
     def test_what_can_not_be_copied_is_refused(self, wanted: Edit, reason: str) -> None:
@@ -200,7 +203,7 @@ class TestGrafting:
     def test_a_graph_is_not_grafted_onto_itself(self) -> None:
         graph = parse_graph(self.SOURCE, AMR)
         with pytest.raises(TransformError, match="copies from another graph"):
-            after(graph, edit("graft", 1, from_amr=AMR, from_k=0), sources=[graph])
+            after(graph, edit("graft", 1, from_amr=AMR, from_position=0), sources=[graph])
 
 
 class TestWrapping:

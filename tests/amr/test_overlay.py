@@ -59,10 +59,10 @@ class TestAnyEdits:
             result, places = overlaid(graph, wanted, sources)
         except TransformError:
             return
-        changed = {(graph.id, one.k) for one in wanted if one.op == "set"} | {(graph.id, -1)}
+        changed = {(graph.id, one.position) for one in wanted if one.op == "set"} | {(graph.id, -1)}
         for (origin, k), place in places.items():
             source = graph if origin == graph.id else sources[origin]
-            if (origin, k) not in changed and not any(one.k == -1 for one in wanted):
+            if (origin, k) not in changed and not any(one.position == -1 for one in wanted):
                 assert result.nodes[place].label == source.nodes[k].label
         assert len(set(places.values())) == len(places)
 
@@ -94,11 +94,15 @@ class TestOneEditAnywhere:
     def test_a_polarity_added_and_dropped_leaves_the_original(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
-        if node.concept is None or check(graph) or "polarity" in {c.role for c in graph.children(node.k)}:
+        if (
+            node.concept is None
+            or check(graph)
+            or "polarity" in {c.role for c in graph.children(node.position)}
+        ):
             return
-        negated = after(graph, edit("add", node.k, graph.id, role="polarity", value="-"))
+        negated = after(graph, edit("add", node.position, graph.id, role="polarity", value="-"))
         assert triples(negated) - triples(graph) == Counter([(node.var, ":polarity", "-")])
-        restored = after(negated, edit("drop", node.k + 1, graph.id))
+        restored = after(negated, edit("drop", node.position + 1, graph.id))
         assert (restored.nodes, restored.mentions) == (graph.nodes, graph.mentions)
 
     @anywhere
@@ -108,27 +112,31 @@ class TestOneEditAnywhere:
         if check(graph):
             return
         denial = next(n for n in graph.nodes if n.value == "-" and n.role == "polarity")
-        assert denial.up is not None
-        positive = after(graph, edit("drop", denial.k, graph.id))
-        restored = after(positive, edit("add", denial.up, graph.id, role="polarity", value="-"))
+        assert denial.parent is not None
+        positive = after(graph, edit("drop", denial.position, graph.id))
+        restored = after(positive, edit("add", denial.parent, graph.id, role="polarity", value="-"))
         assert triples(restored) == triples(graph)
 
     @anywhere
     def test_a_drop_takes_only_what_nothing_else_mentions(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
-        if node.up is None:
+        if node.parent is None:
             return
-        result, places = overlaid(graph, [edit("drop", node.k, graph.id)], {})
-        gone = {one.k for one in graph.nodes} - {k for _, k in places}
-        assert gone <= {one.k for one in graph.subtree(node.k)}
+        result, places = overlaid(graph, [edit("drop", node.position, graph.id)], {})
+        gone = {one.position for one in graph.nodes} - {k for _, k in places}
+        assert gone <= {one.position for one in graph.subtree(node.position)}
         reached = {0}
-        edges = [(n.up, n.k) for n in graph.nodes if n.up is not None and n.k != node.k]
-        edges += [(m.up, m.target) for m in graph.mentions]
+        edges = [
+            (n.parent, n.position)
+            for n in graph.nodes
+            if n.parent is not None and n.position != node.position
+        ]
+        edges += [(m.parent, m.target) for m in graph.mentions]
         while more := {down for up, down in edges if up in reached} - reached:
             reached |= more
-        assert {one.k for one in graph.nodes} - gone == reached
-        kept = {one.var for one in graph.nodes if one.k in reached}
+        assert {one.position for one in graph.nodes} - gone == reached
+        kept = {one.var for one in graph.nodes if one.position in reached}
         assert {one.var for one in result.nodes} == kept
         lost = triples(graph) - triples(result)
         numbered = [t for t in lost if t[1].startswith((":op", ":snt")) and t[0] in kept and t[2] in kept]
@@ -147,10 +155,12 @@ class TestOneEditAnywhere:
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept in (None, "name"):
             return
-        result, _ = overlaid(graph, [edit("set", node.k, graph.id, concept="zebra")], {})
-        changed = result.nodes[node.k]
+        result, _ = overlaid(graph, [edit("set", node.position, graph.id, concept="zebra")], {})
+        changed = result.nodes[node.position]
         assert changed._replace(var=node.var, concept=node.concept, align=node.align) == node
-        assert [n for n in result.nodes if n.k != node.k] == [n for n in graph.nodes if n.k != node.k]
+        assert [n for n in result.nodes if n.position != node.position] == [
+            n for n in graph.nodes if n.position != node.position
+        ]
         assert result.mentions == graph.mentions
 
     @anywhere
@@ -159,11 +169,17 @@ class TestOneEditAnywhere:
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept is None:
             return
-        result, places = overlaid(graph, [edit("wrap", node.k, graph.id, concept="wrap-99", role="ARG1")], {})
+        result, places = overlaid(
+            graph, [edit("wrap", node.position, graph.id, concept="wrap-99", role="ARG1")], {}
+        )
         assert len(result.nodes) == len(graph.nodes) + 1
-        assert result.nodes[node.k].concept == "wrap-99"
-        assert places == {(graph.id, n.k): n.k + (n.k >= node.k) for n in graph.nodes}
-        top = [] if node.up is None else [(graph.nodes[node.up].concept, f":{node.role}", node.concept)]
+        assert result.nodes[node.position].concept == "wrap-99"
+        assert places == {
+            (graph.id, n.position): n.position + (n.position >= node.position) for n in graph.nodes
+        }
+        top = (
+            [] if node.parent is None else [(graph.nodes[node.parent].concept, f":{node.role}", node.concept)]
+        )
         assert sum((bare(graph) - bare(result)).values()) == len(top)
 
     @anywhere
@@ -172,12 +188,12 @@ class TestOneEditAnywhere:
         node = source.nodes[k % len(source.nodes)]
         if graph is source or graph.top.concept == "name":
             return
-        wanted = edit("graft", 0, graph.id, role="mod", from_amr=source.id, from_k=node.k)
+        wanted = edit("graft", 0, graph.id, role="mod", from_amr=source.id, from_position=node.position)
         result, places = overlaid(graph, [wanted], {source.id: source})
         variables = [n.var for n in result.nodes if n.var is not None]
         assert len(set(variables)) == len(variables)
-        copies = [places[source.id, n.k] for n in source.subtree(node.k)]
-        assert [result.nodes[c].label for c in copies] == [n.label for n in source.subtree(node.k)]
+        copies = [places[source.id, n.position] for n in source.subtree(node.position)]
+        assert [result.nodes[c].label for c in copies] == [n.label for n in source.subtree(node.position)]
         assert not {result.nodes[c].var for c in copies} & {n.var for n in graph.nodes if n.var}
         for before in graph.nodes:
-            assert result.nodes[places[graph.id, before.k]][2:5] == before[2:5]
+            assert result.nodes[places[graph.id, before.position]][2:5] == before[2:5]

@@ -100,16 +100,16 @@ def assert_sound(graph: AmrGraph) -> None:
     """What the model promises: nodes numbered in written order, subtrees as ranges, places all taken once."""
     places: dict[int, list[int]] = {}
     for at, node in enumerate(graph.nodes):
-        assert node.k == at
-        assert (node.up is None) == (node.role is None) == (at == 0)
+        assert node.position == at
+        assert (node.parent is None) == (node.role is None) == (at == 0)
         assert (node.concept is None) == (node.var is None) == (node.value is not None)
-        if node.up is not None:
-            assert node.up < at <= graph.nodes[node.up].last
-            places.setdefault(node.up, []).append(node.pos)
-        assert node.last == max([at, *(child.last for child in graph.children(at))])
+        if node.parent is not None:
+            assert node.parent < at <= graph.nodes[node.parent].subtree_last
+            places.setdefault(node.parent, []).append(node.branch)
+        assert node.subtree_last == max([at, *(child.subtree_last for child in graph.children(at))])
     for mention in graph.mentions:
         assert graph.nodes[mention.target].concept is not None
-        places.setdefault(mention.up, []).append(mention.pos)
+        places.setdefault(mention.parent, []).append(mention.branch)
     assert all(sorted(taken) == list(range(len(taken))) for taken in places.values())
 
 

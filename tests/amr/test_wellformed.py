@@ -50,7 +50,7 @@ def test_what_the_guidelines_allow_is_no_defect(text: str) -> None:
 
 def test_defects_come_in_the_order_of_nodes_each_with_its_node() -> None:
     graph = parse_graph("(a / and :op3 (w / want-01 :polarity - :polarity - :ARG1 w) :op3 (n / name))")
-    assert [(defect.k, defect.code) for defect in check(graph)] == [
+    assert [(defect.position, defect.code) for defect in check(graph)] == [
         (0, "op-order"), (1, "double-polarity"), (1, "self-mention"), (4, "name-without-op"),
     ]  # fmt: skip
 

@@ -187,7 +187,7 @@ class TestNegatives:
     def test_standard_output_holds_the_negatives_and_nothing_else(
         self, run: Run, place: list[str], tmp_path: Path
     ) -> None:
-        arguments = ["--transform", "negate", "--split", "train", *place]
+        arguments = ["--transform", "polarity_flip", "--split", "train", *place]
         printed = run("negatives", "-o", "-", *arguments)
         run("negatives", "-o", tmp_path / "out.jsonl", *arguments)
         assert printed.out == (tmp_path / "out.jsonl").read_text()
@@ -199,7 +199,7 @@ class TestNegatives:
 
     def test_one_negative_is_explained(self, run: Run, place: list[str], tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl"
-        negate = ("--transform", "negate", "--target", "dialogue", "--split", "train")
+        negate = ("--transform", "polarity_flip", "--target", "dialogue", "--split", "train")
         run("negatives", "-o", out, *negate, *place)
         record = json.loads(out.read_text().splitlines()[0])
         ended = run("negatives", "--explain", record["id"], *place)
@@ -223,7 +223,7 @@ class TestNegatives:
     def test_an_unknown_id_is_one_clear_error(self, run: Run, everyday: Path) -> None:
         ended = run("negatives", "--explain", "nowhere#1~deam.0.0", "--store", everyday)
         assert ended.status == 1
-        assert "no negative of this id" in ended.err
+        assert "no negative with this id" in ended.err
 
     def test_transforms_of_a_folder_are_used(self, run: Run, place: list[str], tmp_path: Path) -> None:
         folder = doubting(tmp_path)
@@ -297,7 +297,7 @@ class TestCypher:
         for asked in (query, "MATCH (d:Dialogue) WITH d AS as SET as.seen = true"):
             refused = run("cypher", asked, *place)
             assert refused.status == 1
-            assert "say --write to allow it" in refused.err
+            assert "add --write to allow it" in refused.err
         assert "properties set: 1" in run("cypher", "--write", query, *place).err
 
     def test_a_query_that_is_no_cypher_is_one_clear_error(self, run: Run, place: list[str]) -> None:
@@ -327,7 +327,7 @@ class TestOtherCommands:
         assert (checked.status, checked.out) == (0, "")
 
     def test_export_refuses_an_unknown_suffix(self, run: Run, everyday: Path) -> None:
-        assert "the suffix '.doc' says no format" in run("export", "out.doc", "--store", everyday).err
+        assert "unknown suffix '.doc'" in run("export", "out.doc", "--store", everyday).err
 
     def test_defects_are_told_with_file_line_id_and_code(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "bad.amr"
@@ -345,7 +345,7 @@ class TestOtherCommands:
 
     def test_transforms_are_listed_with_their_categories(self, run: Run) -> None:
         ended = run("transforms")
-        for text in ("negate", "C-cont", "respeak", "C-speaker", "opposites", "deam"):
+        for text in ("polarity_flip", "C-cont", "person_swap", "C-speaker", "opposites", "deam"):
             assert text in ended.out
 
     def test_a_transform_is_shown_with_an_edit_and_nothing_is_written(
@@ -359,7 +359,7 @@ class TestOtherCommands:
         assert run("info", "--json", *place).out == before
 
     def test_a_transform_is_shown_without_a_store_too(self, run: Run, tmp_path: Path) -> None:
-        ended = run("transforms", "negate", "--store", tmp_path / "none")
+        ended = run("transforms", "polarity_flip", "--store", tmp_path / "none")
         assert ended.status == 0
         assert "graphneg load everyday" in ended.err
         assert not (tmp_path / "none").exists()
@@ -412,9 +412,9 @@ class TestStopping:
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert "the same command goes on from there" in err
+        assert "run the same command again to continue" in err
         went_on = run(*arguments, "-o", out)
-        assert "going on after" in went_on.err
+        assert "resumed after" in went_on.err
         run(*arguments, "-o", tmp_path / "unstopped.jsonl")
         assert out.read_bytes() == (tmp_path / "unstopped.jsonl").read_bytes()
 
@@ -435,8 +435,9 @@ def doubting(folder: Path) -> Path:
         "// doubt: The speaker is no longer sure.\n"
         "// category: C-strat\n"
         "UNWIND $dialogues AS d UNWIND d.turns AS t\n"
-        "MATCH (n:AmrNode {amr: t.amr}) WHERE n.k = 0 AND n.frame AND n.concept <> 'possible-01'\n"
+        "MATCH (n:AmrNode {amr: t.amr}) WHERE n.position = 0 AND n.frame AND n.concept <> 'possible-01'\n"
         "RETURN d.id AS dialogue,\n"
-        "  collect({amr: t.amr, k: n.k, op: 'wrap', concept: 'possible-01', role: 'ARG1'}) AS edits\n"
+        "  collect({amr: t.amr, position: n.position, op: 'wrap', "
+        "concept: 'possible-01', role: 'ARG1'}) AS edits\n"
     )
     return folder

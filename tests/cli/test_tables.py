@@ -24,9 +24,13 @@ def printed(table: Table, width: int = 60) -> list[str]:
 
 def test_a_plain_table_has_its_title_at_the_left_and_one_rule() -> None:
     title, header, rule, row = printed(
-        plain_table("edit", "text", rows=[("negate", "I don't.")], title="Edits")
+        plain_table("edit", "text", rows=[("polarity_flip", "I don't.")], title="Edits")
     )
-    assert (title, header.split(), row.split()) == ("Edits", ["edit", "text"], ["negate", "I", "don't."])
+    assert (title, header.split(), row.split()) == (
+        "Edits",
+        ["edit", "text"],
+        ["polarity_flip", "I", "don't."],
+    )
     assert set(rule) == {"─"}
 
 

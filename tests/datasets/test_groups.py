@@ -66,8 +66,8 @@ class TestEntries:
         assert entry_of(replace(right(0, "Yes."), recipe="paraphrase"), "here").source == "paraphrase"
 
     def test_the_transforms_are_those_of_the_edits_and_a_generator_is_none(self) -> None:
-        assert entry_of(EXAMPLE, "here").transforms == ("negate",)
-        generated = replace(EXAMPLE, recipe="negate", amr={})
+        assert entry_of(EXAMPLE, "here").transforms == ("polarity_flip",)
+        generated = replace(EXAMPLE, recipe="polarity_flip", amr={})
         assert entry_of(generated, "here").transforms == ()
 
     def test_an_edited_context_brings_its_own_response_as_the_right_one(self) -> None:
@@ -100,7 +100,7 @@ class TestGroups:
         assert group.negatives == [Answer("No.", "edits", "C-cont")]
 
     def test_an_answer_has_the_names_of_all_its_records_and_its_first_category(self) -> None:
-        edits = [{**EXAMPLE.edits[0], "transform": name} for name in ("oppose", "rename")]
+        edits = [{**EXAMPLE.edits[0], "transform": name} for name in ("antonym_substitution", "entity_swap")]
         records = [
             replace(wrong(0, "No."), categories=categories, edits=[edit], amr=EXAMPLE.amr)
             for categories, edit in zip((["C-ent"], ["C-ent", "C-cont"]), edits, strict=True)
@@ -108,7 +108,7 @@ class TestGroups:
         [group] = read_groups([[right(0, "Yes."), *records]])
         [answer] = group.negatives
         assert (answer.category, answer.categories) == ("C-ent", ("C-ent", "C-cont"))
-        assert answer.transforms == ("oppose", "rename")
+        assert answer.transforms == ("antonym_substitution", "entity_swap")
 
     def test_the_same_text_of_another_source_is_another_answer(self) -> None:
         [group] = read_groups([[right(0, "Yes."), wrong(0, "No.", "edits"), wrong(0, "No.", "overlap")]])
@@ -151,7 +151,7 @@ class TestGroups:
         choices = choices_of(group)
         assert choices.positives == ("Yes.", "I like it.", "Me too.")
         assert choices.negatives == {"overlap": ("No.",), "deam": ("I don't like it.", "Me too.")}
-        assert choices.parts == {("transform", "negate"): (4, 5), ("category", "C-cont"): (4, 5)}
+        assert choices.parts == {("transform", "polarity_flip"): (4, 5), ("category", "C-cont"): (4, 5)}
         assert [*choices.edited] == [5] and choices.responses[5] == "Me too."
 
 

@@ -72,20 +72,20 @@ class TestSampler:
     def test_what_the_mix_calls_by_no_name_is_counted(self) -> None:
         groups = made(3)
         groups[0].negatives += [
-            Answer(f"Wrong {k}.", "overlap", "C-ent", None, (), ("negate",)) for k in "ab"
+            Answer(f"Wrong {k}.", "overlap", "C-ent", None, (), ("polarity_flip",)) for k in "ab"
         ]
         for mix, unused in (
             ({"random": 1}, {"edits": 12, "overlap": 2}),
             ({"edits": 1}, {"overlap": 2}),
-            ({"C-cont": 1, "negate": 1}, {}),
+            ({"C-cont": 1, "polarity_flip": 1}, {}),
             ({"edits": 1, "C-ent": 1}, {}),
         ):
             assert PairSampler(groups, Mix(1, mix), 0).drawn(0)[1].unused == unused
 
     def test_a_mix_takes_the_negatives_of_a_transform(self) -> None:
         groups = made(3)
-        groups[0].negatives.append(Answer("It is not.", "all", "C-cont", None, (), ("negate",)))
-        pairs, _ = PairSampler(groups, Mix(1, {"negate": 1}, {"negate": 2.0}), 0).drawn(0)
+        groups[0].negatives.append(Answer("It is not.", "all", "C-cont", None, (), ("polarity_flip",)))
+        pairs, _ = PairSampler(groups, Mix(1, {"polarity_flip": 1}, {"polarity_flip": 2.0}), 0).drawn(0)
         assert [(pair.response, pair.weight) for pair in pairs if not pair.label] == [("It is not.", 2.0)]
 
     def test_an_epoch_says_what_it_is_made_of(self) -> None:

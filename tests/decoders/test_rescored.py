@@ -25,7 +25,7 @@ TRAINS = parse_graph("(l / like-01~e.1 :ARG0 (i / i~e.0) :ARG1 (t / train~e.2))"
 
 def denied() -> EditedUtterance:
     """``I like trains.``, denied: the model never learned anything like it, and ``surface`` can say it."""
-    edit = Edit("negate", "C-neg", "0", "add", TRAINS.id, 0, role="polarity", value="-")
+    edit = Edit("polarity_flip", "C-neg", "0", "add", TRAINS.id, 0, role="polarity", value="-")
     after = apply_edits(TRAINS, [edit], {})
     return EditedUtterance("own/test/1#0", "A", "I like trains.", TRAINS, after, (edit,))
 
@@ -49,7 +49,7 @@ def test_what_is_found_again_and_what_is_likely_are_weighed(tiny: TinyT5) -> Non
 
 def test_what_surface_can_not_say_the_model_does(decoder: RescoringDecoder, tiny: TinyT5) -> None:
     graph, text = tiny.pairs[0]
-    swapped = Edit("other", "C-irr", "0", "graft", "other", 0, from_amr="away", from_k=0)
+    swapped = Edit("other", "C-irr", "0", "graft", "other", 0, from_amr="away", from_position=0)
     item = replace(edited(graph, "Nobody said this."), edits=(swapped,))
     [said] = get_decoder("surface").decode([item])
     assert said.text is None and (said.reason or "").startswith("no-source: ")

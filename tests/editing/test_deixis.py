@@ -16,15 +16,16 @@ DENY_BACK = """// deny-back: The reply denies what the other speaker has just sa
 // category: C-cont
 UNWIND $dialogues AS d UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'speaker'}]->(x:Term)
-WITH d.id AS dialogue, collect({n: n, turn: t.turn, k: n.k, amr: n.amr, other: x.text}) AS ns
-UNWIND [p IN ns WHERE p.n.clause = 'statement' AND p.n.stands IS NOT NULL] AS p
-UNWIND [r IN ns WHERE r.k = 0 AND r.turn = p.turn + 1] AS r
-WITH dialogue, p, r, [m IN ns WHERE m.amr = p.amr AND p.n.sentence IN m.n.said_in] AS said
-UNWIND [{k: 0, op: 'graft', from_amr: p.amr, from_k: p.n.sentence}]
-  + [m IN said | {k: m.k, op: 'set', concept: m.other, copy_of: p.amr}]
-  + [{k: p.k, op: 'add', role: 'polarity', value: '-', copy_of: p.amr}] AS edit
-RETURN dialogue, collect(edit {.*, amr: r.amr, site: r.amr + '<' + p.amr + '.' + toString(p.k)}) AS edits
+OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'speaker'}]->(x:Term)
+WITH d.id AS dialogue, collect({n: n, turn: t.turn, position: n.position, amr: n.amr, other: x.text}) AS ns
+UNWIND [p IN ns WHERE p.n.clause_type = 'statement' AND p.n.repeatable IS NOT NULL] AS p
+UNWIND [r IN ns WHERE r.position = 0 AND r.turn = p.turn + 1] AS r
+WITH dialogue, p, r, [m IN ns WHERE m.amr = p.amr AND p.n.sentence_top IN m.n.pronoun_sentences] AS said
+UNWIND [{position: 0, op: 'graft', from_amr: p.amr, from_position: p.n.sentence_top}]
+  + [m IN said | {position: m.position, op: 'set', concept: m.other, copy_of: p.amr}]
+  + [{position: p.position, op: 'add', role: 'polarity', value: '-', copy_of: p.amr}] AS edit
+RETURN dialogue, collect(edit {.*, amr: r.amr,
+  site: r.amr + '<' + p.amr + '.' + toString(p.position)}) AS edits
 """
 
 SAID = {

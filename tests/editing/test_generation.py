@@ -37,8 +37,9 @@ DOUBT = """// doubt: Puts what is said in doubt.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-WHERE n.k = 0 AND n.frame
-RETURN d.id AS dialogue, collect({amr: t.amr, k: 0, op: 'wrap', concept: 'CONCEPT', role: 'ARG1'}) AS edits
+WHERE n.position = 0 AND n.frame
+RETURN d.id AS dialogue,
+  collect({amr: t.amr, position: 0, op: 'wrap', concept: 'CONCEPT', role: 'ARG1'}) AS edits
 """
 
 
@@ -205,11 +206,14 @@ class TestNegatives:
         }
 
     def test_of_transforms_by_name_use_these_alone(self, dialogues: DialogueGraph) -> None:
-        found = made(dialogues, transforms=["contradict", "respeak"], per_dialogue=3, limit=50)
-        assert {edit["transform"] for one in found for edit in one.edits} == {"contradict", "respeak"}
+        found = made(dialogues, transforms=["self_contradiction", "person_swap"], per_dialogue=3, limit=50)
+        assert {edit["transform"] for one in found for edit in one.edits} == {
+            "self_contradiction",
+            "person_swap",
+        }
 
     def test_of_a_dialogue_are_not_wrong_twice_by_the_same_words(self, dialogues: DialogueGraph) -> None:
-        found = made(dialogues, transforms=["contradict"], target="response", per_dialogue=4)
+        found = made(dialogues, transforms=["self_contradiction"], target="response", per_dialogue=4)
         new = [{*sentences(one.response)} - {*sentences(one.original["response"])} for one in found]
         wrong = [(one.dialogue, *sorted(texts)) for one, texts in zip(found, new, strict=True)]
         assert len(wrong) == len({*wrong}) > len({one.dialogue for one in found})
@@ -263,7 +267,7 @@ class TestTheStore:
         ]
 
     def test_knows_no_negative_that_it_did_not_make(self, dialogues: DialogueGraph) -> None:
-        with pytest.raises(InputError, match="no negative of this id"):
+        with pytest.raises(InputError, match="no negative with this id"):
             dialogues.explain("everyday/train/1#1~deam.999.0")
 
     def test_shows_edited_graphs_as_graphs_of_their_own(self, dialogues: DialogueGraph) -> None:
@@ -329,7 +333,7 @@ class TestResuming:
         try:
             resumed = stream()
             resumed.to_jsonl(out)
-            assert "was made of has changed since" in (resumed.resumed.discarded or "")
+            assert "has changed since the run was started" in (resumed.resumed.discarded or "")
             ids = [negative.id for negative in read_jsonl(out)]
             assert len(set(ids)) == len(ids)
             assert "aardvark" in {id.partition("/")[0] for id in ids}
@@ -419,7 +423,7 @@ class TestTheContentOfAStore:
         write_past_graphneg(dialogues.store, change, before="another", after=row["value"])
         assert content_digest(dialogues.store, Selection()) == before
 
-    @pytest.mark.parametrize(("there", "property"), [*CHANGES, ("(n:AmrNode {k: 0})", "n.stands")])
+    @pytest.mark.parametrize(("there", "property"), [*CHANGES, ("(n:AmrNode {position: 0})", "n.repeatable")])
     def test_is_another_after_a_write_through_graphneg(
         self, dialogues: DialogueGraph, there: str, property: str
     ) -> None:
@@ -449,7 +453,7 @@ class TestTransformsOfOnesOwn:
     def test_that_changed_make_negatives_of_other_ids_and_the_old_ones_stay(
         self, dialogues: DialogueGraph, tmp_path: Path
     ) -> None:
-        denied = "{amr: t.amr, k: -1, op: 'add', role: 'polarity', value: '-', site: t.amr + '.0'}"
+        denied = "{amr: t.amr, position: -1, op: 'add', role: 'polarity', value: '-', site: t.amr + '.0'}"
         query = DOUBT.replace("'ARG1'})", f"'ARG1'}}) + collect({denied})")
         folder = transform_folder(tmp_path / "own", query.replace("CONCEPT", "possible-01"))
         before = made(dialogues, transforms=["doubt"], folders=[folder])
@@ -464,18 +468,18 @@ class TestTransformsOfOnesOwn:
     def test_of_an_id_that_has_other_edits_by_now_the_newer_ones_are_kept(
         self, dialogues: DialogueGraph
     ) -> None:
-        made(dialogues, transforms=["negate"], candidates=1)
+        made(dialogues, transforms=["polarity_flip"], candidates=1)
         once = amounts(dialogues)["Variant"]
-        newer = made(dialogues, transforms=["negate"], candidates=9)
+        newer = made(dialogues, transforms=["polarity_flip"], candidates=9)
         assert amounts(dialogues)["Variant"] == once
         assert all(dialogues.explain(one.id, Speller()).negative == one for one in newer)
 
     def test_that_are_copies_of_shipped_ones_make_the_same_negatives(
         self, dialogues: DialogueGraph, tmp_path: Path
     ) -> None:
-        folder = transform_folder(tmp_path / "own", load_transforms()["negate"].query, "negate")
-        copied = made(dialogues, transforms=["negate"], folders=[folder])
-        assert copied == made(dialogues, transforms=["negate"]) and copied
+        folder = transform_folder(tmp_path / "own", load_transforms()["polarity_flip"].query, "polarity_flip")
+        copied = made(dialogues, transforms=["polarity_flip"], folders=[folder])
+        assert copied == made(dialogues, transforms=["polarity_flip"]) and copied
 
     def test_that_bring_a_frame_which_does_not_exist_are_told(
         self, dialogues: DialogueGraph, tmp_path: Path
@@ -486,7 +490,7 @@ class TestTransformsOfOnesOwn:
         for _ in range(2):
             amount = len(list(stream))
             [told] = stream.notes
-            assert told.startswith("transform doubt: mistrust-77 is no frame of PropBank, nor one that is")
+            assert told.startswith("transform doubt: mistrust-77 is neither a PropBank frame nor")
             assert f"({amount:,} edits)" in told
         dialogues.cypher_write("CREATE (:Frame {id: 'mistrust-77', lemma: 'mistrust'})")
         try:
@@ -511,18 +515,26 @@ class TestTransformsOfOnesOwn:
             ("RETURN", "RETURNING", r"doubt\.cypher: the query is not valid Cypher"),
             ("AS edits", "AS changes", "must return 'dialogue' and 'edits'"),
             (" AS edits", "[0] AS edits", "must return 'dialogue' and 'edits'"),
-            ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is none of the dialogues asked for"),
-            ("'wrap'", "'warp'", "op 'warp' is none of add, drop, graft, set, wrap"),
-            ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is none of dialogue, response"),
+            ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is not one of the requested dialogues"),
+            ("'wrap'", "'warp'", "op 'warp' is not one of add, drop, graft, set, wrap"),
+            ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is not one of dialogue, response"),
             ("role:", "`rôle`:", "there is no key 'rôle'"),
             ("role: 'ARG1'", "rank: 'ARG1'", "there is no key 'rank'"),
             ("role: 'ARG1'", "role: 1", "role can't be 1"),
-            ("k: 0", "k: 'top'", "k can't be 'top'"),
-            ("k: 0", "k: null", "is no node of the dialogue"),
-            ("k: 0", "k: 999", "doubt: there is no node 999 in graph everyday/"),
-            ("amr: t.amr, k", "amr: 'other', k", "'other'.0 is no node of the dialogue"),
-            ("op: 'wrap'", "op: 'graft', from_amr: 'other', from_k: 0", "from_amr 'other' is no graph of"),
-            ("op: 'wrap'", "op: 'graft', from_amr: t.amr, from_k: 999", "there is no node 999 in graph"),
+            ("position: 0", "position: 'top'", "position can't be 'top'"),
+            ("position: 0", "position: null", "is not a node of the dialogue"),
+            ("position: 0", "position: 999", "doubt: there is no node 999 in graph everyday/"),
+            ("amr: t.amr, position", "amr: 'other', position", "'other'.0 is not a node of the dialogue"),
+            (
+                "op: 'wrap'",
+                "op: 'graft', from_amr: 'other', from_position: 0",
+                "from_amr 'other' is neither a graph of",
+            ),
+            (
+                "op: 'wrap'",
+                "op: 'graft', from_amr: t.amr, from_position: 999",
+                "there is no node 999 in graph",
+            ),
         ],
     )
     def test_that_are_wrong_are_clear_errors(
@@ -549,14 +561,16 @@ class TestTransformsOfOnesOwn:
             made(dialogues, folders=[tmp_path])
 
     def test_that_nobody_wrote_are_named(self, dialogues: DialogueGraph) -> None:
-        with pytest.raises(InputError, match="no transform is called 'doubt'; there are: contradict, "):
+        with pytest.raises(
+            InputError, match="no transform named 'doubt'; choose one of antonym_substitution, "
+        ):
             made(dialogues, transforms=["doubt"])
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [({"recipe": "none"}, "no recipe is called 'none'"), ({"target": "context"}, "target 'context'"),
-     ({"per_dialogue": 0}, "at least one negative"), ({"batch": 0}, "one dialogue in a batch")],
+    [({"recipe": "none"}, "no recipe named 'none'"), ({"target": "context"}, "target 'context'"),
+     ({"per_dialogue": 0}, "negatives per dialogue"), ({"batch": 0}, "the batch size must be at least 1")],
 )  # fmt: skip
 def test_a_request_that_makes_no_sense_is_an_error(
     dialogues: DialogueGraph, options: dict[str, Any], reason: str
@@ -573,7 +587,9 @@ class TestOriginals:
             "MATCH (a:Amr)-[:TOP]->(n:AmrNode) RETURN a.id AS id, n.concept AS top ORDER BY id LIMIT 1"
         )
         id, top = row["id"], row["top"]
-        rename = "MATCH (n:AmrNode {amr: $id}) WHERE n.k = 0 SET n.concept = $concept RETURN n.k"
+        rename = (
+            "MATCH (n:AmrNode {amr: $id}) WHERE n.position = 0 SET n.concept = $concept RETURN n.position"
+        )
         graph_cache = GraphCache(dialogues.store)
         assert graph_cache.get([id], {id: "first"})[id].top.concept == top
         dialogues.cypher_write(rename, id=id, concept="other")

@@ -79,7 +79,7 @@ def moved(
         lambda tx: tx.run(EDGES, edges=[[*edge, *kind_and_sort(edge[1])] for edge in edges]).consume()
     )
     dialogues = read_dialogues(store, ["own/test/1"])
-    found = propose(store, TRANSFORMS["perspective"], dialogues).get("own/test/1", [])
+    found = propose(store, TRANSFORMS["perspective_substitution"], dialogues).get("own/test/1", [])
     graphs = GraphCache(store).get(dialogues[0].graphs)
     return [line(applied(one.edits, graphs)) for one in found]
 
@@ -150,7 +150,10 @@ class TestAPerspective:
 def test_what_was_never_paired_has_no_perspective(seaside: Store) -> None:
     turns = tuple(Utterance(turn, "AB"[turn], text, graph) for turn, (text, graph) in enumerate(SAID))
     load(seaside, [Dialogue("own/test/2", "own", "test", turns)])
-    assert propose(seaside, TRANSFORMS["perspective"], read_dialogues(seaside, ["own/test/2"])) == {}
+    assert (
+        propose(seaside, TRANSFORMS["perspective_substitution"], read_dialogues(seaside, ["own/test/2"]))
+        == {}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +217,7 @@ class TestAGraft:
     def test_is_another_dialogues_statement_with_nouns_of_this_context(self, everyday: Store) -> None:
         dialogues = all_dialogues(everyday)
         graphs = GraphCache(everyday).get([amr for one in dialogues for amr in one.graphs])
-        proposals = propose(everyday, TRANSFORMS["graft"], dialogues)
+        proposals = propose(everyday, TRANSFORMS["topical_statement"], dialogues)
         assert len(proposals) > 3
         for one in dialogues:
             at = {turn.amr: turn.turn for turn in one.turns}
@@ -224,14 +227,14 @@ class TestAGraft:
                 before = [graphs[turn.amr] for turn in one.turns[: at[top.amr]] if turn.amr is not None]
                 said = {node.concept or "" for known in before for node in known.nodes}
                 after = applied(edits, graphs)
-                assert after.top.concept == graphs[top.from_amr or ""].nodes[top.from_k or 0].concept
+                assert after.top.concept == graphs[top.from_amr or ""].nodes[top.from_position or 0].concept
                 words = {node.concept or "" for node in after.nodes}
                 assert {edit.concept for edit in sets} <= said & words
                 assert content_lemmas(" ".join(words & said))
 
     def test_is_in_the_donors_words_and_can_be_explained(self, everyday: Store) -> None:
         graph = DialogueGraph(everyday)
-        made = list(graph.negatives(transforms=["graft"], per_dialogue=2, corpora=["everyday"]))
+        made = list(graph.negatives(transforms=["topical_statement"], per_dialogue=2, corpora=["everyday"]))
         assert len(made) > 3
         assert max(Counter(match_key(one.response) for one in made).values()) <= TAKERS
         for one in made:

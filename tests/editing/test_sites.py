@@ -19,12 +19,12 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 // only what is said to somebody
-WHERE n.clause = 'order' AND n.main // the main clause
+WHERE n.clause_type = 'order' AND n.main // the main clause
   AND n.negated // that is negated
   AND n.tense = 'past OR future'
 WITH d.id AS dialogue, n, CASE WHEN n.main THEN 1 END AS end
 WHERE n.concept STARTS WITH 'open' OR n.concept = 'AND'
-RETURN dialogue, collect({amr: n.amr, k: n.k, op: 'add', role: 'polarity', value: '-'}) AS edits
+RETURN dialogue, collect({amr: n.amr, position: n.position, op: 'add', role: 'polarity', value: '-'}) AS edits
 """
 ORDERS = (
     "(o / open-01 :mode imperative :ARG0 (y / you) :ARG1 (w / window))",
@@ -51,7 +51,7 @@ def test_each_clause_and_condition_says_what_it_left(embedded: Store, asked: lis
         (1, 3, "UNWIND $dialogues AS d"),
         (3, 4, "UNWIND d.turns AS t"),
         (11, 5, "MATCH (n:AmrNode {amr: t.amr})"),
-        (2, 7, "n.clause = 'order'"),
+        (2, 7, "n.clause_type = 'order'"),
         (2, 7, "n.main"),
         (1, 8, "n.negated"),
         (0, 9, "n.tense = 'past OR future'"),

@@ -66,15 +66,15 @@ def test_a_dialogue_without_sites_is_left_out(bare: Store) -> None:
     own = dialogue("(c / chapter :mod 1)", "(y / yes)")
     load(bare, [own])
     stored = read_dialogues(bare, [own.id])
-    assert propose(bare, TRANSFORMS["negate"], stored) == {}
-    assert propose(bare, TRANSFORMS["negate"], []) == {}
+    assert propose(bare, TRANSFORMS["polarity_flip"], stored) == {}
+    assert propose(bare, TRANSFORMS["polarity_flip"], []) == {}
 
 
 def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> None:
     own = dialogue("(g / go-02 :ARG0 (i / i))", "(l / like-01 :polarity (a / amr-unknown) :ARG0 (y / you))")
     load(bare, [own])
     stored = read_dialogues(bare, [own.id])
-    recipe = recipe_of(["restrat"])
+    recipe = recipe_of(["dialogue_act_change"])
     edited = {
         target: [
             bool(one.edits) for one in plan_edits(EditSettings(recipe, target, 0), stored, {own.id: [0]}, ask)
@@ -86,7 +86,7 @@ def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> No
 
 
 def test_a_manipulation_of_deam_is_applied_to_more_turns_of_long_dialogues(bare: Store) -> None:
-    negating = replace(get_recipe("deam"), groups=(("negate",),), most=1)
+    negating = replace(get_recipe("deam"), groups=(("polarity_flip",),), most=1)
     for turns, edited in ((9, 1), (20, 2), (31, 3)):
         own = replace(dialogue(*["(g / go-02 :ARG0 (i / i))"] * turns), id=f"own/all/{turns}")
         load(bare, [own])

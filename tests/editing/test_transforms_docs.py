@@ -106,7 +106,9 @@ def test_every_site_of_the_bundled_corpus_finds_words_or_a_reason(everyday: Stor
         for one in all_dialogues(everyday)
         for _, edits in edit_lists(propose(everyday, TRANSFORMS[name], [one]).get(one.id, []))
     ]
-    assert len(texts) > (3 if name == "perspective" else 5)  # few words that a topic leads to fit elsewhere
+    assert len(texts) > (
+        3 if name == "perspective_substitution" else 5
+    )  # few words that a topic leads to fit elsewhere
     assert sum(map(bool, texts)) > 0.75 * len(texts)
 
 

@@ -121,21 +121,21 @@ def triples(graph: AmrGraph) -> Counter[tuple[str, str, str]]:
     """The graph without the order of its branches."""
     nodes = graph.nodes
     names = [node.var or node.value or "" for node in nodes]
-    found = Counter((names[n.k], "instance", n.concept) for n in nodes if n.concept is not None)
-    found.update((names[n.up], n.role or "", names[n.k]) for n in nodes if n.up is not None)
-    found.update((names[m.up], m.role, names[m.target]) for m in graph.mentions)
+    found = Counter((names[n.position], "instance", n.concept) for n in nodes if n.concept is not None)
+    found.update((names[n.parent], n.role or "", names[n.position]) for n in nodes if n.parent is not None)
+    found.update((names[m.parent], m.role, names[m.target]) for m in graph.mentions)
     return found
 
 
 def frees_a_modal(graph: AmrGraph, edit: Edit) -> bool:
     """Must not go becomes must go, whose negation is need not go."""
-    above = graph.nodes[graph.nodes[edit.k].up or 0]
-    modal = graph.nodes[above.up or 0].concept
+    above = graph.nodes[graph.nodes[edit.position].parent or 0]
+    modal = graph.nodes[above.parent or 0].concept
     return edit.op == "drop" and modal in {"possible-01", "obligate-01", "recommend-01", "permit-01"}
 
 
 def test_negating_twice_gives_the_original_back(prince: Store) -> None:
-    negate = TRANSFORMS["negate"]
+    negate = TRANSFORMS["polarity_flip"]
     dialogues = everything(prince)[:30]
     graphs = GraphCache(prince).get([id for one in dialogues for id in one.graphs])
     found = [site for sites in propose(prince, negate, dialogues).values() for site in sites]

@@ -83,5 +83,5 @@ def test_antonyms_are_judged_by_form_class_kind_and_frames(
 
 
 def test_a_pair_says_of_what_it_is_opposite() -> None:
-    said_of = {one.said_of is None for one in judge("old", {"young": 1.0}, {}, english())}
+    said_of = {one.modified_kinds is None for one in judge("old", {"young": 1.0}, {}, english())}
     assert said_of == {False}

@@ -58,7 +58,7 @@ def test_kinds_come_from_what_a_noun_is_under_or_from_its_file(tmp_path: Path) -
 def test_nodes_and_terms_know_their_kind(embedded: Store) -> None:
     wipe(embedded)
     load(embedded, [dialogue("(f / feed-01 :ARG0 (i / i) :ARG1 (d / dog))")])
-    nodes = embedded.read("MATCH (n:AmrNode) RETURN n.concept AS concept, n.kind AS kind ORDER BY n.k")
+    nodes = embedded.read("MATCH (n:AmrNode) RETURN n.concept AS concept, n.kind AS kind ORDER BY n.position")
     assert [(row["concept"], row["kind"]) for row in nodes] == [
         ("feed-01", None),
         ("i", OTHER),

@@ -39,10 +39,13 @@ def test_nouns_of_a_sort_are_of_a_kind() -> None:
 
 def test_a_noun_knows_what_may_take_its_place() -> None:
     cheese = facts(parse_graph("(e / eat-01 :ARG0 (i / i) :ARG1 (c / cheese))"))[2]
-    assert cheese["sort"] in cheese["takes"]
-    assert all(kind_of(one.removeprefix("like ")) == "food" for one in cheese["takes"])
+    assert cheese["noun_class"] in cheese["selectional_preferences"]
+    assert all(kind_of(one.removeprefix("like ")) == "food" for one in cheese["selectional_preferences"])
 
 
 def test_what_arrives_is_what_arrives_elsewhere() -> None:
     arrived = facts(parse_graph("(a / arrive-01 :ARG1 (p / plane))"))[1]
-    assert set(arrived.get("takes", ())) <= {*takes("arrive-01", "ARG0"), *takes("arrive-01", "ARG1")}
+    assert set(arrived.get("selectional_preferences", ())) <= {
+        *takes("arrive-01", "ARG0"),
+        *takes("arrive-01", "ARG1"),
+    }

@@ -146,7 +146,7 @@ class TestCommand:
         self, tmp_path: Path, run: Run
     ) -> None:
         edited, other = EXAMPLE, replace(EXAMPLE, id="x", response="You like it.", categories=["C-speaker"])
-        other = replace(other, edits=[{**EXAMPLE.edits[0], "transform": "respeak"}])
+        other = replace(other, edits=[{**EXAMPLE.edits[0], "transform": "person_swap"}])
         lonely = replace(EXAMPLE, dialogue="own/test/2", label=1, original=NOTHING, recipe="")
         negatives = written([edited, other], tmp_path / "negatives.jsonl")
         positives = written([right(0, "Yes."), lonely], tmp_path / "positives.jsonl")
@@ -158,14 +158,14 @@ class TestCommand:
         assert [(one["by"], one["kind"], one["recall_at_1"]) for one in lines] == [
             ("source", "deam", 0),
             ("source", "overlap", 1),
-            ("transform", "negate", 1),
-            ("transform", "respeak", 0),
+            ("transform", "polarity_flip", 1),
+            ("transform", "person_swap", 0),
             ("category", "C-cont", 1),
             ("category", "C-speaker", 0),
         ]
         assert "2 contexts; 1 without a wrong response left out" in ended.err
         table = run(*command).out
-        assert "transform respeak" in table and "category C-cont" in table and "overlap" in table
+        assert "transform person_swap" in table and "category C-cont" in table and "overlap" in table
 
     def test_own_files_and_contexts_of_dailydialog_pp_are_read_together(
         self, tmp_path: Path, run: Run
@@ -176,7 +176,7 @@ class TestCommand:
         files = (tmp_path / "negatives.parquet", tmp_path / "dev.json")
         ended = run("evaluate", "ranker", *files, "--scores", tmp_path / "scores.txt", "--json")
         kinds = [json.loads(one)["kind"] for one in ended.out.splitlines()]
-        assert kinds == ["adversarial", "random", "deam", "negate", "C-cont"]
+        assert kinds == ["adversarial", "random", "deam", "polarity_flip", "C-cont"]
 
     def test_files_without_a_wrong_response_are_one_clear_line(self, tmp_path: Path, run: Run) -> None:
         positives = written([right(0, "Yes.")], tmp_path / "positives.jsonl")

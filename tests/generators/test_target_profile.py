@@ -119,7 +119,7 @@ def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"least_words": 9, "most_words": 8}, "least_words 9 is over 8, the most"),
+        ({"least_words": 9, "most_words": 8}, "least_words 9 is greater than most_words 8"),
         ({"sources": "own"}, "sources is a list of texts"),
         ({"overlap": (0, 0, 0, 0)}, "four shares"),
         ({"overlap": (1, -1, 1, 1)}, "four shares"),

@@ -33,7 +33,7 @@ KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
     ("wrong", "told"),
     [
         ({"temperature": 0}, "temperature must be above 0"),
-        ({"pull": -0.1}, "pull not below 0"),
+        ({"pull": -0.1}, "pull at least 0"),
         ({"words": 2}, "words 2: a text has . words at least"),
         ({"worst": 0}, "losses above 0"),
         ({"alone": 1}, "perplexities are above 1"),
@@ -49,10 +49,10 @@ def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], t
     [
         (KeywordOptions, {"top_p": 1.5}, "top_p 1.5"),
         (KeywordOptions, {"least": 0}, "keywords from 0 to 1"),
-        (KeywordOptions, {"draws": 0}, "each text is written at least once"),
+        (KeywordOptions, {"draws": 0}, "both must be at least 1"),
         (KeywordOptions, {"words": 4}, "a text has 5 words at least"),
         (CounterfactualOptions, {"hops": 3}, "1 or 2 hops"),
-        (CounterfactualOptions, {"batch_size": 0}, "batch_size at least 1"),
+        (CounterfactualOptions, {"batch_size": 0}, "batch_size must be at least 1"),
     ],
 )
 def test_so_is_what_only_one_generator_takes(kind: type, wrong: dict[str, float], told: str) -> None:

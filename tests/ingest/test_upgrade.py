@@ -1,4 +1,4 @@
-"""A store of the schema before this one is brought over in place, and a domain's words are loaded."""
+"""What other code computed in a store is computed anew in place, and a domain's words are loaded."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ import pytest
 import graphneg
 from graphneg.amr.facts import NAMES
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.errors import StoreError
 from graphneg.ingest import lexicon as stored_facts
 from graphneg.ingest.loader import LoadOptions, LoadReport
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.loaders.lexicon import Loader
 from graphneg.store.connection import Store
-from graphneg.store.opening import OLDEST_UPGRADABLE, SCHEMA_VERSION, ensure_schema, facts_fingerprint
+from graphneg.store.opening import SCHEMA_VERSION, ensure_schema, facts_fingerprint
 from tests.cli_runs import Run
 from tests.servers import wipe
 
 EVERYTHING = (
     "MATCH (n) WHERE NOT n:GraphnegSchema AND NOT n:ContentVersion "
     "RETURN labels(n)[0] AS label, properties(n) AS held",
-    "MATCH (a)-[r:MOVES_TO]->(b) RETURN a.text AS a, r.how AS how, b.text AS b",
-    "MATCH (a)-[r:ANTONYM]->(b) RETURN a.text AS a, r.used_as AS used_as, r.said_of AS said_of, "
+    "MATCH (a)-[r:ALTERNATIVE]->(b) RETURN a.text AS a, r.scale AS scale, b.text AS b",
+    "MATCH (a)-[r:ANTONYM]->(b) RETURN a.text AS a, r.used_as AS used_as, r.modified_kinds AS kinds, "
     "coalesce(b.id, b.text) AS b",
 )
 DOWNGRADE = (
-    f"MATCH (n:AmrNode) SET n.echo = null, {', '.join(f'n.{name} = null' for name in NAMES)}",
-    "MATCH (t:Term) SET t.form = null, t.classes = null, t.goods = null, t.frames = null, t.antonyms = null",
+    f"MATCH (n:AmrNode) SET n.repeats = null, {', '.join(f'n.{name} = null' for name in NAMES)}",
+    "MATCH (t:Term) SET t.form = null, t.classes = null, t.physical_object = null, "
+    "t.frames = null, t.antonyms = null",
     "MATCH (a:Amr) SET a.foreign = true",
     "MATCH (f:Frame) SET f.classes = null",
-    "MATCH (:Term)-[m:MOVES_TO]->(:Term) DELETE m",
+    "MATCH (:Term)-[m:ALTERNATIVE]->(:Term) DELETE m",
     "MATCH (:Term)-[a:ANTONYM]->() DELETE a",
-    f"MATCH (s:GraphnegSchema) SET s.version = {OLDEST_UPGRADABLE}",
+    "MATCH (s:GraphnegSchema) SET s.facts = 'of other code'",
 )
 
 
@@ -71,13 +71,10 @@ def make_old(store: Store) -> None:
         store.query_write(statement)
 
 
-def test_an_older_store_is_refused_and_upgraded_in_place(everyday: DialogueGraph) -> None:
+def test_what_an_older_graphneg_computed_is_computed_anew_in_place(everyday: DialogueGraph) -> None:
     store = everyday.store
     before = content(store)
     make_old(store)
-    with pytest.raises(StoreError, match="bring it over with `graphneg upgrade`"):
-        ensure_schema(store)
-    ensure_schema(store, upgrading=True)
     assert everyday.upgrade() > 100
     ensure_schema(store)
     assert content(store) == before
@@ -99,8 +96,6 @@ def test_a_stopped_upgrade_goes_on(everyday: DialogueGraph, monkeypatch: pytest.
     monkeypatch.setattr(stored_facts, "_write_facts", stopped)
     with pytest.raises(KeyboardInterrupt):
         everyday.upgrade()
-    with pytest.raises(StoreError, match="graphneg upgrade"):
-        ensure_schema(store)
     monkeypatch.setattr(stored_facts, "_write_facts", write)
     graphs = store.read("MATCH (a:Amr) RETURN count(a) AS graphs")[0]["graphs"]
     assert everyday.upgrade() == graphs - 40
@@ -117,7 +112,7 @@ def test_words_of_a_domain_change_what_is_known(everyday: DialogueGraph, tmp_pat
     rows = store.read("MATCH (n:AmrNode {concept: 'umbrella'}) RETURN DISTINCT n.classes AS classes")
     assert [row["classes"] for row in rows] == [["kit"]]
     assert not store.read("MATCH (:Term {text: 'good'})-[a:ANTONYM]->(x:Term {text: 'bad'}) RETURN a.used_as")
-    moved = store.read("MATCH (:Term {text: 'monday'})-[:MOVES_TO]->(x:Term) RETURN x.text AS text")
+    moved = store.read("MATCH (:Term {text: 'monday'})-[:ALTERNATIVE]->(x:Term) RETURN x.text AS text")
     assert [row["text"] for row in moved] == ["friday"]
     assert load_words(everyday.store, table).present["lexicon entries"] == 3
 
@@ -125,15 +120,15 @@ def test_words_of_a_domain_change_what_is_known(everyday: DialogueGraph, tmp_pat
 def test_a_current_store_is_left_as_it_is(everyday: DialogueGraph) -> None:
     make_old(everyday.store)
     everyday.upgrade()
-    everyday.store.query_write("MATCH (n:AmrNode) SET n.clause = 'by hand'")
+    everyday.store.query_write("MATCH (n:AmrNode) SET n.clause_type = 'by hand'")
     assert everyday.upgrade() is None
-    clauses = everyday.store.read("MATCH (n:AmrNode) RETURN DISTINCT n.clause AS clause")
+    clauses = everyday.store.read("MATCH (n:AmrNode) RETURN DISTINCT n.clause_type AS clause")
     assert [row["clause"] for row in clauses] == ["by hand"]
 
 
 def test_facts_of_other_code_or_tables_are_computed_anew(everyday: DialogueGraph) -> None:
     before = content(everyday.store)
-    everyday.store.query_write("MATCH (n:AmrNode) SET n.clause = 'by other code'")
+    everyday.store.query_write("MATCH (n:AmrNode) SET n.clause_type = 'by other code'")
     everyday.store.query_write("MATCH (s:GraphnegSchema) SET s.facts = 'other'")
     assert everyday.upgrade()
     assert content(everyday.store) == before

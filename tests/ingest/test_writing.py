@@ -229,10 +229,15 @@ class TestRows:
         assert [(row["text"], row["nodes"]) for row in rows.lexeme_rows()] == [("boy", [0]), ("go", [1])]
 
     def test_what_the_lexicon_knows_stands_on_terms_frames_and_opposites(self) -> None:
-        known = {"form": "phrase", "classes": sorted(english().of("no-one")), "goods": None, "sort": None}
+        known = {
+            "form": "phrase",
+            "classes": sorted(english().of("no-one")),
+            "physical_object": None,
+            "noun_class": None,
+        }
         assert known["classes"] and term_row("no one", english()) == {"text": "no one", **known}
         row = opposite_row(Opposite("old", "young", "Antonym", 1.0, "own"), english())
-        assert row["said_of"] == ["animal", "person", "plant"] and row["language"] == "en"
+        assert row["modified_kinds"] == ["animal", "person", "plant"] and row["language"] == "en"
         frame = frame_row(Frame("go-02", "go", ("ARG0",), ("who",)), english())
         assert (frame["term"], frame["properties"]["descriptions"]) == ("go", ["who"])
         assert "aliases" not in frame["properties"]

@@ -30,10 +30,10 @@ from tests.pages.conftest import Served, serving
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
 SAID = (
-    ("Is there any tea left?", "We drank the tea.", "We did not drink the tea.", "negate"),
-    ("Do you like the café?", "I like it.", "I don't like it.", "negate"),
+    ("Is there any tea left?", "We drank the tea.", "We did not drink the tea.", "polarity_flip"),
+    ("Do you like the café?", "I like it.", "I don't like it.", "polarity_flip"),
     ("Where is the train?", "The train is late.", "A cake is late.", "graft"),
-    ("Who paints the wall?", "I paint it.", "You paint it.", "respeak"),
+    ("Who paints the wall?", "I paint it.", "You paint it.", "person_swap"),
 )
 BEFORE = "(d / drink-01 :ARG0 (w / we) :ARG1 (t / tea))"
 AFTER = "(d / drink-01 :polarity - :ARG0 (w / we) :ARG1 (c / coffee))"
@@ -61,7 +61,7 @@ def negatives() -> list[Negative]:
                 response=wrong,
                 recipe="all",
                 edits=(edit,),
-                amr={"1": {"before": BEFORE, "after": UNFIT if transform == "respeak" else AFTER}},
+                amr={"1": {"before": BEFORE, "after": UNFIT if transform == "person_swap" else AFTER}},
                 scores={"answers": round(chance.random(), 4)} if n % 10 else {},
             )
         )
@@ -125,7 +125,7 @@ class TestIndex:
         [
             (Filter(), lambda one: True),
             (
-                Filter({"transform": "graft"}),
+                Filter({"transform": "topical_statement"}),
                 lambda one: any(edit["transform"] == "graft" for edit in one.edits),
             ),
             (Filter({"corpus": "other", "generator": "all"}), lambda one: one.corpus == "other"),
@@ -280,7 +280,7 @@ class TestTable:
 
     def test_a_wrong_address_is_told_in_a_line(self, page: Page, served: Served) -> None:
         for path, status, said in (
-            ("?least.clash=high", 400, "least.clash: 'high' is no number"),
+            ("?least.clash=high", 400, "least.clash: 'high' is not a number"),
             ("/0/1000", 404, "there is no negative 1000"),
             ("/7/1", 404, "there is no file 7"),
         ):

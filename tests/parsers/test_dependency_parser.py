@@ -181,7 +181,7 @@ def test_each_sentence_keeps_its_own_words(parser: DependencyParser) -> None:
     assert graph is not None
     second = next(node for node in graph.nodes if node.role == "snt2")
     hair = next(node for node in graph.nodes if node.concept == "hair")
-    assert second.k < hair.k <= second.last
+    assert second.position < hair.position <= second.subtree_last
 
 
 def test_nodes_know_their_words(parser: DependencyParser) -> None:

@@ -38,7 +38,7 @@ def skip_some(summary: Summary) -> None:
 def test_the_summary_counts_by_transform_and_by_reason():
     summary = filled()
     assert summary.negatives == 3
-    assert summary.transforms == {("negate", "C-cont"): 3}
+    assert summary.transforms == {("polarity_flip", "C-cont"): 3}
     assert summary.skipped == {"no-alignment": 5, "no-site": 1}
     assert len(summary.examples["no-alignment"]) == 3
     assert (summary.graphs, summary.well_formed) == (4, 3)
@@ -63,18 +63,19 @@ def test_lengths_and_overlap_compare_only_edited_texts():
 
 def test_the_table_shows_what_was_counted():
     table = rendered(filled())
-    assert "negate (C-cont)" in table
+    assert "polarity_flip (C-cont)" in table
     assert "no-alignment" in table and "own/test/0#1: the node has no words" in table
     assert "75.0%" in table
 
 
-def test_what_was_wished_for_and_not_found_is_told():
+def test_target_features_are_counted_as_met_or_not():
     summary = filled()
     for is_met in (True, False, False):
         summary.wish("two words in common", is_met)
     again = Summary.from_state(json.loads(json.dumps(summary.state())))
     assert "two words in common" in rendered(again) and "33.3%" in rendered(again)
-    assert "wished for" not in rendered(filled())
+    assert "target features met" in rendered(again)
+    assert "target features met" not in rendered(filled())
 
 
 def test_an_empty_summary_has_a_table_too():

@@ -22,7 +22,7 @@ SITE = {"node": "0", "before": "(l / like-01)", "after": "(l / like-01)"}
 CONTEXT = ({"speaker": "A", "text": "Do you like dogs?"}, {"speaker": "B", "text": "My dogs eat bread."})
 
 
-def negative(id: str, response: str, transform: str = "negate", dialogue: str = "d") -> Negative:
+def negative(id: str, response: str, transform: str = "polarity_flip", dialogue: str = "d") -> Negative:
     return Negative(
         id=id, corpus="c", split="train", dialogue=dialogue, turn=2, context=CONTEXT, response=response,
         label=0, original={"context": None, "response": "I like dogs."}, categories=["C-cont"],
@@ -121,26 +121,37 @@ def test_margins_need_a_judge(tmp_path):
         chosen(tmp_path, [], Choice(max_score=0.5))
 
 
-@pytest.mark.parametrize("wrong", [{"per_context": 0}, {"least": {"odd": 0.5}}, {"quotas": {"negate": 2}}])
+@pytest.mark.parametrize(
+    "wrong", [{"per_context": 0}, {"least": {"odd": 0.5}}, {"quotas": {"polarity_flip": 2}}]
+)
 def test_values_out_of_range_are_refused(wrong):
     with pytest.raises(InputError):
         Choice(**wrong)
 
 
-@given(st.lists(st.sampled_from(["negate", "graft", "corefer"]), min_size=1, max_size=40))
+@given(
+    st.lists(
+        st.sampled_from(["polarity_flip", "topical_statement", "coreference_swap"]), min_size=1, max_size=40
+    )
+)
 def test_no_quota_is_passed_at_any_moment(tmp_path_factory, transforms):
     folder = tmp_path_factory.mktemp("quota")
     records = [
         negative(f"{at}", f"I like {at} dogs.", name, dialogue=f"d{at}") for at, name in enumerate(transforms)
     ]
-    kept = [one.edits[0]["transform"] for one in chosen(folder, records, Choice(quotas={"negate": 0.5}))]
+    kept = [
+        one.edits[0]["transform"] for one in chosen(folder, records, Choice(quotas={"polarity_flip": 0.5}))
+    ]
     for end in range(1, len(kept) + 1):
-        assert kept[:end].count("negate") <= max(1, end / 2)
+        assert kept[:end].count("polarity_flip") <= max(1, end / 2)
 
 
 def test_a_run_that_was_stopped_chooses_the_same(tmp_path):
-    records = [negative(f"{at}", "I like dogs.", ("negate", "graft")[at % 2], f"d{at}") for at in range(80)]
-    stream = chosen(tmp_path, records, Choice(quotas={"negate": 0.3}))
+    records = [
+        negative(f"{at}", "I like dogs.", ("polarity_flip", "topical_statement")[at % 2], f"d{at}")
+        for at in range(80)
+    ]
+    stream = chosen(tmp_path, records, Choice(quotas={"polarity_flip": 0.3}))
     first = next(iter(stream.run(0, tuple)))
     rest = stream.run(first.dialogues, lambda: tuple(first.negatives))
     assert [*first.negatives, *(record for batch in rest for record in batch.negatives)] == list(stream)

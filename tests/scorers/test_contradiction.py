@@ -69,7 +69,7 @@ class TestLabelledResponses:
             ({"utterances": ["one"]}, "there must be a context and a response"),
             ({"utterances": ["I sail.", " ", "No."]}, "utterance 1 is empty"),
             ({"utterances": ["I sail.", "When?", "[[TBA]]"]}, "its text was not published"),
-            ({"rgm_name": ""}, "no name"),
+            ({"rgm_name": ""}, "not a name"),
         ],
     )
     def test_a_bad_line_is_refused_with_its_place(
@@ -181,9 +181,9 @@ def edited(turn: int, transform: str, before: str, after: str, id: str = "1") ->
     )
 
 
-NEGATED = edited(0, "negate", "I keep bees in my garden.", "I do not keep bees in my garden.")
+NEGATED = edited(0, "polarity_flip", "I keep bees in my garden.", "I do not keep bees in my garden.")
 AGAINST_ITSELF = edited(
-    2, "contradict", "Some thousands, I think.", "Some thousands, I think. I do not keep bees.", "2"
+    2, "self_contradiction", "Some thousands, I think.", "Some thousands, I think. I do not keep bees.", "2"
 )
 
 
@@ -210,8 +210,8 @@ class TestGraphMadeResponses:
         assert one.other == "Some thousands, I think."
 
     def test_questions_and_other_edits_give_none(self) -> None:
-        asked = edited(0, "negate", "Do you keep bees here?", "Do you not keep bees here?")
-        renamed = edited(0, "rename", "I keep bees in my garden.", "I keep hens in my garden.")
+        asked = edited(0, "polarity_flip", "Do you keep bees here?", "Do you not keep bees here?")
+        renamed = edited(0, "entity_swap", "I keep bees in my garden.", "I keep hens in my garden.")
         assert list(Sentences([asked, renamed]).contradictions) == []
 
     @given(st.integers(0, 50))
@@ -231,7 +231,7 @@ class TestGraphMadeResponses:
 
     @given(st.integers(0, 50))
     def test_a_contradiction_of_something_else_is_none(self, seed: int) -> None:
-        bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
+        bread = edited(0, "polarity_flip", "I bake my own bread.", "I do not bake my own bread.", "3")
         for wrong, right in twins(graph_made([NEGATED, bread], kinds=["elsewhere"], seed=seed)):
             said, other = ("bees", "bread") if "bees" in wrong.said else ("bread", "bees")
             assert wrong.said == right.said
@@ -240,7 +240,7 @@ class TestGraphMadeResponses:
 
     @given(st.integers(0, 50))
     def test_crossed_responses_deny_one_thing_and_affirm_another(self, seed: int) -> None:
-        bread = edited(0, "negate", "I bake my own bread.", "I do not bake my own bread.", "3")
+        bread = edited(0, "polarity_flip", "I bake my own bread.", "I do not bake my own bread.", "3")
         for pair in twins(graph_made([NEGATED, bread], kinds=["crossed"], seed=seed)):
             for one in pair:
                 assert "bees" in one.response and "bread" in one.response
@@ -254,7 +254,7 @@ class TestGraphMadeResponses:
 
     def test_with_an_embedder_a_contradiction_is_said_as_other_speakers_say_it(self) -> None:
         others = [
-            edited(2, "negate", text, "I am tall.", str(at))
+            edited(2, "polarity_flip", text, "I am tall.", str(at))
             for at, text in enumerate(("I never had any bees.", "My bees like the garden."), 4)
         ]
         made = [
@@ -299,5 +299,5 @@ class TestGraphMadeResponses:
         write_jsonl([EXAMPLE], path)
         assert [one.label for one in read_made([path])] == [1, 0]
         write_jsonl([replace(EXAMPLE, label=1)], path)
-        with pytest.raises(InputError, match="no contradiction in it"):
+        with pytest.raises(InputError, match="no contradictions; make some"):
             read_made([path])

@@ -55,7 +55,7 @@ FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
             ("weather", 3, 2, 0.918, 0.918),
         ],
     ),
-    "takes": (
+    "predicate_arguments": (
         {"frame": "eat-01"},
         [("ARG1", "cake", "like pan", 1, "I only eat cake with cream.")],
     ),
@@ -237,9 +237,9 @@ class TestTopics:
             ("eat", "eat-01"),
             ("snorf-01", "load propbank"),
         ):
-            with pytest.raises(InputError, match=rf"'{frame}' is no frame of PropBank, .*: .*{meant}"):
-                graph.explore("takes", frame=frame)
-        assert graph.explore("takes", frame="abandon-01") == []
+            with pytest.raises(InputError, match=rf"'{frame}' is neither a PropBank frame .*: .*{meant}"):
+                graph.explore("predicate_arguments", frame=frame)
+        assert graph.explore("predicate_arguments", frame="abandon-01") == []
 
     def test_near_ones_are_at_most_five_the_nearest_first(self, graph: DialogueGraph) -> None:
         assert near_topics(graph.store, "Trian") == ["train"]

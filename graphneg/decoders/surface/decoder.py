@@ -7,7 +7,8 @@ new predicates are put above the sentence. Finally, copies of other sentences ar
 
 Input: `EditedUtterance` objects. Output: for each a text, or the reason why there is none.
 
-Example: "I saw it." with ``Edit(op="add", k=0, role="polarity", value="-")`` becomes "I did not see it."
+Example: "I saw it." with ``Edit(op="add", position=0, role="polarity", value="-")`` becomes "I did not
+see it."
 """
 
 from __future__ import annotations
@@ -99,19 +100,19 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         _refuse_wordless(edit)
-    if len(own) == 1 and own[0].op == "graft" and own[0].k == 0 and own[0].role is None:
+    if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
         # The only edit replaces the whole utterance by another one.
         return _copy(own[0], edits, sources)
     if (reply := _interjection(sentence, own)) is not None:
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
-    plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.k >= 0]
+    plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
     _change_words(sentence, plain, sources)
     for edit in plain:
-        if edit.op == "drop" and sentence.node(edit.k).role not in _MARKS:
-            drop(sentence, edit.k)
+        if edit.op == "drop" and sentence.node(edit.position).role not in _MARKS:
+            drop(sentence, edit.position)
     for edit in plain:
-        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.k).role in _MARKS):
+        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in _MARKS):
             _change_mark(sentence, edit)
     _wrap(sentence, own)
     text = sentence.text()
@@ -167,11 +168,11 @@ def is_wordless(concept: str) -> bool:
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
     """Return the text if the edits reduce the utterance to an interjection such as "Okay", else None."""
-    top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.k == 0]
+    top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.position == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
-    dropped = {edit.k for edit in edits if edit.op == "drop"}
-    if 0 not in dropped and any(child.k not in dropped for child in sentence.graph.children(0)):
+    dropped = {edit.position for edit in edits if edit.op == "drop"}
+    if 0 not in dropped and any(child.position not in dropped for child in sentence.graph.children(0)):
         return None
     word = (top[-1].concept or "").split("-")[0]
     word = word.capitalize() if sentence.capitals else word
@@ -184,26 +185,26 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
     """Apply the edits that replace words: pronouns, copied phrases, values, times and concepts."""
     # Change all pronouns together. If *I* and *you* are swapped one after the other, both become the same.
     persons = {
-        edit.k: edit.concept
+        edit.position: edit.concept
         for edit in edits
-        if edit.op == "set" and edit.concept in PRONOUNS and sentence.node(edit.k).concept in PRONOUNS
+        if edit.op == "set" and edit.concept in PRONOUNS and sentence.node(edit.position).concept in PRONOUNS
     }
     if persons:
         set_pronouns(sentence, persons)
     for edit in edits:
         if edit.op == "graft":
             source = sources.sentence(edit.from_amr)
-            grafts.replace_with(sentence, edit.k, source, edit.from_k or 0, sources.opened)
-        if edit.op != "set" or edit.k in persons:
+            grafts.replace_with(sentence, edit.position, source, edit.from_position or 0, sources.opened)
+        if edit.op != "set" or edit.position in persons:
             continue
         if edit.value is not None:
-            lexical.set_value(sentence, edit.k, edit.value)
+            lexical.set_value(sentence, edit.position, edit.value)
         elif edit.concept is None:
             raise RealisationError("unsupported-edit", "set without concept or value")
-        elif edit.concept in _TIME_CONCEPTS or sentence.node(edit.k).role == "time":
-            tense.set_time(sentence, edit.k, edit.concept)
+        elif edit.concept in _TIME_CONCEPTS or sentence.node(edit.position).role == "time":
+            tense.set_time(sentence, edit.position, edit.concept)
         else:
-            lexical.set_concept(sentence, edit.k, edit.concept)
+            lexical.set_concept(sentence, edit.position, edit.concept)
 
 
 def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
@@ -212,8 +213,8 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
     Raises:
         RealisationError: The edit adds or removes something else (``unsupported-edit``).
     """
-    node = sentence.node(edit.k)
-    k, role, added = edit.k, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
+    node = sentence.node(edit.position)
+    k, role, added = edit.position, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
     match edit.op, role, added if edit.op == "add" else node.label:
         case ("add", "polarity", "-"):
             polarity.negate(sentence, k)
@@ -227,9 +228,9 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
         case ("drop", "polarity", "-") if node.value:
             polarity.affirm(sentence, k)
         case ("drop", "mode", "imperative") if node.value:
-            mood.from_order(sentence, node.up or 0)
+            mood.from_order(sentence, node.parent or 0)
         case ("drop", _, "amr-unknown" | "interrogative"):
-            mood.to_statement(sentence, node.up or 0)
+            mood.to_statement(sentence, node.parent or 0)
         case ("add", _, _):
             raise RealisationError("unsupported-edit", f"no words for :{role} {added}")
         case _:
@@ -246,11 +247,11 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
     for edit in edits:
         if edit.op != "wrap" or edit.concept == "multi-sentence":
             continue
-        if edit.k != 0 or edit.concept is None:
+        if edit.position != 0 or edit.concept is None:
             raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
         # Another edit adds the subject of the new predicate, which is the current top (``k == -1``).
         subjects = (
-            other.concept for other in edits if (other.op, other.k, other.role) == ("add", -1, "ARG0")
+            other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
         )
         person = next(subjects, None)
         wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
@@ -269,7 +270,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
         for edit in edits
         if edit.copy_of == graft.from_amr and edit.site == graft.site
     ]
-    _keep_sentence(source, graft.from_k or 0)
+    _keep_sentence(source, graft.from_position or 0)
     if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "what would be said again breaks off")
     if graft.role is not None or any(edit.op != "set" for edit in copy):
@@ -328,7 +329,11 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
     """
     tokens = source.tokens
     if k:
-        firsts = [index for inner in range(k, source.node(k).last + 1) for index in source.indices(inner)[:1]]
+        firsts = [
+            index
+            for inner in range(k, source.node(k).subtree_last + 1)
+            for index in source.indices(inner)[:1]
+        ]
         if not firsts:
             raise RealisationError("no-alignment", "no word stands for the sentence that is copied")
         start, end = source.sentence_bounds(min(firsts))[0], source.sentence_bounds(max(firsts))[1]

@@ -452,7 +452,7 @@ def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
         node = graph.nodes[k]
         # If the graph says that a capitalised word is part of a name, it is a proper noun: "Will" in "Will
         # Smith" is not a modal.
-        if node.value is not None and node.up is not None and graph.nodes[node.up].concept == "name":
+        if node.value is not None and node.parent is not None and graph.nodes[node.parent].concept == "name":
             tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
     return AlignedText(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
 
@@ -483,7 +483,7 @@ def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
     by_person: dict[str, list[int]] = {}
     for node in graph.nodes:
         if node.concept in PRONOUNS and node.concept != "one":
-            by_person.setdefault(node.concept, []).append(node.k)
+            by_person.setdefault(node.concept, []).append(node.position)
     others = (owned for k, owned in mentions.items() if graph.nodes[k].concept not in by_person)
     taken = {index for owned in others for index in owned}
     for index, word in enumerate(words if by_person else ()):

@@ -151,22 +151,24 @@ class Donor:
         return Token(head.low if head.tag != "NNP" else head.text, head.tag)
 
 
-def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k: int, serial: int) -> None:
+def replace_with(
+    sentence: SentenceDraft, k: int, source: SentenceDraft, from_position: int, serial: int
+) -> None:
     """Replace the words of a subtree by those of a subtree of another sentence.
 
     Args:
         sentence: The sentence, edited in place.
         k: The number of the top node of the subtree to replace.
         source: The sentence to copy from.
-        from_k: The number of the top node of the subtree to copy.
+        from_position: The number of the top node of the subtree to copy.
         serial: A number that distinguishes the copies in one text.
 
     Raises:
         RealisationError: A phrase of this kind cannot take this place (``kind-mismatch``), or another rule
             refuses the copy, for example because the text contains the new words already.
     """
-    target, donor = phrase(sentence, k), Donor(source, phrase(source, from_k), serial)
-    name = sentence.node(k).concept == source.node(from_k).concept == "name"
+    target, donor = phrase(sentence, k), Donor(source, phrase(source, from_position), serial)
+    name = sentence.node(k).concept == source.node(from_position).concept == "name"
     _refuse(sentence, target, donor, name)
     kinds = (target.kind, donor.kind)
     # If a modal, an auxiliary, a subject or *not* precedes the phrase, it is only a part of its clause, and
@@ -184,9 +186,9 @@ def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k:
         try:
             _convert(sentence, target, donor)
         except RealisationError as why:
-            if why.code != "kind-mismatch" or len(source.graph.subtree(from_k)) > 1:
+            if why.code != "kind-mismatch" or len(source.graph.subtree(from_position)) > 1:
                 raise
-            set_concept(sentence, k, source.node(from_k).concept or "")
+            set_concept(sentence, k, source.node(from_position).concept or "")
 
 
 def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:

@@ -380,7 +380,7 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
         raise RealisationError("unsupported-edit", f"{value} is no word")
     if re.search(r"[0-9a-z]-[a-z]", token.low) and any(part not in NUMBERS for part in token.low.split("-")):
         raise RealisationError("no-form", f"the number is a part of {token.text}")
-    parent = "" if node.up is None else sentence.node(node.up).label
+    parent = "" if node.parent is None else sentence.node(node.parent).label
     shown = _value_words(token, bare, node.role or "", parent)
     _drop_rest(sentence, k)
     _write(sentence, token, shown.split(" "))

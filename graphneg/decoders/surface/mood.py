@@ -44,7 +44,7 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
             refuse_idiom(sentence, group.main)
             return group
         children = sentence.graph.children(inner)
-        pending += [child.k for child in children if child.role and not child.role.endswith("-of")]
+        pending += [child.position for child in children if child.role and not child.role.endswith("-of")]
     clause = next((group for group in sentence.groups() if group.is_main), None)
     if k or clause is None:
         raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")

@@ -346,7 +346,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     Example:
         "I didn't see any birds." becomes "I saw some birds."
     """
-    parent = sentence.node(k).up
+    parent = sentence.node(k).parent
     indices = sentence.indices(k)
     group = sentence.predicate(parent) if parent is not None else None
     negations = [*indices[:1], *(group.negations[:1] if group is not None else [])]

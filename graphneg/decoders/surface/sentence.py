@@ -206,7 +206,7 @@ class SentenceDraft(Draft):
         Returns:
             The indices, node by node.
         """
-        return [index for inner in range(k, self.node(k).last + 1) for index in self.indices(inner)]
+        return [index for inner in range(k, self.node(k).subtree_last + 1) for index in self.indices(inner)]
 
     def head(self, k: int) -> int:
         """Return the index of the first token of a node.
@@ -383,8 +383,8 @@ class SentenceDraft(Draft):
         Returns:
             The group of the copula; None if no copula is near the arguments.
         """
-        arguments = [child.k for child in self.graph.children(k)]
-        arguments += [mention.target for mention in self.graph.mentions if mention.up == k]
+        arguments = [child.position for child in self.graph.children(k)]
+        arguments += [mention.target for mention in self.graph.mentions if mention.parent == k]
         around = [index for argument in arguments for index in self.indices(argument)[:1]]
         light = BE | HAVE - {"having"} | {"'s"}
         distances: list[tuple[int, int]] = []
@@ -515,7 +515,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
 
 def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int) -> Phrase:
     """Return the phrase of a noun."""
-    tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).last
+    tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).subtree_last
     # In "bank account", the first noun is only a modifier of the second.
     if sentence.is_noun(head + 1) and owners.get(head + 1, k) < k:
         return Phrase(head, head + 1, "modifier", head)
@@ -528,7 +528,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
         owner = owners.get(index)
         if owner is None or k <= owner <= last or tokens[index].tag in ("PS", "DT"):
             continue
-        if not owner <= k <= sentence.node(owner).last:
+        if not owner <= k <= sentence.node(owner).subtree_last:
             start = index + 1
             break
     return Phrase(start, max(high, end), "nominal", head)
@@ -537,7 +537,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
 def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
     """Return the phrase that extends from the first to the last conjunct."""
     children = sentence.graph.children(k)
-    parts = [phrase(sentence, child.k) for child in children if (child.role or "").startswith("op")]
+    parts = [phrase(sentence, child.position) for child in children if (child.role or "").startswith("op")]
     if not parts:
         raise RealisationError("no-alignment", f"no word stands for the parts of {sentence.node(k).label}")
     start, end = min(part.start for part in parts), max(part.end for part in parts)
@@ -554,7 +554,9 @@ def _head(sentence: SentenceDraft, k: int) -> int:
         run = indices[-1] - indices[0] == len(indices) - 1
         return indices[-1] if run and sentence.is_noun(indices[-1]) else indices[0]
     if _WORDLESS.match(sentence.node(k).label):
-        firsts = [index for child in sentence.graph.children(k) for index in sentence.indices(child.k)[:1]]
+        firsts = [
+            index for child in sentence.graph.children(k) for index in sentence.indices(child.position)[:1]
+        ]
         if firsts:
             return min(firsts, key=lambda index: sentence.tokens[index].tag in ("DT", "CD"))
     raise RealisationError("no-alignment", f"no word stands for {sentence.node(k).label}")
@@ -574,14 +576,14 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
     Returns:
         Start and end of the phrase.
     """
-    tokens, last = sentence.tokens, sentence.node(k).last
+    tokens, last = sentence.tokens, sentence.node(k).subtree_last
     # The subject and the negation of a noun or adjective are not part of its phrase. In "She is not a
     # teacher", the phrase of *teacher* is "a teacher".
     outside = {
-        node.k
+        node.position
         for child in sentence.graph.children(k)
         if child.role in ("domain", "polarity", "mode")
-        for node in sentence.graph.subtree(child.k)
+        for node in sentence.graph.subtree(child.position)
     }
     inside = sorted(
         {i for inner in range(k, last + 1) if inner not in outside for i in sentence.indices(inner)}
@@ -619,12 +621,12 @@ def _has_mark(tokens: Sequence[Token]) -> bool:
 def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
     """Return whether a word belongs to a conjunct of the subtree and may therefore follow a comma."""
     token = sentence.tokens[index]
-    for inner in range(k + 1, sentence.node(k).last + 1):
+    for inner in range(k + 1, sentence.node(k).subtree_last + 1):
         at: int | None = inner if token in sentence.owned.get(inner, ()) else None
         while at is not None and at > k:
             if re.match(r"op\d", sentence.node(at).role or ""):
                 return token.tag not in ("PRS", "PRO")
-            at = sentence.node(at).up
+            at = sentence.node(at).parent
     return False
 
 
@@ -645,7 +647,7 @@ def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, hi
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()
-        own = any(k <= owners.get(index, -1) <= sentence.node(k).last for index in range(start, end))
+        own = any(k <= owners.get(index, -1) <= sentence.node(k).subtree_last for index in range(start, end))
         if own or sentence.tokens[start].tag in ("PRS", "EX", "PN"):
             return Phrase(min(low, start), max(high, end), "clause", head)
     kind = _KINDS.get(group.kind, "predicate")

@@ -69,7 +69,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
     if target.kind == "determiner":
         _drop_determiner(sentence, target)
         return
-    above = sentence.indices(node.up) if node.up is not None else []
+    above = sentence.indices(node.parent) if node.parent is not None else []
     # In "boa constrictors", the word *boa* of the subtree is part of a compound with the word of its parent.
     inner = bool(above) and target.start <= above[0] < target.head
     sentence.refuse("drop", target.start, kind=target.kind, role=role, inner=inner)

@@ -47,10 +47,10 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     Example:
         "I saw it yesterday." with ``yesterday`` set to ``tomorrow`` becomes "I will see it tomorrow."
     """
-    word, index, up = lexeme(concept), sentence.head(k), sentence.node(k).up
+    word, index, up = lexeme(concept), sentence.head(k), sentence.node(k).parent
     # In "tomorrow night", the time word is part of a longer time expression. Find the event above it.
     while up is not None and (sentence.node(up).role == "time" or sentence.node(up).concept == "date-entity"):
-        up = sentence.node(up).up
+        up = sentence.node(up).parent
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
     if group is None or group.kind != "finite":
         group = sentence.finite_before(index) or group

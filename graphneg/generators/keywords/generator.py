@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from graphneg.nn.vectors import StaticVectors
 
 _REASONS = {
-    "no-keywords": "the context has no keyword to write about",
-    "no-history": "the store holds no other dialogue",
-    "copies-example": "the text repeats what the model was shown",
-    "like-a-positive": "the text is nearly a right response",
-    "fits": "the text answers the context no worse than the history that it was written for",
+    "no-keywords": "the context has no keywords",
+    "no-history": "the store contains no other dialogue",
+    "copies-example": "the text repeats text of the prompt",
+    "like-a-positive": "the text is nearly identical to a right response",
+    "fits": "the text fits the context as well as the history that it was written for",
 }
 
 LONGEST = 32
@@ -108,7 +108,7 @@ class KeywordOptions(WritingOptions):
         if not 1 <= self.least <= self.most:
             raise InputError(f"keywords from {self.least} to {self.most}: the first must be 1 or more")
         if self.drafts < 1 or self.draws < 1:
-            raise InputError(f"drafts {self.drafts}, draws {self.draws}: each text is written at least once")
+            raise InputError(f"drafts {self.drafts}, draws {self.draws}: both must be at least 1")
         _ = self.search
 
     @property

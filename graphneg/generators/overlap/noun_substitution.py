@@ -81,8 +81,8 @@ class NounSubstitution:
             if (sort_of(word) or word) not in takes:
                 continue
             edit = Edit(
-                transform="exchange", category=UNRELATED, site=str(noun.k), op="set", amr=graph.id, k=noun.k,
-                concept=word,
+                transform="exchange", category=UNRELATED, site=str(noun.position), op="set", amr=graph.id,
+                position=noun.position, concept=word,
             )  # fmt: skip
             try:
                 after = apply_edits(graph, [edit], {})
@@ -93,7 +93,7 @@ class NounSubstitution:
             text = self._decoder.decode([edited])[0].text
             if text is not None:
                 # The word is taken from the text: "neighbour" has the concept "neighbor".
-                span = graph.spans.get(noun.k)
+                span = graph.spans.get(noun.position)
                 before = tokenize(candidate.text)[span[0]].text if span else noun.concept
                 details = {"exchanged": f"{before} > {word}", FOUND: candidate.text}
                 return replace(candidate, text=text, details={**candidate.details, **details})
@@ -108,7 +108,9 @@ class NounSubstitution:
             if graph is not None:
                 # Only nouns of a known class can be compared with the preferences of a predicate.
                 known = zip(graph.nodes, facts(graph, text), strict=True)
-                found[id] += [node.concept or "" for node, of in known if of.get("topic") and of.get("sort")]
+                found[id] += [
+                    node.concept or "" for node, of in known if of.get("topical") and of.get("noun_class")
+                ]
         return {id: list(dict.fromkeys(words)) for id, words in found.items()}
 
     def _graphs(self, texts: Sequence[str]) -> list[AmrGraph | None]:
@@ -134,5 +136,5 @@ def found_text(negative: Negative) -> str:
 def _nouns(graph: AmrGraph, text: str) -> Iterator[tuple[AmrNode, Sequence[str]]]:
     """Yield the nouns that can be replaced, each with the noun classes that its predicate accepts."""
     for node, known in zip(graph.nodes, facts(graph, text), strict=True):
-        if known.get("open_to") and known.get("takes"):
-            yield node, known["takes"]
+        if known.get("substitutable_kind") and known.get("selectional_preferences"):
+            yield node, known["selectional_preferences"]

@@ -151,7 +151,7 @@ class Conditions:
                 raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
         if self.least_words > self.most_words:
             raise GeneratorError(
-                f"overlap: least_words {self.least_words} is over {self.most_words}, the most"
+                f"overlap: least_words {self.least_words} is greater than most_words {self.most_words}"
             )
         for name in ("openings", "sources"):
             value = getattr(self, name)
@@ -160,7 +160,7 @@ class Conditions:
                 raise GeneratorError(f'overlap: {name} is a list of texts, such as ["well"], not {value!r}')
         if len(self.overlap) != 4 or min(self.overlap) < 0 or not sum(self.overlap) > 0:
             raise GeneratorError(
-                "overlap: overlap is four shares, for none, one, two, three or more content words in common"
+                "overlap: overlap must be four shares: for 0, 1, 2, and 3 or more shared content words"
             )
 
     def parameters(self) -> dict[str, Any]:

@@ -504,12 +504,12 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
                 mentions.append((number, name, n, to))
             else:
                 write(to, number, name, n)
-        nodes[number] = nodes[number]._replace(last=len(nodes) - 1)
+        nodes[number] = nodes[number]._replace(subtree_last=len(nodes) - 1)
 
     write(top, None, None, 0)
     numbers = {k: number for number, k in enumerate(order)}
     named = [Mention(up, role, pos, numbers[to]) for up, role, pos, to in mentions]
-    named.sort(key=lambda mention: (mention.up, mention.pos))
+    named.sort(key=lambda mention: (mention.parent, mention.branch))
     spans = token_spans(text, [(pool.nodes[k].start, pool.nodes[k].end) for k in order])
     return AmrGraph("", tuple(nodes), tuple(named), (), spans)
 

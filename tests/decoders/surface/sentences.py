@@ -18,7 +18,7 @@ def sentence(text: str, graph: str = "(t / thing)") -> SentenceDraft:
 
 def node(of: SentenceDraft, concept: str) -> int:
     """The number of the first node with a concept."""
-    return next(node.k for node in of.graph.nodes if node.label == concept)
+    return next(node.position for node in of.graph.nodes if node.label == concept)
 
 
 def changed(change: Callable[..., None], text: str, graph: str, at: int | str = 0, *given: object) -> str:

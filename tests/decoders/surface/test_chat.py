@@ -6,7 +6,7 @@ import pytest
 
 from tests.decoders.surface.test_decoder import decode, place
 
-NOT = {"op": "add", "role": "polarity", "value": "-", "k": 0}
+NOT = {"op": "add", "role": "polarity", "value": "-", "position": 0}
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_adverbs_stand_on_the_right_side_of_a_negation(text: str, penman: str, e
 
 def test_no_problem_is_no_denial() -> None:
     assert decode(
-        ("OK , no problem .", "(p / problem :polarity - :mod (o / ok))"), {"op": "drop", "k": 1}
+        ("OK , no problem .", "(p / problem :polarity - :mod (o / ok))"), {"op": "drop", "position": 1}
     ).startswith("unsupported-edit")
 
 
@@ -41,18 +41,18 @@ def test_what_goes_on_asking_is_not_denied() -> None:
         "Shall I come and fetch it ?",
         "(a / and :op1 (c / come-01 :ARG1 (i / i)) :op2 (f / fetch-01 :ARG0 i))",
     )
-    assert decode(said, NOT | {"k": place(said[1], "fetch-01")}).startswith("unclear-clause")
+    assert decode(said, NOT | {"position": place(said[1], "fetch-01")}).startswith("unclear-clause")
 
 
 def test_a_clause_that_says_when_has_no_time_of_its_own() -> None:
     said = ("That was before she moved .", "(t / that :time (b / before :op1 (m / move-01 :ARG1 (s / she))))")
-    tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "k": place(said[1], "move-01")}
+    tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "position": place(said[1], "move-01")}
     assert decode(said, tomorrow).startswith("unclear-clause")
 
 
 def test_what_another_clause_dates_is_not_dated_again() -> None:
     said = ("She moved when she was ten .", "(m / move-01 :ARG1 (s / she) :time (a / age-01 :ARG1 s))")
-    tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "k": 0}
+    tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "position": 0}
     assert decode(said, tomorrow).startswith("unclear-clause")
 
 
@@ -64,7 +64,7 @@ def test_sometimes_is_not_denied() -> None:
 def test_a_plural_behind_or_takes_no_article() -> None:
     text = "There are no good or bad seats."
     penman = "(s / seat :polarity - :mod (o / or :op1 (g / good) :op2 (b / bad)))"
-    assert decode((text, penman), {"op": "drop", "k": 1}) == "There are some good or bad seats."
+    assert decode((text, penman), {"op": "drop", "position": 1}) == "There are some good or bad seats."
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_a_plural_behind_or_takes_no_article() -> None:
     ],
 )
 def test_a_pronoun_that_can_not_change_is_refused(text: str, penman: str, label: str, concept: str) -> None:
-    answer = decode((text, penman), {"op": "set", "k": place(penman, label), "concept": concept})
+    answer = decode((text, penman), {"op": "set", "position": place(penman, label), "concept": concept})
     assert answer.startswith("kind-mismatch"), answer
 
 
 def test_what_is_its_own_may_be_another_s() -> None:
     penman = "(l / like-01 :ARG0 (i / i) :ARG1 (r / roof :poss (i2 / it) :mod (n / new)))"
-    edit = {"op": "set", "k": place(penman, "it"), "concept": "he"}
+    edit = {"op": "set", "position": place(penman, "it"), "concept": "he"}
     assert decode(("I like its new roof.", penman), edit) == "I like his new roof."
 
 
 def test_a_name_goes_with_its_number() -> None:
     said = ("She is in Room Seven .", '(r / room :name (n / name :op1 "Room") :domain (s / she))')
     source = ("I saw Clara .", '(s / see-01 :ARG0 (i / i) :ARG1 (p / person :name (n / name :op1 "Clara")))')
-    edit = {"op": "graft", "k": 1, "from_amr": "d#9", "from_k": 3}
+    edit = {"op": "graft", "position": 1, "from_amr": "d#9", "from_position": 3}
     assert decode(said, edit, source=source).startswith("kind-mismatch")
 
 
@@ -104,9 +104,9 @@ def test_a_name_goes_with_its_number() -> None:
 )
 def test_what_says_nothing_alone_is_not_said_again(text: str, penman: str) -> None:
     edits = (
-        {"op": "wrap", "k": 0, "role": "snt1", "concept": "multi-sentence"},
-        {"op": "graft", "k": -1, "role": "snt", "from_amr": "d#9", "from_k": 0},
-        {"op": "drop", "k": 1, "copy_of": "d#9"},
+        {"op": "wrap", "position": 0, "role": "snt1", "concept": "multi-sentence"},
+        {"op": "graft", "position": -1, "role": "snt", "from_amr": "d#9", "from_position": 0},
+        {"op": "drop", "position": 1, "copy_of": "d#9"},
     )
     here = ("I am tired.", "(t / tire-01 :ARG1 (i / i))")
     assert decode(here, *edits, source=(text, penman)).startswith("unclear-clause")
@@ -114,7 +114,7 @@ def test_what_says_nothing_alone_is_not_said_again(text: str, penman: str) -> No
 
 def test_an_apostrophe_that_is_put_in_looks_like_the_others() -> None:
     penman = "(t / tire-01 :ARG1 (i / i))"
-    edit = {"op": "set", "k": 1, "concept": "you"}
+    edit = {"op": "set", "position": 1, "concept": "you"}
     assert decode(("I ’ m tired .", penman), edit) == "You ’ re tired ."
 
 
@@ -149,7 +149,7 @@ def test_an_apostrophe_that_is_put_in_looks_like_the_others() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_longer_denied_is_joined_by_and(text: str, penman: str, expected: str) -> None:
-    answer = decode((text, penman), {"op": "drop", "k": place(penman, "-")})
+    answer = decode((text, penman), {"op": "drop", "position": place(penman, "-")})
     assert answer == expected or (expected == "unclear-clause" and answer.startswith(expected))
 
 
@@ -166,4 +166,4 @@ def test_what_is_no_longer_denied_is_joined_by_and(text: str, penman: str, expec
     ],
 )  # fmt: skip
 def test_what_would_be_denied_twice_or_by_half_is_refused(text: str, penman: str, label: str) -> None:
-    assert decode((text, penman), NOT | {"k": place(penman, label)}).startswith("unclear-clause")
+    assert decode((text, penman), NOT | {"position": place(penman, label)}).startswith("unclear-clause")

@@ -83,7 +83,7 @@ def decode(said: tuple[str, str], *edits: dict[str, Any], source: tuple[str, str
 
 
 def place(penman: str, label: str) -> int:
-    return next(node.k for node in parse_graph(penman).nodes if node.label == label)
+    return next(node.position for node in parse_graph(penman).nodes if node.label == label)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def place(penman: str, label: str) -> int:
     ],
 )
 def test_added_polarity_negates_the_clause(said: tuple[str, str], label: str, expected: str) -> None:
-    assert decode(said, NOT | {"k": place(said[1], label)}) == expected
+    assert decode(said, NOT | {"position": place(said[1], label)}) == expected
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_added_polarity_negates_the_clause(said: tuple[str, str], label: str, ex
     ],
 )  # fmt: skip
 def test_dropped_polarity_makes_the_clause_positive(text: str, penman: str, expected: str) -> None:
-    assert decode((text, penman), {"op": "drop", "k": place(penman, "-")}) == expected
+    assert decode((text, penman), {"op": "drop", "position": place(penman, "-")}) == expected
 
 
 def test_what_is_negative_already_is_refused() -> None:
-    assert decode(LIKE, NOT | {"k": 0}).startswith("already-negative:")
+    assert decode(LIKE, NOT | {"position": 0}).startswith("already-negative:")
 
 
 @pytest.mark.parametrize(
@@ -155,13 +155,15 @@ def test_what_is_negative_already_is_refused() -> None:
 def test_another_concept_is_inflected_as_the_old_one_was(
     said: tuple[str, str], label: str, concept: str, expected: str
 ) -> None:
-    assert decode(said, {"op": "set", "k": place(said[1], label), "concept": concept}) == expected
+    assert decode(said, {"op": "set", "position": place(said[1], label), "concept": concept}) == expected
 
 
 def test_pronouns_change_in_every_mention_and_verbs_agree() -> None:
     said = ("He says his mother loves him.",
             "(s / say-01 :ARG0 (h / he) :ARG1 (l / love-01 :ARG0 (m / mother :poss h) :ARG1 h))")  # fmt: skip
-    assert decode(said, {"op": "set", "k": 1, "concept": "they"}) == "They say their mother loves them."
+    assert (
+        decode(said, {"op": "set", "position": 1, "concept": "they"}) == "They say their mother loves them."
+    )
 
 
 def test_i_and_you_change_places() -> None:
@@ -169,7 +171,7 @@ def test_i_and_you_change_places() -> None:
             "(s / sure-02 :ARG0 (i / i) "
             ":ARG1 (k / know-02 :ARG0 (y / you) :ARG1 (s2 / sister :poss i)))")  # fmt: skip
     swap = [
-        {"op": "set", "k": place(said[1], one), "concept": other}
+        {"op": "set", "position": place(said[1], one), "concept": other}
         for one, other in (("i", "you"), ("you", "i"))
     ]
     assert decode(said, *swap) == "You are sure I know your sister."
@@ -177,14 +179,14 @@ def test_i_and_you_change_places() -> None:
 
 def test_an_entity_in_place_of_a_pronoun_brings_its_words() -> None:
     source = ("I met the tall man.", "(m / meet-02 :ARG0 (i / i) :ARG1 (m2 / man :mod (t / tall)))")
-    graft = {"op": "graft", "k": 1, "from_amr": "d#9", "from_k": 2}
+    graft = {"op": "graft", "position": 1, "from_amr": "d#9", "from_position": 2}
     assert decode(WORKS, graft, source=source) == "The tall man works at the bank."
 
 
 def test_a_possessive_takes_the_entity_with_an_s() -> None:
     said = ("I read her book.", "(r / read-01 :ARG0 (i / i) :ARG1 (b / book :poss (s / she)))")
     source = ("I met the tall man.", "(m / meet-02 :ARG0 (i / i) :ARG1 (m2 / man :mod (t / tall)))")
-    graft = {"op": "graft", "k": 3, "from_amr": "d#9", "from_k": 2}
+    graft = {"op": "graft", "position": 3, "from_amr": "d#9", "from_position": 2}
     assert decode(said, graft, source=source) == "I read the tall man's book."
 
 
@@ -193,32 +195,36 @@ def test_a_phrase_takes_the_place_of_another() -> None:
         "We ate three red apples.",
         "(e / eat-01 :ARG0 (w / we) :ARG1 (a / apple :quant 3 :mod (r / red)))",
     )
-    graft = {"op": "graft", "k": place(SAW[1], "bird"), "from_amr": "d#9", "from_k": 2}
+    graft = {"op": "graft", "position": place(SAW[1], "bird"), "from_amr": "d#9", "from_position": 2}
     assert decode(SAW, graft, source=source) == "I saw three red apples ."
 
 
 def test_a_dropped_detail_takes_its_preposition_along() -> None:
-    assert decode(WORKS, {"op": "drop", "k": place(WORKS[1], "bank")}) == "She works."
+    assert decode(WORKS, {"op": "drop", "position": place(WORKS[1], "bank")}) == "She works."
 
 
 def test_a_dropped_object_leaves_something() -> None:
-    assert decode(SAW, {"op": "drop", "k": place(SAW[1], "bird")}) == "I saw something ."
+    assert decode(SAW, {"op": "drop", "position": place(SAW[1], "bird")}) == "I saw something ."
 
 
 def test_a_dropped_sentence_goes_whole() -> None:
     said = ("I like tea. Do you like tea?",
             "(m / multi-sentence :snt1 (l / like-01 :ARG0 (i / i) :ARG1 (t / tea)) :snt2 (l2 / like-01 "
             ":polarity (a / amr-unknown) :ARG0 (y / you) :ARG1 (t2 / tea)))")  # fmt: skip
-    assert decode(said, {"op": "drop", "k": 4}) == "I like tea."
+    assert decode(said, {"op": "drop", "position": 4}) == "I like tea."
 
 
 def test_all_content_gone_leaves_the_word_alone() -> None:
     assert (
-        decode(WORKS, {"op": "wrap", "k": 0, "role": "mod", "concept": "okay"}, {"op": "drop", "k": 0})
+        decode(
+            WORKS,
+            {"op": "wrap", "position": 0, "role": "mod", "concept": "okay"},
+            {"op": "drop", "position": 0},
+        )
         == "Okay."
     )
-    children = [{"op": "drop", "k": 1}, {"op": "drop", "k": 2}]
-    assert decode(WORKS, *children, {"op": "set", "k": 0, "concept": "hmm"}) == "Hmm."
+    children = [{"op": "drop", "position": 1}, {"op": "drop", "position": 2}]
+    assert decode(WORKS, *children, {"op": "set", "position": 0, "concept": "hmm"}) == "Hmm."
 
 
 @pytest.mark.parametrize(
@@ -234,21 +240,21 @@ def test_all_content_gone_leaves_the_word_alone() -> None:
     ],
 )
 def test_an_added_time_brings_its_tense(said: tuple[str, str], label: str, when: str, expected: str) -> None:
-    edit = {"op": "add", "k": place(said[1], label), "role": "time", "concept": when}
+    edit = {"op": "add", "position": place(said[1], label), "role": "time", "concept": when}
     assert decode(said, edit) == expected
 
 
 def test_another_day_changes_the_tense_too() -> None:
     said = ("I will call you tomorrow.", "(c / call-02 :ARG0 (i / i) :ARG1 (y / you) :time (t / tomorrow))")
-    assert decode(said, {"op": "set", "k": 3, "concept": "yesterday"}) == "I called you yesterday."
+    assert decode(said, {"op": "set", "position": 3, "concept": "yesterday"}) == "I called you yesterday."
 
 
 def test_months_and_numbers_are_written_as_they_were() -> None:
     said = ("I came on May 3 for six days.",
             "(c / come-01 :ARG1 (i / i) :time (d / date-entity :month 5 :day 3) "
             ":duration (t / temporal-quantity :quant 6 :unit (d2 / day)))")  # fmt: skip
-    assert decode(said, {"op": "set", "k": 3, "value": "8"}) == "I came on August 3 for six days."
-    assert decode(said, {"op": "set", "k": 6, "value": "1"}) == "I came on May 3 for one day."
+    assert decode(said, {"op": "set", "position": 3, "value": "8"}) == "I came on August 3 for six days."
+    assert decode(said, {"op": "set", "position": 6, "value": "1"}) == "I came on May 3 for one day."
 
 
 @pytest.mark.parametrize(
@@ -263,21 +269,21 @@ def test_months_and_numbers_are_written_as_they_were() -> None:
     ],
 )
 def test_a_statement_becomes_a_question(said: tuple[str, str], expected: str) -> None:
-    assert decode(said, ASK | {"k": 0}) == expected
+    assert decode(said, ASK | {"position": 0}) == expected
 
 
 def test_a_question_becomes_a_statement() -> None:
-    assert decode(FRIEND, {"op": "drop", "k": place(FRIEND[1], "amr-unknown")}) == "He is your friend."
+    assert decode(FRIEND, {"op": "drop", "position": place(FRIEND[1], "amr-unknown")}) == "He is your friend."
 
 
 def test_a_statement_becomes_an_order() -> None:
-    assert decode(WORKS, ORDER | {"k": 0}) == "Let her work at the bank."
+    assert decode(WORKS, ORDER | {"position": 0}) == "Let her work at the bank."
     you = ("You never listen.", "(l / listen-01 :polarity - :ARG0 (y / you) :time (e / ever))")
-    assert decode(you, ORDER | {"k": 0}) == "Never listen."
+    assert decode(you, ORDER | {"position": 0}) == "Never listen."
 
 
 def test_an_order_becomes_a_statement() -> None:
-    assert decode(OPEN, {"op": "drop", "k": place(OPEN[1], "imperative")}) == "You open the window."
+    assert decode(OPEN, {"op": "drop", "position": place(OPEN[1], "imperative")}) == "You open the window."
 
 
 @pytest.mark.parametrize(
@@ -292,15 +298,15 @@ def test_an_order_becomes_a_statement() -> None:
     ],
 )
 def test_a_predicate_above_the_sentence(said: tuple[str, str], concept: str, expected: str) -> None:
-    wrap = {"op": "wrap", "k": 0, "role": "ARG1", "concept": concept}
-    assert decode(said, wrap, {"op": "add", "k": -1, "role": "ARG0", "concept": "i"}) == expected
+    wrap = {"op": "wrap", "position": 0, "role": "ARG1", "concept": concept}
+    assert decode(said, wrap, {"op": "add", "position": -1, "role": "ARG0", "concept": "i"}) == expected
 
 
 def test_a_contradicted_turn_is_appended_as_a_sentence() -> None:
     edits = [
-        {"op": "wrap", "k": 0, "role": "snt1", "concept": "multi-sentence"},
-        {"op": "graft", "k": -1, "role": "snt", "from_amr": "d#9", "from_k": 0},
-        NOT | {"k": 0, "copy_of": "d#9"},
+        {"op": "wrap", "position": 0, "role": "snt1", "concept": "multi-sentence"},
+        {"op": "graft", "position": -1, "role": "snt", "from_amr": "d#9", "from_position": 0},
+        NOT | {"position": 0, "copy_of": "d#9"},
     ]
     assert decode(TIRED, *edits, source=WORKS) == "I am tired. She does not work at the bank."
 
@@ -310,26 +316,26 @@ def test_of_a_turn_only_the_sentence_that_was_copied_is_appended() -> None:
               "(m / multi-sentence :snt1 (l / late :domain (i / it)) "
               ":snt2 (l2 / like-01 :ARG0 (i2 / i) :ARG1 (t / tea)))")  # fmt: skip
     edits = [
-        {"op": "wrap", "k": 0, "role": "snt1", "concept": "multi-sentence"},
-        {"op": "graft", "k": -1, "role": "snt", "from_amr": "d#9", "from_k": 3},
-        {"op": "set", "k": 3, "concept": "hate-01", "copy_of": "d#9"},
+        {"op": "wrap", "position": 0, "role": "snt1", "concept": "multi-sentence"},
+        {"op": "graft", "position": -1, "role": "snt", "from_amr": "d#9", "from_position": 3},
+        {"op": "set", "position": 3, "concept": "hate-01", "copy_of": "d#9"},
     ]
     assert decode(TIRED, *edits, source=source) == "I am tired. I hate tea."
 
 
 def test_a_name_is_replaced_by_another() -> None:
     said = ("Anna called me.", '(c / call-02 :ARG0 (p / person :name (n / name :op1 "Anna")) :ARG1 (i / i))')
-    assert decode(said, {"op": "set", "k": 3, "value": '"Bob"'}) == "Bob called me."
+    assert decode(said, {"op": "set", "position": 3, "value": '"Bob"'}) == "Bob called me."
 
 
 def test_edits_combine() -> None:
-    edits = [NOT | {"k": 0}, {"op": "set", "k": place(BIG[1], "old"), "concept": "new"}]
+    edits = [NOT | {"position": 0}, {"op": "set", "position": place(BIG[1], "old"), "concept": "new"}]
     assert decode(BIG, *edits) == "We do not have a new house."
 
 
 def test_what_no_edit_touches_stays_as_it_is_written() -> None:
     said = ("  Well -- I saw   a  bird!!  (really)", SAW[1])
-    assert decode(said, NOT | {"k": 0}) == "  Well -- I did not see   a  bird!!  (really)"
+    assert decode(said, NOT | {"position": 0}) == "  Well -- I did not see   a  bird!!  (really)"
 
 
 def test_a_decoder_never_returns_the_original() -> None:
@@ -339,7 +345,7 @@ def test_a_decoder_never_returns_the_original() -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "😀", "这是什么?", "word " * 5000])
 def test_odd_texts_give_a_reason(text: str) -> None:
-    answer = get_decoder("surface").decode([edited((text, WORKS[1]), NOT | {"k": 0})])[0]
+    answer = get_decoder("surface").decode([edited((text, WORKS[1]), NOT | {"position": 0})])[0]
     assert answer.text is None
     assert answer.reason is not None
     assert not answer.reason.startswith("internal-error")
@@ -352,7 +358,7 @@ def test_an_unknown_decoder_is_refused_by_name() -> None:
 
 _SAID = [SEEN, SAW, WORKS, TIRED, SWIM, OPEN, LIKE, HOME, FRIEND, INN, BIG]
 _EDIT = st.fixed_dictionaries(
-    {"op": st.sampled_from(["set", "add", "drop", "graft", "wrap"]), "k": st.integers(-1, 6)},
+    {"op": st.sampled_from(["set", "add", "drop", "graft", "wrap"]), "position": st.integers(-1, 6)},
     optional={
         "role": st.sampled_from(["polarity", "mode", "time", "ARG1", "snt", "snt1", "op1"]),
         "concept": st.sampled_from(
@@ -360,7 +366,7 @@ _EDIT = st.fixed_dictionaries(
         ),
         "value": st.sampled_from(["-", "imperative", '"Bob"', "7"]),
         "from_amr": st.just("d#9"),
-        "from_k": st.integers(0, 6),
+        "from_position": st.integers(0, 6),
     },
 )  # fmt: skip
 
@@ -386,7 +392,7 @@ def test_nine_in_ten_negations_of_main_predicates_are_realised(decoder: Decoder)
             graph = parse_graph(block, "d#0")
             text = next((line[8:] for line in block.splitlines() if line.startswith("# ::snt ")), "")
             if text and _is_plain_statement(graph):
-                edit = Edit("negate", "C-cont", "s", "add", "d#0", 0, role="polarity", value="-")
+                edit = Edit("polarity_flip", "C-cont", "s", "add", "d#0", 0, role="polarity", value="-")
                 items.append(EditedUtterance("d#0", "A", text, graph, graph, (edit,)))
     random.Random(0).shuffle(items)
     answers = decoder.decode(items)
@@ -401,23 +407,26 @@ def _is_plain_statement(graph: AmrGraph) -> bool:
 
 LEFT = ("Yes, and we left.", "(l / leave-11 :ARG0 (w / we))")
 COPY = (
-    {"op": "wrap", "k": 0, "role": "snt1", "concept": "multi-sentence"},
-    {"op": "graft", "k": -1, "role": "snt", "from_amr": "d#9", "from_k": 0},
+    {"op": "wrap", "position": 0, "role": "snt1", "concept": "multi-sentence"},
+    {"op": "graft", "position": -1, "role": "snt", "from_amr": "d#9", "from_position": 0},
 )
 
 
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
-        ({"op": "graft", "k": 1, "from_amr": "d#8", "from_k": 0}, "no-source: the text of d#8"),
-        ({"op": "set", "k": 1}, "unsupported-edit: set without concept or value"),
-        ({"op": "add", "k": 0, "role": "mod", "concept": "red"}, "unsupported-edit: no words for :mod red"),
-        ({"op": "wrap", "k": 1, "concept": "doubt-01"}, "unsupported-edit: only a whole sentence"),
+        ({"op": "graft", "position": 1, "from_amr": "d#8", "from_position": 0}, "no-source: the text of d#8"),
+        ({"op": "set", "position": 1}, "unsupported-edit: set without concept or value"),
         (
-            {"op": "graft", "k": -1, "role": "ARG1", "from_amr": "d#9", "from_k": 0},
+            {"op": "add", "position": 0, "role": "mod", "concept": "red"},
+            "unsupported-edit: no words for :mod red",
+        ),
+        ({"op": "wrap", "position": 1, "concept": "doubt-01"}, "unsupported-edit: only a whole sentence"),
+        (
+            {"op": "graft", "position": -1, "role": "ARG1", "from_amr": "d#9", "from_position": 0},
             "unsupported-edit: a subtree",
         ),
-        ({"op": "drop", "k": 9}, "unsupported-edit: the graph has no node 9"),
+        ({"op": "drop", "position": 9}, "unsupported-edit: the graph has no node 9"),
     ],
 )
 def test_an_edit_that_words_can_not_follow_is_named(edit: dict[str, Any], why: str) -> None:
@@ -428,12 +437,12 @@ def test_an_edit_that_words_can_not_follow_is_named(edit: dict[str, Any], why: s
     ("text", "code"), [("  ", "empty"), ("Я устал.", "not-english"), ("so " * 1001, "too-long")]
 )
 def test_a_text_that_can_not_be_edited_is_refused(text: str, code: str) -> None:
-    assert decode((text, TIRED[1]), {"op": "drop", "k": 1}).startswith(code)
+    assert decode((text, TIRED[1]), {"op": "drop", "position": 1}).startswith(code)
 
 
 def test_another_turn_may_be_said_instead_or_besides() -> None:
-    instead = {"op": "graft", "k": 0, "from_amr": "d#9", "from_k": 0}
-    denied = NOT | {"k": 0, "copy_of": "d#9"}
+    instead = {"op": "graft", "position": 0, "from_amr": "d#9", "from_position": 0}
+    denied = NOT | {"position": 0, "copy_of": "d#9"}
     assert decode(TIRED, instead, source=LEFT) == "We left."
     assert decode(TIRED, *COPY, denied, source=LEFT) == "I am tired. We did not leave."
     assert decode(TIRED, *COPY, source=LEFT) == "I am tired. We left."
@@ -444,5 +453,5 @@ def test_another_turn_may_be_said_instead_or_besides() -> None:
     [("I am tired.", "Okay."), ("i am tired .", "okay ."), ('" I am tired . "', '" Okay . "')],
 )
 def test_a_reply_without_content_is_one_word_written_like_the_text(text: str, expected: str) -> None:
-    edits = {"op": "set", "k": 0, "concept": "okay"}, {"op": "drop", "k": 1}
+    edits = {"op": "set", "position": 0, "concept": "okay"}, {"op": "drop", "position": 1}
     assert decode((text, TIRED[1]), *edits) == expected

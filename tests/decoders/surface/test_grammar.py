@@ -12,8 +12,8 @@ from tests.decoders.surface.test_set_phrases import decoded, parsed
 def edited(text: str, *edits: dict[str, Any], at: str = "") -> str:
     """The text after edits at the first node with a label, or at the top; or the code of the refusal."""
     graph = parsed(text)
-    k = next(node.k for node in graph.nodes if node.label == at) if at else 0
-    return decoded(text, graph, [{"k": k, **edit} for edit in edits])
+    k = next(node.position for node in graph.nodes if node.label == at) if at else 0
+    return decoded(text, graph, [{"position": k, **edit} for edit in edits])
 
 
 def negated(text: str) -> str:
@@ -123,7 +123,7 @@ def test_nobody_agrees_with_himself() -> None:
         return edited(
             text,
             {"op": "wrap", "concept": "agree-01"},
-            {"op": "add", "k": -1, "role": "ARG0", "concept": "i"},
+            {"op": "add", "position": -1, "role": "ARG0", "concept": "i"},
         )
 
     assert (agreed("I stayed."), agreed("He stayed.")) == ("kind-mismatch", "I agree that he stayed.")

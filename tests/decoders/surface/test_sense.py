@@ -6,8 +6,8 @@ import pytest
 
 from tests.decoders.surface.test_decoder import decode, place
 
-NOT = {"op": "add", "role": "polarity", "value": "-", "k": 0}
-ASK = {"op": "add", "role": "polarity", "concept": "amr-unknown", "k": 0}
+NOT = {"op": "add", "role": "polarity", "value": "-", "position": 0}
+ASK = {"op": "add", "role": "polarity", "concept": "amr-unknown", "position": 0}
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ ASK = {"op": "add", "role": "polarity", "concept": "amr-unknown", "k": 0}
         ("I'd rather walk.", "(p / prefer-01 :ARG0 (i / i) :ARG1 (w / walk-01 :ARG0 i))", NOT),
         ("Sit down and eat it.",
          "(a / and :op1 (s / sit-02 :mode imperative) :op2 (e / eat-01 :mode imperative :ARG1 (i / it)))",
-         NOT | {"k": 3}),
+         NOT | {"position": 3}),
         ("Yes, I sleep.", "(s / sleep-01 :ARG0 (i / i))", NOT),
         ("I'm just looking.", "(l / look-01 :ARG0 (i / i))", NOT),
         ("I'm afraid it rains.", "(f / fear-01 :ARG0 (i / i) :ARG1 (r / rain-01))", NOT),
@@ -36,28 +36,28 @@ def test_a_phrase_that_has_no_such_form_is_refused(text: str, penman: str, edit:
     ("text", "penman", "edit", "expected"),
     [
         ("Helen will sing.", '(s / sing-01 :ARG0 (p / person :name (n / name :op1 "Helen")))',
-         ({"op": "wrap", "k": 0, "role": "ARG1", "concept": "doubt-01"},
-          {"op": "add", "k": -1, "role": "ARG0", "concept": "i"}), "I doubt that Helen will sing."),
+         ({"op": "wrap", "position": 0, "role": "ARG1", "concept": "doubt-01"},
+          {"op": "add", "position": -1, "role": "ARG0", "concept": "i"}), "I doubt that Helen will sing."),
         ("I don't like tea much any more.", "(l / like-01 :polarity - :ARG0 (i / i) :ARG1 (t / tea))",
-         ({"op": "drop", "k": 1},), "I like tea a lot."),
+         ({"op": "drop", "position": 1},), "I like tea a lot."),
         ("She is already tired.", "(t / tire-01 :ARG1 (s / she) :time (a2 / already))",
          (NOT,), "She is not yet tired."),
         ("I like tea too.", "(l / like-01 :ARG0 (i / i) :ARG1 (t / tea) :mod (t2 / too))",
          (NOT,), "I do not like tea either."),
         ("Does it have to be new?", "(o / obligate-01 :ARG2 (n / new :domain (i / it)))",
-         ({"op": "set", "k": 2, "concept": "they"},), "Do they have to be new?"),
+         ({"op": "set", "position": 2, "concept": "they"},), "Do they have to be new?"),
         ("The light was stopped.", "(s / stop-01 :ARG1 (l / light))",
-         ({"op": "set", "k": 0, "concept": "dim-01"},), "The light was dimmed."),
+         ({"op": "set", "position": 0, "concept": "dim-01"},), "The light was dimmed."),
         ("I am going to need it.", "(n / need-01 :ARG0 (i / i) :ARG1 (i2 / it))",
          (NOT,), "I am not going to need it."),
         ("He must have taken it.", "(i / infer-01 :ARG1 (t / take-01 :ARG0 (h / he) :ARG1 (i2 / it)))",
-         (NOT | {"k": 1},), "He cannot have taken it."),
+         (NOT | {"position": 1},), "He cannot have taken it."),
         ("My knee still hurts.", "(h / hurt-01 :ARG1 (k / knee :part-of (i / i)) :mod (s / still))",
          (NOT,), "My knee no longer hurts."),
         ("I'm still looking for some tea.", "(l / look-01 :ARG0 (i / i) :ARG1 (t / tea) :mod (s / still))",
          (NOT,), "I'm no longer looking for any tea."),
         ("The window was open.", "(o / open-09 :ARG1 (w / window))",
-         ({"op": "set", "k": 0, "concept": "close-01"},), "The window was closed."),
+         ({"op": "set", "position": 0, "concept": "close-01"},), "The window was closed."),
     ],
 )  # fmt: skip
 def test_a_sentence_keeps_to_what_people_say(
@@ -92,7 +92,7 @@ def test_a_sentence_keeps_to_what_people_say(
     ],
 )  # fmt: skip
 def test_a_word_that_can_not_stand_there_is_refused(text: str, penman: str, label: str, concept: str) -> None:
-    answer = decode((text, penman), {"op": "set", "k": place(penman, label), "concept": concept})
+    answer = decode((text, penman), {"op": "set", "position": place(penman, label), "concept": concept})
     assert answer.partition(":")[0] in {"no-form", "kind-mismatch"}, answer
 
 
@@ -109,4 +109,4 @@ def test_a_word_that_can_not_stand_there_is_refused(text: str, penman: str, labe
     ],
 )  # fmt: skip
 def test_a_pronoun_stands_in_the_case_of_its_place(text: str, penman: str, expected: str) -> None:
-    assert decode((text, penman), {"op": "set", "k": place(penman, "you"), "concept": "i"}) == expected
+    assert decode((text, penman), {"op": "set", "position": place(penman, "you"), "concept": "i"}) == expected

@@ -42,7 +42,9 @@ def swapped(text: str, only: str = "") -> str:
     said = [node for node in graph.nodes if node.concept in ({only} if only else OTHER)]
     said = said or [node for node in graph.nodes if node.concept == "we"]
     return decoded(
-        text, graph, [{"op": "set", "k": n.k, "concept": OTHER.get(n.concept or "", "you")} for n in said]
+        text,
+        graph,
+        [{"op": "set", "position": n.position, "concept": OTHER.get(n.concept or "", "you")} for n in said],
     )
 
 
@@ -50,10 +52,12 @@ def turned(text: str) -> str:
     """The text with its first clause denied, or affirmed where it is denied."""
     graph = parsed(text)
     for node, known in zip(graph.nodes, facts(graph, text), strict=True):
-        if "denied_by" in known:
-            return decoded(text, graph, [{"op": "drop", "k": known["denied_by"]}])
-        if "clause" in known and "negated" not in known and known["clause"] != "link":
-            return decoded(text, graph, [{"op": "add", "k": node.k, "role": "polarity", "value": "-"}])
+        if "negation_position" in known:
+            return decoded(text, graph, [{"op": "drop", "position": known["negation_position"]}])
+        if "clause_type" in known and "negated" not in known and known["clause_type"] != "link":
+            return decoded(
+                text, graph, [{"op": "add", "position": node.position, "role": "polarity", "value": "-"}]
+            )
     raise AssertionError(f"no clause in {text}")
 
 
@@ -228,10 +232,10 @@ def test_clitics_are_closed_without_touching_other_words() -> None:
 def test_a_concept_that_no_word_says_is_refused(concept: str) -> None:
     text = "I saw a bird."
     graph = parsed(text)
-    k = next(node.k for node in graph.nodes if node.concept == "bird")
+    k = next(node.position for node in graph.nodes if node.concept == "bird")
     edits: list[dict[str, Any]] = [
-        {"op": "set", "k": k, "concept": concept},
-        {"op": "add", "k": 0, "role": "time", "concept": concept},
+        {"op": "set", "position": k, "concept": concept},
+        {"op": "add", "position": 0, "role": "time", "concept": concept},
     ]
     assert [decoded(text, graph, [edit]) for edit in edits] == ["no-words", "no-words"]
 
@@ -251,5 +255,9 @@ def test_a_concept_that_no_word_says_is_refused(concept: str) -> None:
 )
 def test_an_it_that_stands_for_what_follows_stays(text: str, expected: str) -> None:
     graph = parsed(text)
-    edits = [{"op": "set", "k": node.k, "concept": "they"} for node in graph.nodes if node.concept == "it"]
+    edits = [
+        {"op": "set", "position": node.position, "concept": "they"}
+        for node in graph.nodes
+        if node.concept == "it"
+    ]
     assert decoded(text, graph, edits) == expected

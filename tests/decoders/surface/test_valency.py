@@ -30,7 +30,7 @@ TRIES = ("They try to sleep.", "(t / try-01 :ARG0 (t2 / they) :ARG1 (s / sleep-0
 def test_a_verb_that_does_not_take_what_follows_is_refused(
     said: tuple[str, str], label: str, concept: str, why: str
 ) -> None:
-    answer = decode(said, {"op": "set", "k": place(said[1], label), "concept": concept})
+    answer = decode(said, {"op": "set", "position": place(said[1], label), "concept": concept})
     assert answer.startswith("no-form:")
     assert why in answer
 
@@ -46,16 +46,16 @@ def test_a_verb_that_does_not_take_what_follows_is_refused(
 def test_a_verb_that_takes_what_follows_stands_there(
     said: tuple[str, str], label: str, concept: str, expected: str
 ) -> None:
-    assert decode(said, {"op": "set", "k": place(said[1], label), "concept": concept}) == expected
+    assert decode(said, {"op": "set", "position": place(said[1], label), "concept": concept}) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "penman", "edit"),
     [
         ("Here you are.", "(b / be-located-at-91 :ARG1 (y / you) :ARG2 (h / here))",
-         {"op": "add", "role": "polarity", "value": "-", "k": 0}),
+         {"op": "add", "role": "polarity", "value": "-", "position": 0}),
         ("Maybe I will go.", "(p / possible-01 :ARG1 (g / go-02 :ARG0 (i / i)))",
-         {"op": "add", "role": "polarity", "concept": "amr-unknown", "k": 0}),
+         {"op": "add", "role": "polarity", "concept": "amr-unknown", "position": 0}),
     ],
 )  # fmt: skip
 def test_what_english_has_no_such_form_of_is_refused(text: str, penman: str, edit: dict[str, object]) -> None:
@@ -74,12 +74,12 @@ def test_what_english_has_no_such_form_of_is_refused(text: str, penman: str, edi
 def test_a_pronoun_behind_an_auxiliary_is_a_subject(
     text: str, penman: str, k: int, person: str, expected: str
 ) -> None:
-    assert decode((text, penman), {"op": "set", "k": k, "concept": person}) == expected
+    assert decode((text, penman), {"op": "set", "position": k, "concept": person}) == expected
 
 
 def test_a_number_inside_a_word_stays() -> None:
     said = ("It is a ten-minute drive.", "(d / drive-01 :duration (t / temporal-quantity :quant 10))")
-    item = edited(said, {"op": "set", "k": 2, "value": "30"})
+    item = edited(said, {"op": "set", "position": 2, "value": "30"})
     before = replace(item.before, spans={2: (3, 4)})
     answer = get_decoder("surface").decode([replace(item, before=before)])[0]
     assert answer.text is None
@@ -89,5 +89,5 @@ def test_a_number_inside_a_word_stays() -> None:
 def test_a_time_word_stands_before_no_part_of_a_list() -> None:
     said = ("It trains arms , mainly hands and feet . Are you ready ?",
             "(t / train-01 :ARG0 (i / it) :ARG1 (a / arm))")  # fmt: skip
-    edit = {"op": "add", "k": 0, "role": "time", "concept": "yesterday"}
+    edit = {"op": "add", "position": 0, "role": "time", "concept": "yesterday"}
     assert "yesterday and" not in decode(said, edit)

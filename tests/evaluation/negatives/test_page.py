@@ -24,7 +24,9 @@ def made(everyday: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with edits, overlap negatives and positives of the bundled corpus."""
     folder = tmp_path_factory.mktemp("made")
     with DialogueGraph(open_store(everyday)) as graph:
-        graph.negatives(transforms=["negate"], target="response", limit=30).to_jsonl(folder / "edits.jsonl")
+        graph.negatives(transforms=["polarity_flip"], target="response", limit=30).to_jsonl(
+            folder / "edits.jsonl"
+        )
         graph.negatives("deam", limit=30).to_jsonl(folder / "deam.jsonl")
         graph.generate("overlap", per_context=2).to_parquet(folder / "overlap.parquet")
         graph.export(folder / "positives.jsonl")
@@ -39,11 +41,11 @@ def report(made: Path) -> Generator[Report]:
 class TestRealNegatives:
     def test_every_source_has_its_lines(self, report: Report) -> None:
         sources = {line.source for line in report.lines}
-        assert sources == {"adversarial", "deam", "negate", "overlap"}
+        assert sources == {"adversarial", "deam", "polarity_flip", "overlap"}
         assert set(report.reference) == {"response", "dialogue"}
 
     def test_edits_are_as_long_as_their_originals_and_close_to_them(self, report: Report) -> None:
-        edits = next(line for line in report.lines if line.source == "negate")
+        edits = next(line for line in report.lines if line.source == "polarity_flip")
         overlap = next(line for line in report.lines if line.source == "overlap")
         assert edits.words_ratio is not None and 0.8 < edits.words_ratio < 1.25
         assert edits.equal_to_right == overlap.equal_to_right == 0
@@ -113,7 +115,7 @@ class TestCommand:
         out.write_text("mine")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out)
         assert ended.status == 2 and out.read_text() == "mine"
-        advice = "there is such a file already; name another one, or overwrite it (--overwrite)"
+        advice = "the file exists already; name another file, or overwrite it (--overwrite)"
         assert ended.err.splitlines()[-1] == f"error: {out}: {advice}"
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out, "--overwrite")
         assert ended.status == 0 and f"wrote {out}" in ended.err

@@ -1,4 +1,4 @@
-// corefer: Replaces a pronoun, with all its reentrancies, by another pronoun or by an entity of another turn.
+// coreference_swap: Replaces a pronoun, with all its reentrancies, by another pronoun or by an entity of another turn.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), coreference inconsistency
 //
@@ -23,11 +23,11 @@ WHERE
   // Match the pronouns that can be changed.
   n.concept IN ['he', 'she', 'it', 'they', 'we']
   // Match the entities: agents and patients of at most four nodes ("my big brother").
-  OR n.noun IS NOT NULL AND n.role IN ['ARG0', 'ARG1'] AND n.last - n.k < 4
-WITH d.id AS dialogue, t.turn AS turn, n.k AS k, n ORDER BY dialogue, turn, k
-WITH dialogue, collect({turn: turn, k: k, n: n, concept: n.concept, kind: n.kind, noun: n.noun,
+  OR n.coarse_kind IS NOT NULL AND n.role IN ['ARG0', 'ARG1'] AND n.subtree_last - n.position < 4
+WITH d.id AS dialogue, t.turn AS turn, n.position AS position, n ORDER BY dialogue, turn, position
+WITH dialogue, collect({turn: turn, position: position, n: n, concept: n.concept, kind: n.kind, coarse_kind: n.coarse_kind,
        man: 'man' IN n.classes, woman: 'woman' IN n.classes}) AS ns
-UNWIND [x IN ns WHERE x.noun IS NULL] AS p
+UNWIND [x IN ns WHERE x.coarse_kind IS NULL] AS p
 WITH dialogue, p, p.n AS n, p.man OR p.woman AS single, coalesce(p.n.role, '') AS role,
      // Whether somebody of the other gender was mentioned, in this turn or before. The new pronoun would then refer to
      // this person.
@@ -35,7 +35,7 @@ WITH dialogue, p, p.n AS n, p.man OR p.woman AS single, coalesce(p.n.role, '') A
      // Whether an earlier turn tells who is meant, as "my brother" does for "he".
      any(x IN ns WHERE x.turn < p.turn AND CASE WHEN p.man THEN x.man ELSE x.woman END) AS told,
      [e IN ns WHERE
-       e.noun IS NOT NULL
+       e.coarse_kind IS NOT NULL
        AND e.turn <> p.turn
        // "Them", as in "I saw them", can refer to people or things, so that any entity can replace it.
        AND (p.concept = 'they' AND p.n.role = 'ARG1'
@@ -56,10 +56,10 @@ WITH dialogue, p, n, single, role, known, told, last,
            // "Them" can be replaced by an entity of any kind.
            AND (e.kind = last.kind OR p.concept = 'they')]
      END AS fit
-MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'person'}]->(x:Term)
-WITH dialogue, p, n, x.text AS other, n.amr + '.' + toString(n.k) AS at,
+MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
+WITH dialogue, p, n, x.text AS other, n.amr + '.' + toString(n.position) AS at,
      // Choose one of the entities by the numbers of turn and node, because a query has no seeded randomness.
-     CASE WHEN size(fit) > 0 THEN fit[(p.turn + p.k) % size(fit)].n END AS entity,
+     CASE WHEN size(fit) > 0 THEN fit[(p.turn + p.position) % size(fit)].n END AS entity,
      // In a response, "They are nice" may be as right as "It is nice" was. "She is nice" is wrong after "my brother".
      CASE WHEN NOT single OR NOT told THEN 'dialogue' END AS target,
      CASE p.concept
@@ -76,10 +76,10 @@ WITH dialogue, p, n, x.text AS other, n.amr + '.' + toString(n.k) AS at,
      END AS turns
 UNWIND
   // All nodes of one pronoun in a graph form one site, so that both change in "He said that he would come".
-  CASE WHEN turns THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, target: target,
+  CASE WHEN turns THEN [{amr: n.amr, position: n.position, op: 'set', concept: other, target: target,
                          site: n.amr + '>' + p.concept + '>' + other}] ELSE [] END
   // Sites that use an entity are for whole dialogues.
-  + CASE WHEN entity IS NULL THEN [] ELSE [{amr: n.amr, k: n.k, op: 'graft', from_amr: entity.amr,
-      from_k: entity.k, target: 'dialogue',
-      site: at + '<' + entity.amr + '.' + toString(entity.k)}] END AS edit
+  + CASE WHEN entity IS NULL THEN [] ELSE [{amr: n.amr, position: n.position, op: 'graft', from_amr: entity.amr,
+      from_position: entity.position, target: 'dialogue',
+      site: at + '<' + entity.amr + '.' + toString(entity.position)}] END AS edit
 RETURN dialogue, collect(edit) AS edits

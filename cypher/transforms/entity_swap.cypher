@@ -1,4 +1,4 @@
-// rename: Swaps names of one type of entity, and numbers of one unit or thing, between turns.
+// entity_swap: Swaps names of one type of entity, and numbers of one unit or thing, between turns.
 // category: C-ent
 // source: Gupta et al. (2021), error category C-ent and baseline Token-subs
 // target: dialogue
@@ -20,12 +20,12 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// Match names and numbers. The property "names" is the type, for example "name person" or "quant dollar".
-WHERE n.names IS NOT NULL
+// Match names and numbers. The property "entity_type" is the type, for example "name person" or "quant dollar".
+WHERE n.entity_type IS NOT NULL
 RETURN d.id AS dialogue, collect(
   CASE WHEN n.value IS NULL
     // A name is a subtree. The engine chooses a partner with the same pool and copies its subtree.
-    THEN {amr: n.amr, k: n.k, op: 'graft', own: n.name, pool: n.names}
+    THEN {amr: n.amr, position: n.position, op: 'graft', content: n.entity_text, swap_pool: n.entity_type}
     // A number is a constant. The engine chooses a partner with the same pool and copies its value.
-    ELSE {amr: n.amr, k: n.k, op: 'set', value: n.value, own: n.value, pool: n.names}
+    ELSE {amr: n.amr, position: n.position, op: 'set', value: n.value, content: n.value, swap_pool: n.entity_type}
   END) AS edits

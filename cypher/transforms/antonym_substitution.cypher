@@ -1,4 +1,4 @@
-// oppose: Replaces a concept by its antonym; a verb by a PropBank frame that has all numbered roles in use.
+// antonym_substitution: Replaces a concept by its antonym; a verb by a PropBank frame that has all numbered roles in use.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // needs: opposites, frames
@@ -24,7 +24,7 @@ UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 // Match words that are asserted and can have an antonym. Words in questions ("Did she love it?"), names and degree words
 // do not have this property.
-WHERE n.asserts IS NOT NULL
+WHERE n.opposable_as IS NOT NULL
 MATCH (n)-[:LEXEME]->(w:Term)
 // Test a property of the term before following its relationships, because few words have antonyms.
 WHERE w.antonyms
@@ -32,24 +32,24 @@ MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
     // The edge states an antonym for this use of the word: as a noun, as a modifier, or as this frame ("love-01" ->
     // "hate-01").
-    a.used_as = n.asserts
+    a.used_as = n.opposable_as
     // Or it states an antonym of the verb in a sense for which it knows no frame. Then the new frame must have an agent
     // (ARG0) and a patient (ARG1) exactly if the old one has them: "the price rises" has no agent, so "rise" does not
     // become "lower", which needs one.
     OR a.used_as = 'frame'
       AND n.frame
-      AND NOT n.asserts IN a.known
+      AND NOT n.opposable_as IN a.known
       AND ('ARG0' IN n.roles) = ('ARG0' IN x.roles)
       AND ('ARG1' IN n.roles) = ('ARG1' IN x.roles))
   // The new frame must have every numbered role that the node has: "sell it to me for two euros" needs ARG2 and ARG3.
   AND all(role IN n.roles WHERE role IN x.roles)
   // The antonym must apply to what the word describes: "an old man" becomes "a young man", "an old car" "a new car".
-  AND (a.said_of IS NULL
-    OR n.said_of IS NOT NULL AND all(kind IN n.said_of WHERE kind IN a.said_of))
+  AND (a.modified_kinds IS NULL
+    OR n.modified_kinds IS NOT NULL AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
 // If an antonym verb has several fitting senses (sell-01, sell-02), take the lowest one.
 WITH d.id AS dialogue, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
-RETURN dialogue, collect({amr: n.amr, k: n.k, op: 'set', concept: concept,
+RETURN dialogue, collect({amr: n.amr, position: n.position, op: 'set', concept: concept,
     // The score makes the engine prefer words that were said before in the dialogue: an antonym clashes with more turns.
-    score: size(coalesce(n.echo, [])),
+    score: size(coalesce(n.repeats, [])),
     // Each antonym of the node is a separate site.
-    site: n.amr + '.' + toString(n.k) + '>' + concept}) AS edits
+    site: n.amr + '.' + toString(n.position) + '>' + concept}) AS edits

@@ -1,4 +1,4 @@
-// respeak: Swaps I and you in a whole utterance, so that the right content comes from the wrong speaker.
+// person_swap: Swaps I and you in a whole utterance, so that the right content comes from the wrong speaker.
 // category: C-speaker
 // source: Gupta et al. (2021), error category C-speaker
 //
@@ -19,33 +19,33 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 // Match the top, which has the properties of the whole graph, and the nodes for "I", "you" and "we".
-WHERE n.k = 0 OR n.deixis IS NOT NULL
+WHERE n.position = 0 OR n.person_role IS NOT NULL
 WITH d.id AS dialogue, collect(n) AS ns, t.amr AS amr
-WITH dialogue, amr, [n IN ns WHERE n.deixis IS NOT NULL] AS ours, [n IN ns WHERE n.k = 0][0] AS top
+WITH dialogue, amr, [n IN ns WHERE n.person_role IS NOT NULL] AS ours, [n IN ns WHERE n.position = 0][0] AS top
 WHERE
   // Skip orders: no word expresses the "you" of "Call me".
-  top.orders IS NULL
+  top.has_imperative IS NULL
   // Skip "I hope it rains", which is about the speaker's own thoughts.
-  AND top.wonders IS NULL
+  AND top.hedged IS NULL
 WITH dialogue, amr, top, ours, [n IN ours WHERE n.concept <> 'we'] AS mine
 // Change "we" only if there is no "I" and no "you": "We are late" becomes "You are late".
 WITH dialogue, amr, CASE WHEN size(mine) > 0 THEN mine ELSE ours END AS said,
      CASE WHEN
        // With "you", "I can come" and "I must go" may be right as well.
-       top.permits
+       top.has_modal
        // If "we" stays beside a changed pronoun, the response reads badly: "You called while we waited".
        OR size(mine) > 0 AND size(mine) < size(ours)
        // If no pronoun is an argument of a predicate, only possessors change: "My brother came" becomes "Your brother
        // came", which may be right as well.
-       OR NOT any(n IN mine WHERE n.deixis = 'actor')
+       OR NOT any(n IN mine WHERE n.person_role = 'actor')
        THEN 'dialogue' END AS target,
      // The score makes the engine prefer sentences in which many of the pronouns are arguments of predicates.
-     size([n IN ours WHERE n.deixis = 'actor']) AS score
+     size([n IN ours WHERE n.person_role = 'actor']) AS score
 UNWIND said AS n
-MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'speaker'}]->(x:Term)
-WITH dialogue, amr, target, score, n.k AS k, x.text AS other
-ORDER BY dialogue, amr, k
-RETURN dialogue, collect({amr: amr, k: k, op: 'set', concept: other,
+MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'speaker'}]->(x:Term)
+WITH dialogue, amr, target, score, n.position AS position, x.text AS other
+ORDER BY dialogue, amr, position
+RETURN dialogue, collect({amr: amr, position: position, op: 'set', concept: other,
                           // The whole graph is one site, so that all its pronouns change together.
                           site: amr,
                           target: target, score: score}) AS edits

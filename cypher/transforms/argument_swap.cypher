@@ -1,4 +1,4 @@
-// irrelevant: Swaps a small ARG or op subtree with one of the same kind from another turn.
+// argument_swap: Swaps a small ARG or op subtree with one of the same kind from another turn.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), irrelevancy
 // target: dialogue
@@ -21,16 +21,16 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 // Match arguments whose kind is known and that have at most five nodes below them.
-WHERE n.slot IS NOT NULL
-RETURN d.id AS dialogue, collect({amr: n.amr, k: n.k, op: 'graft',
+WHERE n.argument_type IS NOT NULL
+RETURN d.id AS dialogue, collect({amr: n.amr, position: n.position, op: 'graft',
     // The words of the subtree. A partner with the same words is not used, because the swap would change nothing.
-    own: n.phrase,
+    content: n.phrase,
     // The score makes the engine prefer what was said before in the dialogue: replacing it clashes with more turns.
-    score: size(coalesce(n.echo, [])),
+    score: size(coalesce(n.repeats, [])),
     // Subtrees with the same pool can be swapped. The pool combines the role and the kind.
-    pool: CASE
+    swap_pool: CASE
     // ARG1 and ARG2 count as one role, so that the objects of "I gave him a book" and "I bought a map" can be swapped.
     WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object'
     // All conjuncts count as one role, whatever their number: op1 and op2 in "bread and milk".
     WHEN n.role STARTS WITH 'op' THEN 'op'
-    ELSE n.role END + ' ' + n.slot}) AS edits
+    ELSE n.role END + ' ' + n.argument_type}) AS edits

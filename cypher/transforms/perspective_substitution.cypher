@@ -1,4 +1,4 @@
-// perspective: Replaces the perspective keyword of a reply by one to which another keyword of the post leads.
+// perspective_substitution: Replaces the perspective keyword of a reply by one to which another keyword of the post leads.
 // category: C-cont
 // source: CAPT (Ou et al. 2022, Algorithm 1), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
 // target: dialogue
@@ -52,7 +52,7 @@ WITH r, r.p AS p,
          // It must be of the same kind: "letter" can become another message.
          OR x.x.kind = r.p.kind
          // Or both must be things: "letter" can become "machine".
-         OR x.x.goods AND r.p.goods) | x.x][0..4] AS xs
+         OR x.x.physical_object AND r.p.physical_object) | x.x][0..4] AS xs
 WITH r.id AS dialogue, r.amr AS amr, p.text AS said, collect({own: r.own, xs: xs}) AS found
 UNWIND [f IN found WHERE
   // Use the substitutes of each keyword that is not the focus.
@@ -71,30 +71,30 @@ WHERE
   w.text IN parts + [said]
   // Skip concepts that only connect others, such as cause-01.
   AND NOT 'structural' IN n.classes
-WITH dialogue, amr, x, n, n.k AS k,
+WITH dialogue, amr, x, n, n.position AS position,
      // Prefer nodes that express the whole perspective, then those that express its last word.
      CASE w.text WHEN said THEN 2 WHEN last(parts) THEN 1
-       ELSE 0 END AS rank ORDER BY amr, k
-WITH dialogue, amr, x, max(rank) AS best, collect({n: n, k: k, rank: rank}) AS ns
+       ELSE 0 END AS rank ORDER BY amr, position
+WITH dialogue, amr, x, max(rank) AS best, collect({n: n, position: position, rank: rank}) AS ns
 WITH dialogue, amr, x, ns, [n IN ns WHERE n.rank = best AND best > 0 | n.n] AS places
 WHERE size(places) > 0
   AND all(p IN places WHERE
     // Do not replace nodes with a name: the city "Paris" is not the word "town".
-    p.named IS NULL
+    p.has_name IS NULL
     // Do not replace frames.
     AND p.frame IS NULL
     // The substitute must fit the predicate: for "read a letter", "book" fits, but "hat" does not.
-    AND (p.takes IS NULL OR x.sort IN p.takes OR x.text IN p.takes)
+    AND (p.selectional_preferences IS NULL OR x.noun_class IN p.selectional_preferences OR x.text IN p.selectional_preferences)
     // Skip substitutes of no known kind, which are mostly names.
     AND x.kind <> 'other'
     // The kinds must be the same. If somebody has, buys or sees the thing, any other thing can replace it.
-    AND (x.kind = p.kind OR x.goods AND p.handled))
-UNWIND [p IN places | {amr: amr, k: p.k, op: 'set', concept: x.text, site: amr + '>' + x.text}]
+    AND (x.kind = p.kind OR x.physical_object AND p.possessed_or_perceived))
+UNWIND [p IN places | {amr: amr, position: p.position, op: 'set', concept: x.text, site: amr + '>' + x.text}]
   // Drop the other words of the perspective: "coffee shop" becomes "station", not "coffee station".
   + [n IN ns WHERE
       NOT n.n IN places
       // Drop only leaves, so that nothing else is lost.
-      AND n.k = n.n.last
-      AND n.n.up IN [p IN places | p.k]
-      | {amr: amr, k: n.k, op: 'drop', site: amr + '>' + x.text}] AS edit
+      AND n.position = n.n.subtree_last
+      AND n.n.parent IN [p IN places | p.position]
+      | {amr: amr, position: n.position, op: 'drop', site: amr + '>' + x.text}] AS edit
 RETURN dialogue, collect(edit) AS edits

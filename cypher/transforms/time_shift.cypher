@@ -1,4 +1,4 @@
-// retime: Changes dates, weekdays, clock times and the numbers in durations, or adds a day to a predicate without a time.
+// time_shift: Changes dates, weekdays, clock times and the numbers in durations, or adds a day to a predicate without a time.
 // category: C-time
 // source: Gupta et al. (2021), error category C-time
 // target: dialogue
@@ -9,7 +9,7 @@
 //   => (e / expect-01 ... :time (d / date-entity :weekday (s / sunday)))
 //
 // Numbers are changed in dates (month, day, year and clock time: "at 9" becomes "at 2") and as the :quant of a duration
-// ("six years" becomes "eighteen years"); other numbers are not changed. Words are changed along the MOVES_TO
+// ("six years" becomes "eighteen years"); other numbers are not changed. Words are changed along the ALTERNATIVE
 // relationships of the lexicon: "today" becomes "yesterday", "before" becomes "after", "hour" becomes "week". A main
 // predicate without a time gets :time yesterday or :time tomorrow; each of them is a site.
 //
@@ -24,19 +24,19 @@ UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
   // Match words that say when or how long: "Wednesday", "soon", "before".
-  n.says_when
+  n.temporal
   // Match the numbers in dates, durations and clock times.
-  OR n.number IS NOT NULL
+  OR n.time_number IS NOT NULL
   // Match predicates that express an event without a time: "I walked home".
-  OR n.event
-OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'time'}]->(x:Term)
+  OR n.undated_event
+OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d.id AS dialogue, n,
      // Skip words that no other word can replace, such as "before" in "two days before the party".
-     CASE WHEN n.fixed IS NULL THEN x.text END AS other,
-     n.number AS number,
-     n.amr + '.' + toString(n.k) AS at,
+     CASE WHEN n.fixed_time IS NULL THEN x.text END AS other,
+     n.time_number AS number,
+     n.amr + '.' + toString(n.position) AS at,
      // The score makes the engine prefer times that were said before in the dialogue: a change clashes with more turns.
-     size(coalesce(n.echo, [])) AS score
+     size(coalesce(n.repeats, [])) AS score
 WITH dialogue, n, other, at, score,
      CASE
        // Add five months, modulo 12: December becomes May.
@@ -52,15 +52,15 @@ WITH dialogue, n, other, at, score,
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
      END AS value
 UNWIND CASE
-    WHEN value IS NOT NULL THEN [{amr: n.amr, k: n.k, op: 'set', value: value, score: score}]
-    WHEN n.says_when AND other IS NOT NULL
-      THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, score: score}]
+    WHEN value IS NOT NULL THEN [{amr: n.amr, position: n.position, op: 'set', value: value, score: score}]
+    WHEN n.temporal AND other IS NOT NULL
+      THEN [{amr: n.amr, position: n.position, op: 'set', concept: other, score: score}]
     ELSE [day IN ['yesterday', 'tomorrow'] WHERE
-          n.event
+          n.undated_event
           // Skip "I walked home and I'll go out again", which has no single tense that a day could clash with.
           AND n.tense <> 'mixed'
           // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get either.
           AND n.tense <> CASE day WHEN 'yesterday' THEN 'past' ELSE 'future' END
-        | {amr: n.amr, k: n.k, op: 'add', role: 'time', concept: day, site: at + '<' + day}]
+        | {amr: n.amr, position: n.position, op: 'add', role: 'time', concept: day, site: at + '<' + day}]
     END AS edit
 RETURN dialogue, collect(edit) AS edits

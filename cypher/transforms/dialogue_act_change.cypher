@@ -1,4 +1,4 @@
-// restrat: Changes the dialogue act: statement, yes/no question, order, refusal, agreement or doubt.
+// dialogue_act_change: Changes the dialogue act: statement, yes/no question, order, refusal, agreement or doubt.
 // category: C-strat
 // source: Gupta et al. (2021), error category C-strat
 // target: dialogue
@@ -27,29 +27,29 @@ UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
 // Match clauses that can be changed. The property "acts" lists the possible dialogue acts: tell, ask, order, doubt, agree
 // or refuse.
-WHERE p.acts IS NOT NULL
+WHERE p.alternative_acts IS NOT NULL
 // The mark is the node that makes the clause a question or an order, if there is one.
-WITH d.id AS dialogue, p, coalesce(p.asked_by, p.ordered_by) AS mark
-UNWIND p.acts AS act
-WITH dialogue, p.amr AS amr, p.k AS k, act, mark,
+WITH d.id AS dialogue, p, coalesce(p.question_position, p.imperative_position) AS mark
+UNWIND p.alternative_acts AS act
+WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
      CASE
        // The two acts of an order, tell and ask, form one site: the mark of the order is dropped, and that of a question
        // is added.
        WHEN mark IS NOT NULL THEN p.amr + '.' + toString(mark)
-       WHEN act = 'ask' THEN p.amr + '.' + toString(p.k) + '?'
-       WHEN act = 'order' THEN p.amr + '.' + toString(p.k) + '!'
+       WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
+       WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'
        // Agreement and refusal have the same site name, because a clause allows only one of them.
        ELSE p.amr + CASE act WHEN 'doubt' THEN '<doubt-01' ELSE '<act' END
      END AS site
 UNWIND CASE act
     // "Did you turn it off?" becomes "You turned it off."
-    WHEN 'tell' THEN [{amr: amr, k: mark, op: 'drop', site: site}]
+    WHEN 'tell' THEN [{amr: amr, position: mark, op: 'drop', site: site}]
     // "You turned it off." becomes "Did you turn it off?"
-    WHEN 'ask' THEN [{amr: amr, k: k, op: 'add', role: 'polarity', concept: 'amr-unknown',
+    WHEN 'ask' THEN [{amr: amr, position: position, op: 'add', role: 'polarity', concept: 'amr-unknown',
                       site: site}]
     // "You turn it off." becomes "Turn it off!"
-    WHEN 'order' THEN [{amr: amr, k: k, op: 'add', role: 'mode', value: 'imperative', site: site}]
-    // "You turned it off." becomes "I doubt that you turned it off." k: -1 stands for the new top, doubt-01.
-    ELSE [{amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: act + '-01', site: site},
-          {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: site}] END AS edit
+    WHEN 'order' THEN [{amr: amr, position: position, op: 'add', role: 'mode', value: 'imperative', site: site}]
+    // "You turned it off." becomes "I doubt that you turned it off." position: -1 stands for the new top, doubt-01.
+    ELSE [{amr: amr, position: 0, op: 'wrap', role: 'ARG1', concept: act + '-01', site: site},
+          {amr: amr, position: -1, op: 'add', role: 'ARG0', concept: 'i', site: site}] END AS edit
 RETURN dialogue, collect(edit) AS edits

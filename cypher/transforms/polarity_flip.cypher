@@ -1,4 +1,4 @@
-// negate: Flips the polarity of a main predicate: adds :polarity -, or drops the one that is there.
+// polarity_flip: Flips the polarity of a main predicate: adds :polarity -, or drops the one that is there.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // target: dialogue
@@ -21,15 +21,15 @@ MATCH (p:AmrNode {amr: t.amr})
 WHERE
   // The clause has a :polarity - that can be dropped, as in "I don't like pills". In "You must not drive" the :polarity
   // is below the modal.
-  p.denied_by IS NOT NULL
+  p.negation_position IS NOT NULL
   // The clause can be negated: "I have an umbrella", "Open the window", "I do".
-  OR p.clause IN ['statement', 'order', 'answer']
+  OR p.clause_type IN ['statement', 'order', 'answer']
     // "Nobody came" is already negative. Adding "not" would make it affirmative.
     AND p.negated IS NULL
 // The score makes the engine prefer claims that were made before in the dialogue: denying them clashes with more turns.
-WITH d.id AS dialogue, p, size(coalesce(p.echo, [])) AS score
+WITH d.id AS dialogue, p, size(coalesce(p.repeats, [])) AS score
 RETURN dialogue, collect(
-  CASE WHEN p.denied_by IS NULL
-    THEN {amr: p.amr, k: p.k, op: 'add', role: 'polarity', value: '-', score: score}
-    ELSE {amr: p.amr, k: p.denied_by, op: 'drop', score: score}
+  CASE WHEN p.negation_position IS NULL
+    THEN {amr: p.amr, position: p.position, op: 'add', role: 'polarity', value: '-', score: score}
+    ELSE {amr: p.amr, position: p.negation_position, op: 'drop', score: score}
   END) AS edits
