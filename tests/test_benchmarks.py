@@ -51,7 +51,7 @@ def test_edits_are_looked_for_whose_result_others_mean() -> None:
     sentences = {text: parse_graph(graph, text) for text, graph in written.items()}
     found = {(one.kind, one.edited.text): one.texts for one in changes(sentences, 10)}
     assert found == {
-        ("polarity_flip", "I sing."): ("I do not sing.", "Not me, I never sing."),
+        ("negate", "I sing."): ("I do not sing.", "Not me, I never sing."),
         ("affirm", "I do not sing."): ("I sing.",),
         ("affirm", "Not me, I never sing."): ("I sing.",),
         ("word", "I sing."): ("I dance.",),
