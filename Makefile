@@ -11,6 +11,8 @@ STORE := graphneg-store
 SOURCES := pyproject.toml
 # Processes that tests run in; one where they share the database that NEO4J_URI names.
 WORKERS ?= $(if $(NEO4J_URI),0,2)
+# Tests and the demo start hundreds of commands: compile graphneg's modules once, not in each of them.
+export PYTHONDONTWRITEBYTECODE :=
 # Short lives: Java compiles less, and collects garbage in one thread.
 JAVA_IN_TESTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 PYTEST = OMP_NUM_THREADS=1 JDK_JAVA_OPTIONS="$(JAVA_IN_TESTS)" $(BIN)/python -m pytest -q --timeout 900

@@ -327,7 +327,9 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         if isinstance(generator, str):
             made = get_generator(generator, self.store, **_with_ranker(options))
         elif options:
-            raise InputError(f"options are for generators that are named, not for {generator.name!r}")
+            raise InputError(
+                f"give options with the name of a generator, not with the object {generator.name!r}"
+            )
         else:
             made = require_generator(generator)
         return Generated(self.store, made, asked, progress)

@@ -254,7 +254,7 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             made = super().construct_mapping(node, deep)
             if len(made) < len(node.value):
-                raise yaml.YAMLError(f"line {node.start_mark.line + 1}: a key stands twice")
+                raise yaml.YAMLError(f"line {node.start_mark.line + 1}: a key occurs twice")
             return made
 
     try:

@@ -77,7 +77,7 @@ def _suffixes(kind: str) -> list[str]:
         suffix for suffix, form in FORMS.items() if form.kind == (RECORDS if kind == DRAFTS else kind)
     ]
     if not suffixes:
-        raise InputError(f"shards of {kind!r} are none that this graphneg knows")
+        raise InputError(f"this version of graphneg does not know shards of {kind!r}")
     return suffixes
 
 

@@ -150,9 +150,9 @@ def checked(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline after checking it. Raises `InputError` if its settings contradict each other."""
     # Exactly one of `negatives` and `generate` must be given.
     if (pipeline.negatives is None) == (pipeline.generate is None):
-        raise _wrong("say what to make: either negatives or generate")
+        raise _wrong("name what to make: either negatives or generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
-        raise _wrong("one block, one parser and one maker at least")
+        raise _wrong("the numbers of blocks, parsers and makers must be at least 1")
     if pipeline.store is None and not pipeline.load:
         raise _wrong("nothing to read: name what to load, or a store")
     if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):
@@ -277,8 +277,8 @@ def _each_block(
     progress.finish()
     if faults:
         raise InputError(
-            f"{len(faults)} of {pipeline.blocks} blocks could not be done: {sorted(faults)[0]}; "
-            "the others are kept, and the same command does what is left"
+            f"{len(faults)} of {pipeline.blocks} blocks failed: {sorted(faults)[0]}; "
+            "the others are kept; run the same command again to make the failed ones"
         )
 
 

@@ -365,5 +365,5 @@ def _told() -> Generator[None]:
         if cause is not None:
             raise cause from error
         raise InputError(
-            f"the cluster gave up ({first_line(error)}); the same command goes on from there"
+            f"the cluster gave up ({first_line(error)}); run the same command again to continue"
         ) from error

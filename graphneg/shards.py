@@ -34,7 +34,7 @@ class Shard:
     def __post_init__(self) -> None:
         """Check that the index is between 1 and the number of shards."""
         if not 1 <= self.index <= self.amount:
-            raise _wrong(f"shard {self}: there are the shards 1/{self.amount} to {self.amount}/{self.amount}")
+            raise _wrong(f"shard {self}: choose one of 1/{self.amount} to {self.amount}/{self.amount}")
 
     @classmethod
     def parse(cls, text: str) -> Shard:
@@ -43,7 +43,7 @@ class Shard:
             raise _wrong(f"shard {text!r}: write I/N, 3/16 for the third of sixteen")
         index, amount = map(int, found.groups())
         if not amount:
-            raise _wrong(f"shard {text!r}: of how many? N is 1 or more")
+            raise _wrong(f"shard {text!r}: N must be at least 1")
         return cls(index, amount)
 
     def holds(self, dialogue: str) -> bool:

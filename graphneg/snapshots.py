@@ -150,7 +150,7 @@ class Snapshot:
         """
         chosen = tuple(part for part in PARTS if part in checked_list("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):
-            raise InputError(f"a snapshot has no part {strange[0]!r}; choose of {', '.join(PARTS)}")
+            raise InputError(f"a snapshot has no part {strange[0]!r}; choose from {', '.join(PARTS)}")
         info = info_of(store)
         # A snapshot of a shard would be mistaken for one of the whole corpus, so it is an error.
         if stored_snapshot(store) is not None or not info.corpora:
@@ -196,11 +196,14 @@ class Snapshot:
                     facts = parse_typed(file.readline(LONGEST_LINE), dict[str, Any], str(path))
                 head = converted(facts, _Head, str(path))
             except (InputError, EOFError, OSError, zlib.error) as error:
-                raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
+                raise InputError(
+                    f"{path}: not a snapshot; write one with graphneg snapshot -o FILE"
+                ) from error
         # Another version may compute different rows.
         if head.version != __version__:
             raise InputError(
-                f"{path}: graphneg {head.version} made it, this is {__version__}: take one everywhere"
+                f"{path}: graphneg {head.version} made it, this is {__version__}: "
+                "use the same version everywhere"
             )
         del facts["snapshot"]
         return cls(Path(path), head.snapshot, head.parts, facts)
@@ -257,10 +260,10 @@ class Snapshot:
                     digest.update(line)
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
-                raise InputError(f"{self.path}: the file is not whole; copy it again") from error
+                raise InputError(f"{self.path}: the file is incomplete; copy it again") from error
         # The digest can only be compared after the last row.
         if digest.hexdigest() != self.digest:
-            raise InputError(f"{self.path}: the file is not as it was written; copy it again")
+            raise InputError(f"{self.path}: the file was changed or damaged; copy it again")
 
 
 def _resources(store: Store) -> dict[str, int]:

@@ -34,6 +34,7 @@ from threading import Lock
 from typing import IO, Any, Generic, Self, TypeVar
 
 from graphneg.errors import GraphnegError
+from graphneg.imports import own_process
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -269,6 +270,7 @@ def serve() -> None:
 
     If the function cannot be created, every request is answered with the error.
     """
+    own_process()
     # Ctrl-C reaches the whole process group, but only the parent may shut the workers down.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")

@@ -80,7 +80,7 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
                 yield Rejected(f"{path}:{number}", reason)
         elif not cells[1].startswith(_RELATIONS):
             if not cells[1].startswith(b"/r/"):
-                yield Rejected(f"{path}:{number}", "the second column is no relation (/r/...)")
+                yield Rejected(f"{path}:{number}", "the second column is not a relation (/r/...)")
         # Both terms must be in the chosen language. Pairs of terms from two languages are skipped.
         elif cells[2].startswith(terms) and cells[3].startswith(terms):
             try:
@@ -108,7 +108,7 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
     # Exclude True, which is an instance of int in Python but not a weight.
     weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
-        raise ItemError("the weight is missing, or is no number")
+        raise ItemError("the weight is missing, or is not a number")
     return Opposite(start, end, relation, float(weight), Loader.name, language)
 
 

@@ -79,7 +79,7 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
             is_metadata = block.startswith("#")
             yield Rejected(place, "metadata without a graph" if is_metadata else "not a PENMAN graph")
         elif id is not None and id in places:
-            yield Rejected(place, f"the id {id!r} came before in this file, at {places[id]}")
+            yield Rejected(place, f"the id {id!r} occurs earlier in this file, at {places[id]}")
         else:
             if id is not None:
                 places[id] = place

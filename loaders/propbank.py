@@ -66,7 +66,7 @@ def _frame(where: str, part: Roleset | ReadError, seen: dict[str, str]) -> Frame
         return Rejected(where, f"the roleset id {part.name!r} is not LEMMA.NN")
     before = seen.setdefault(id, where)
     if before != where:
-        return Rejected(where, f"the frame {id} came before in this load, at {before}")
+        return Rejected(where, f"the frame {id} occurs earlier in this load, at {before}")
     words = dict.fromkeys(" ".join(alias.word.replace("_", " ").split()) for alias in part.aliases)
     roles = tuple(f"ARG{role.number}" for role in part.roles)
     descriptions = tuple(role.description for role in part.roles)

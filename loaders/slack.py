@@ -66,7 +66,9 @@ class Loader:
         for path in paths:
             if not is_directory(path):
                 whole = "unpack the archive" if path.suffix == ".zip" else "name its folder"
-                raise InputError(f"{path} is no folder: the loader 'slack' reads whole exports, so {whole}")
+                raise InputError(
+                    f"{path} is not a folder: the loader 'slack' reads whole exports, so {whole}"
+                )
             channels = (_dialogues(channel, days, options, known) for channel, days in _channels(path))
             yield from check_by_records(str(path), self.name, chain.from_iterable(channels))
 
@@ -136,7 +138,7 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
     fields = mapping(value, "the message")
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):
-        raise ItemError("its text or subtype is no text")
+        raise ItemError("its text or subtype is not a text")
     reason = None
     # Messages of apps have no subtype, so they are recognized by their bot_id.
     if kind in _BOTS or fields.get("bot_id"):

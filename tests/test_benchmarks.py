@@ -12,23 +12,30 @@ from benchmarks.instances import Host
 from benchmarks.registry import BENCHMARKS
 from benchmarks.report import DATA, keep, page_of, read
 from benchmarks.report import page as data_page
-from benchmarks.results import Goal, Table, merged, sample
+from benchmarks.results import Goal, Result, Table, merged, sample
 from benchmarks.sizes import QUICK, TINY
 from graphneg.amr.penman import parse_graph
 
+FOR_HOURS = ("kills", "crowd")
+
+
+def check_tables(result: Result) -> None:
+    """Check that all rows of all tables are as wide as their header."""
+    for table in result.tables:
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+    assert "| " in page([result], [("date", "today")])
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize("name", [name for name in BENCHMARKS if name not in FOR_HOURS])
 def test_a_benchmark_gives_rows_as_wide_as_their_header(name: str, tmp_path: Path) -> None:
     host = Host("embedded", tmp_path)
     try:
         result = BENCHMARKS[name].run(host, bundled(), TINY)
     finally:
         host.close()
-    for table in result.tables:
-        assert table.rows
-        assert {len(row) for row in table.rows} == {len(table.columns)}
-    assert "| " in page([result], [("date", "today")])
+    check_tables(result)
 
 
 def test_edits_are_looked_for_whose_result_others_mean() -> None:
@@ -44,7 +51,7 @@ def test_edits_are_looked_for_whose_result_others_mean() -> None:
     sentences = {text: parse_graph(graph, text) for text, graph in written.items()}
     found = {(one.kind, one.edited.text): one.texts for one in changes(sentences, 10)}
     assert found == {
-        ("polarity_flip", "I sing."): ("I do not sing.", "Not me, I never sing."),
+        ("negate", "I sing."): ("I do not sing.", "Not me, I never sing."),
         ("affirm", "I do not sing."): ("I sing.",),
         ("affirm", "Not me, I never sing."): ("I sing.",),
         ("word", "I sing."): ("I dance.",),
@@ -53,8 +60,8 @@ def test_edits_are_looked_for_whose_result_others_mean() -> None:
     assert len(list(changes(sentences, 1))) == 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["kills", pytest.param("crowd", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", FOR_HOURS)
 def test_a_tenth_of_what_is_measured_for_hours_meets_its_goals(name: str, tmp_path: Path) -> None:
     host = Host("embedded", tmp_path)
     try:
@@ -62,6 +69,7 @@ def test_a_tenth_of_what_is_measured_for_hours_meets_its_goals(name: str, tmp_pa
     finally:
         host.close()
     assert [goal for goal in result.goals if goal.verdict != "met"] == []
+    check_tables(result)
 
 
 def test_tables_of_one_title_are_merged() -> None:

@@ -200,5 +200,5 @@ def test_a_device_is_no_file(read: Read) -> None:
 def test_a_snapshot_that_is_damaged_is_refused(tmp_path: Path) -> None:
     for content in (b"", b"\x1f\x8b", b"{}", b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + b"x" * 99):
         (tmp_path / "snapshot").write_bytes(content)
-        with pytest.raises(InputError, match="no snapshot"):
+        with pytest.raises(InputError, match="not a snapshot"):
             Snapshot.read(tmp_path / "snapshot")

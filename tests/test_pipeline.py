@@ -127,7 +127,7 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"blocks": 0}, "one block"),
+        ({"blocks": 0}, "must be at least 1"),
         ({"load": []}, "nothing to read"),
         ({"generate": {"generator": "random"}}, "either negatives or generate"),
         ({"negatives": {"recipe": "all"}}, "name a store for all blocks, or a snapshot"),
@@ -185,7 +185,7 @@ def poisoned(run_one: Any, folder: Path, chats: Path, expected: bytes, how: str,
     parse = {"parser": "poison", "options": {"how": "exit"}}
     few = {"parsers": {"amount": 1}, "makers": {"amount": 1}}
     pipeline = alone(folder, chats, negatives=RECIPE | decoder, parse=parse, blocks=2, **few)
-    with pytest.raises(InputError, match=f"1 of 2 blocks could not be done: block ./2: {told}; the others"):
+    with pytest.raises(InputError, match=f"1 of 2 blocks failed: block ./2: {told}; the others"):
         run_one(pipeline, on_rejected=refused.append)
     assert len(list(folder.glob("*.blocks/*/*-of-2"))) == 1
     cure.touch()

@@ -214,7 +214,7 @@ def test_what_is_selected_keeps_the_order_of_the_file(
         assert run(*asked, "-o", out, "--shard", f"{index}/3").status == 0
     assert run("merge", *sorted(tmp_path.glob("out.jsonl.*-of-3")), "-o", out).status == 0
     assert out.read_bytes() == one.read_bytes()
-    with pytest.raises(InputError, match="quotas go by all that was kept"):
+    with pytest.raises(InputError, match="quotas depend on all records kept"):
         SelectedNegatives(given, SelectionCriteria(quotas={"polarity_flip": 0.5}), shard="1/3")
 
 
@@ -228,7 +228,7 @@ def test_a_generator_that_remembers_and_makes_no_drafts_makes_no_shards(
         def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
             return [[] for _ in contexts]
 
-    with pytest.raises(graphneg.GraphnegError, match="remembers goes by what it gave before"):
+    with pytest.raises(graphneg.GraphnegError, match="remembers depends on its earlier output"):
         whole.generate(Remembers(), shard="1/2").to_shard(tmp_path / "out.jsonl")
 
 
@@ -310,21 +310,21 @@ def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_
     told = run(*store, "load", "snapshot", snapshot.path)
     assert (told.status, told.err.count("\n")) == (1, 1)
     assert "load the same into it first" in told.err
-    assert run(*store, "load", "snapshot", tmp_path / "chats.jsonl").err.count("no snapshot") == 1
+    assert run(*store, "load", "snapshot", tmp_path / "chats.jsonl").err.count("not a snapshot") == 1
     cut = tmp_path / "cut.snapshot"
     shutil.copyfile(snapshot.path, cut)
     cut.write_bytes(cut.read_bytes()[:-5_000])
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="is incomplete"):
         list(Snapshot.read(cut)._rows())  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("negatives", "-o", "out.jsonl", "--shard", "5/4"), "there are the shards 1/4 to 4/4"),
+        (("negatives", "-o", "out.jsonl", "--shard", "5/4"), "choose one of 1/4 to 4/4"),
         (("generate", "random", "-o", "out.jsonl", "--shard", "half"), "write I/N"),
-        (("negatives", "-o", "-", "--shard", "1/4"), "a shard is a file"),
-        (("export", "out.amr", "--shard", "0/4"), "there are the shards"),
+        (("negatives", "-o", "-", "--shard", "1/4"), "a shard needs a file"),
+        (("export", "out.amr", "--shard", "0/4"), "choose one of"),
         (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard"),
         (("merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),
     ],

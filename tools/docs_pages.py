@@ -103,7 +103,13 @@ def commands_page() -> str:
 
     found = list(_commands(typer.main.get_command(app), "graphneg"))
     return "\n".join(
-        ["# Commands", "", "What `graphneg COMMAND --help` says.", "", *map(_command_text, found)]
+        [
+            "# Commands",
+            "",
+            "The options of each command, as `graphneg COMMAND --help` prints them.",
+            "",
+            *map(_command_text, found),
+        ]
     )
 
 
@@ -113,7 +119,7 @@ def generator_options_page() -> str:
 
     parts = [
         "# Generator options\n",
-        "What `--option NAME=VALUE` and the arguments of `graph.generate` take.\n",
+        "Give these options as `--option NAME=VALUE`, or as arguments of `graph.generate`.\n",
     ]
     parts += [_options_text(name, PLUGINS.find(name)) for name in PLUGINS.names()]
     shared = [_options_text(*one) for one in _shared_options()]
@@ -134,9 +140,10 @@ def queries_page() -> str:
 
     text = re.sub(r"^### (\w+)$", documented, QUERIES.read_text(encoding="utf-8"), flags=re.M)
     return (
-        "# Named queries\n\nWhat `graphneg cypher --named NAME` and `graph.explore(NAME)` run: "
-        "`cypher/explore/NAME.cypher`. The examples come from two small corpora, `kitchen` and `travel`. A "
-        "*topic* is a keyword at either end of a shift, a *pair* a post with its reply.\n\n" + text
+        "# Named queries\n\nRun a query with `graphneg cypher --named NAME` or `graph.explore(NAME)`. Its "
+        "file is `cypher/explore/NAME.cypher`. The examples come from two small corpora, `kitchen` and "
+        "`travel`. A *topic* is a keyword at either end of a shift. A *pair* is a post with its reply.\n\n"
+        + text
     )
 
 
@@ -145,8 +152,10 @@ def reasons_page() -> str:
     from graphneg.records.summary import reasons
 
     rows = [f"| `{code}` | {source} | {meaning} |" for code, source, meaning in reasons()]
-    head = ["| code | from | why a negative is missing, or a record is not kept |", "|---|---|---|"]
-    return "\n".join(["# Reasons", "", "What `graphneg negatives --reasons` prints.", "", *head, *rows, ""])
+    head = ["| code | from | why a negative is missing or a record is dropped |", "|---|---|---|"]
+    return "\n".join(
+        ["# Reasons", "", "`graphneg negatives --reasons` prints this table.", "", *head, *rows, ""]
+    )
 
 
 def sizes_page() -> str:
@@ -154,14 +163,14 @@ def sizes_page() -> str:
     from tools.sizes import figures, shown
 
     rows = [f"| {name} | {shown(value)} |" for name, value in figures().items()]
-    return "\n".join(["# Sizes", "", "| of the code | |", "|---|---:|", *rows, ""])
+    return "\n".join(["# Sizes", "", "| measure | value |", "|---|---:|", *rows, ""])
 
 
 def _default(parameter: Any) -> str:
     """Return the default of a query's parameter as a remark."""
     if parameter.required:
         return ""
-    return " (may be left out)" if parameter.default is None else f" ({parameter.default})"
+    return " (optional)" if parameter.default is None else f" ({parameter.default})"
 
 
 def _shared_options() -> Iterator[tuple[str, Any]]:

@@ -115,12 +115,12 @@ def annotate(
         read, key = [into], None
     if read:
         if files or human:
-            raise BadParameter("a sheet that is read needs no files", param_hint="--read")
+            raise BadParameter("takes no FILES: remove them", param_hint="--read")
         _read(read, key, rule, out, overwrite, json)
     elif out is not None:
         _draw(out, files or [], human or [], n, seed, questions, overwrite)
     else:
-        raise BadParameter("draw a sheet with --out, or read one with --read")
+        raise BadParameter("write a sheet with --out, or read one with --read")
 
 
 def _draw(
@@ -134,9 +134,7 @@ def _draw(
     drawn = draw(files, human, each=n, seed=seed, questions=load_questions(questions))
     key = write_blank_sheet(drawn.set, out, overwrite=overwrite)
     tell_drawn(drawn, n)
-    print_message(
-        f"{out}: {counted(len(drawn.set.items), 'row')} to be read; {key} keeps where they come from"
-    )
+    print_message(f"{out}: {counted(len(drawn.set.items), 'row')} to judge; {key} records their sources")
 
 
 def tell_drawn(drawn: Drawn, n: int) -> None:
@@ -186,7 +184,7 @@ def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
         raise BadParameter("name files with --read; the review is their key", param_hint="--into")
     with Judgements.open(into) as kept:
         amount = kept.put(read_several(kept.set, paths))
-    print_note(f"{into}: {counted(amount, 'judgement')} taken in")
+    print_note(f"{into}: {counted(amount, 'judgement')} imported")
 
 
 def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:

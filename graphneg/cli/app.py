@@ -34,6 +34,7 @@ from graphneg.cli.shards import merge, snapshot
 from graphneg.cli.store import check, export, info, load, upgrade
 from graphneg.cli.terminal import print_error
 from graphneg.errors import GraphnegError
+from graphneg.imports import own_process
 
 GC_THRESHOLD = 50_000
 """Number of new objects after which Python searches for reference cycles. Python's default is far lower.
@@ -106,6 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: The arguments without the program name; None for those in ``sys.argv``.
     """
     gc.set_threshold(GC_THRESHOLD)
+    own_process()
     # Set the variable before torch is imported, because OpenMP reads it when it is loaded.
     os.environ.setdefault(*OPENMP_SPIN_COUNT)
     try:

@@ -151,7 +151,7 @@ def compare(
 def _tell(run: RankerRun) -> None:
     """Print a line about a ranker that has just been trained."""
     missing = sum(run.shortfall.values())
-    few = f"; {missing:,} an epoch are missing" if missing else ""
+    few = f"; {missing:,} per epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
     print_message(f"{run.source}, seed {run.seed}: {pairs}, loss {run.loss:.3f}, {run.seconds:,.0f} s{few}")
 
@@ -181,6 +181,6 @@ def _table(compared: Comparison) -> Table:
         *("source", "seeds"),
         *(f"{kind}\n{head}" for kind in kinds for head in heads.values()),
         *(f"gap closed\n{heads[measure]}" for measure in closing),
-        *(["too few\nan epoch"] if few else []),
+        *(["too few\nper epoch"] if few else []),
         rows=rows,
     )

@@ -92,7 +92,9 @@ def contexts(
             graph = opened.enter_context(where.opened(chosen))
             candidates = chosen.contexts(graph)
             facts["store"] = [graph.store.description, texts_digest(graph.store, chosen.selection)]
-        bars = opened.enter_context(progress_bars(f"{out} was not written; the same command goes on"))
+        bars = opened.enter_context(
+            progress_bars(f"{out} was not written; run the same command again to continue")
+        )
         best = collect_contexts(
             candidates, causal, out, choice, facts=facts, overwrite=overwrite, progress=bars
         )

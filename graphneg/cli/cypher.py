@@ -73,9 +73,9 @@ def cypher(
         results().print(_named_table())
         return
     if query is None:
-        raise BadParameter("say which QUERY to run, or list the shipped ones with --named")
+        raise BadParameter("name a QUERY, or list the shipped queries with --named")
     if named and write:
-        raise BadParameter("the shipped queries only read: leave out --write")
+        raise BadParameter("the shipped queries only read: remove --write")
     is_file = not named and (query == STANDARD or query.endswith(".cypher"))
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
@@ -85,7 +85,7 @@ def cypher(
         try:
             rows = ask(text, **parameters)
         except OnlyReading as error:
-            raise StoreError(f"{error}: say --write to allow it") from error
+            raise StoreError(f"{error}: add --write to allow it") from error
     _print(rows, format)
     if write:
         changes = [
@@ -108,7 +108,7 @@ def _named_table() -> Table:
         (f"[bold]{query.name}[/]", escape(", ".join(map(offered, query.parameters))), escape(query.summary))
         for query in named_queries().values()
     )
-    return plain_table("name", "parameters", "what it finds", rows=rows)
+    return plain_table("name", "parameters", "description", rows=rows)
 
 
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
@@ -192,13 +192,13 @@ def transforms(
             (f"[bold]{t.name}[/]", t.category, t.target or "any", ", ".join(t.needs), t.summary)
             for t in known.values()
         )
-        results().print(plain_table("transform", "category", "target", "needs", "what it does", rows=rows))
+        results().print(plain_table("transform", "category", "target", "needs", "description", rows=rows))
         recipes = (*RECIPES.values(), *GENERATED.values())
         rows = ((f"[bold]{recipe.name}[/]", recipe.target, recipe.summary) for recipe in recipes)
-        results().print(plain_table("recipe", "target", "what it does", rows=rows))
+        results().print(plain_table("recipe", "target", "description", rows=rows))
         return
     if name not in known:
-        raise InputError(f"no transform is called {name!r}; there are: {', '.join(known)}")
+        raise InputError(f"no transform named {name!r}; choose one of {', '.join(known)}")
     _show(known[name])
     if not where.exists:
         print_note(f"for an example, load dialogues with graphs into {where.name}: graphneg load everyday")

@@ -303,7 +303,7 @@ def _model_scores(model: str, rated: list[RatedItem], over: Any, overlap: int, o
     with Bars() as bars:
         scores = scorer.score([item.all_turns for item in rated], bars)
     if scorer.cut_turns:
-        print_note(f"{model}: {counted(scorer.cut_turns, 'turn')} longer than a window lost the end")
+        print_note(f"{model}: {counted(scorer.cut_turns, 'turn')} longer than a window were cut at the end")
     return scores
 
 
@@ -415,7 +415,7 @@ def contradiction(
     else:
         assert encoder is not None
         if out is None:
-            raise BadParameter("name the folder that keeps detectors", param_hint="--out")
+            raise BadParameter("name a folder for the detectors", param_hint="--out")
         if source != "labelled" and not made:
             raise BadParameter(f"--source {source} needs --made", param_hint="--made")
         own: dict[str, Any] = {"dropout": dropout, "device": device, "offline": offline}

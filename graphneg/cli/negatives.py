@@ -174,7 +174,7 @@ def negatives(
             )
         return
     if (out is None) == (explain is None):
-        raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
+        raise BadParameter("name an output with -o FILE (or -o -), or a negative with --explain ID")
     part = shard_of(shard)
     own = named_values(generator_options, "--option")
     # Only a few recipes use a generator, to which these options can be passed. All others edit graphs.
@@ -222,7 +222,7 @@ def negatives(
                 write_stream(made, out, unkept, overwrite=overwrite)
             # Divide by per_dialogue, because a skipped dialogue is counted once for each missing negative.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
-                print_note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
+                print_note(f"{counted(without, 'dialogue')} without AMR graphs: run graphneg parse")
             refuse_empty(made)
             # Show negatives by reading the file that was written. Standard output cannot be read, and the
             # file of a shard is incomplete.
@@ -251,7 +251,7 @@ def show_sites(
 
     known = load_transforms(folders)
     if unknown := [name for name in names if name not in known]:
-        raise InputError(f"no transform named {unknown[0]!r}; choose of {', '.join(known)}")
+        raise InputError(f"no transform named {unknown[0]!r}; choose one of {', '.join(known)}")
     ids = list(dialogue_ids(graph.store, replace(selection, with_graphs=True)))
     dialogues = [editable(dialogue) for dialogue in read_dialogues(graph.store, ids)]
     for name in names:
@@ -383,7 +383,7 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
     results().print(table)
     if edited := next((negative for negative in negatives if negative.amr), None):
         closely = f"graphneg negatives --explain {edited.id}"
-        results().print(f"[dim]One of them closely:[/] {closely}", soft_wrap=True)
+        results().print(f"[dim]One of them in detail:[/] {closely}", soft_wrap=True)
 
 
 def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from graphneg.cli.commands import named_values, shared
 from graphneg.cli.terminal import messages, print_note
 from graphneg.errors import InputError
+from graphneg.imports import unavailable
 
 if TYPE_CHECKING:
     from graphneg.dialogue_graph import DialogueGraph
@@ -223,7 +224,8 @@ class StoreOptions:
         """
         if not (making or self.exists):
             raise InputError(
-                f"there is no store at {self.name}: graphneg load CORPUS makes one, --store names another"
+                f"there is no store at {self.name}: create one with graphneg load CORPUS, or name another "
+                "with --store"
             )
         with messages().status(f"opening {self.name}"):
             import graphneg
@@ -242,15 +244,9 @@ def _import_driver() -> None:
     If these packages are installed, the driver imports them, in order to accept their types as query
     parameters. This takes half a second, and no command uses such parameters.
     """
-    unused = [name for name in ("numpy", "pandas", "pyarrow") if name not in sys.modules]
     if "neo4j" not in sys.modules:
-        # Set the modules to None, so that importing them raises ImportError. The driver handles this error.
-        sys.modules.update(dict.fromkeys(unused))  # pyright: ignore[reportArgumentType, reportCallIssue]
-        try:
+        with unavailable("numpy", "pandas", "pyarrow"):
             import_module("neo4j")
-        finally:
-            for name in unused:
-                del sys.modules[name]
 
 
 @dataclass(frozen=True)
@@ -296,9 +292,9 @@ class CorpusOptions:
         if count_dialogues(graph.store, every):
             return
         names = ", ".join((*every.corpora, *every.splits))
-        of, advice = " of " * bool(names) + names, "graphneg info lists what is, graphneg load brings more"
+        of, advice = " of " * bool(names) + names, "graphneg info lists the corpora, graphneg load adds more"
         if with_graphs:
-            of, advice = f"{of} with AMR graphs", "graphneg parse makes graphs"
+            of, advice = f"{of} with AMR graphs", "run graphneg parse"
         raise InputError(f"no dialogues{of} are in the {graph.store.description}: {advice}")
 
 
@@ -403,7 +399,7 @@ class WriterOptions:
         if not (self.served or self.base_url):
             if given or self.dry_run:
                 name = f"--{next(iter(given), 'dry_run').replace('_', '-')}"
-                raise InputError(f"{name} is for models that a server has: add --served or --base-url URL")
+                raise InputError(f"{name} needs a served model: add --served or --base-url URL")
             return own
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
             # Prices are refused without a cost limit. Set one that is never reached, since a dry run costs
@@ -430,7 +426,7 @@ class WriterOptions:
         with messages().status("counting what there is to ask"):
             counted = made.estimate()
         if counted is None:
-            raise InputError("this generator asks no server; leave out --served and --base-url")
+            raise InputError("this generator uses no server: remove --served and --base-url")
         print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
         if self.dry_run:
             return False

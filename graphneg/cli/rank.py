@@ -168,7 +168,7 @@ def bank(
     from graphneg.rankers.response_bank import build_bank, read_responses
 
     if files and chosen != DialogueOptions():
-        raise BadParameter("--corpus, --split and --limit choose from a store, not from files")
+        raise BadParameter("--corpus, --split and --limit apply to a store, not to files")
     ranker = PolyEncoder.from_pretrained(model, batch=batch, device=device, offline=offline)
     with ExitStack() as opened:
         graph = None if files else opened.enter_context(where.opened(chosen))
@@ -279,7 +279,7 @@ def select(
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
     # Refuse to write the file that is read, because records are written while others are still being read.
     if out != STANDARD and Path(out).resolve() == file.resolve():
-        raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
+        raise BadParameter(f"{out} is the input; name another file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
     part = shard_of(shard)
     unkept = "nothing was kept; run the command again"
@@ -290,9 +290,9 @@ def select(
         choice = SelectionCriteria(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
         # Refuse to run without any criterion, because every record would be kept.
         if choice == SelectionCriteria() and judge is None:
-            raise BadParameter("say what is chosen: --per-context, --least, --quota, --judge or --model")
+            raise BadParameter("name a criterion: --per-context, --least, --quota, --judge or --model")
         if choice.judged and judge is None:
-            raise BadParameter("--max-score and margins are a judge's: name it by --judge")
+            raise BadParameter("--max-score and margins need a judge: name one with --judge")
         scorer = None if judge is None else _judge(judge, device, offline)
         with progress_bars(terminal.keeps_part(out, "what was chosen")) as bars:
             chosen = SelectedNegatives(
@@ -308,15 +308,16 @@ def select(
             terminal.write_stream(chosen, out, unkept, "chosen", overwrite=overwrite)
         return
     if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
-        raise BadParameter("--model is for perplexities: choose by these first, and by a judge then")
+        raise BadParameter(
+            "--model selects by perplexity only: select by the other criteria in a second command"
+        )
     # If there is no backward model, load only one model and use it for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
     # Both thresholds must be given if there are no validation records from which they can be learned.
     if validation is None and None in limits.given:
         raise BadParameter(
-            "say which perplexities are too high: --validation FILE, "
-            "or --forward-threshold and --backward-threshold"
+            "limit the perplexities: --validation FILE, or --forward-threshold and --backward-threshold"
         )
     if validation is not None and not validation.is_file():
         raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")

@@ -113,7 +113,7 @@ class ReviewOptions:
 
         path = self.judgements or files[0].with_suffix(".judgements.sqlite")
         if not files and not path.exists():
-            raise InputError(f"{path}: there is no such file; name the negatives that are to be judged")
+            raise InputError(f"{path}: there is no such file; name a file of negatives to judge")
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
@@ -123,8 +123,8 @@ class ReviewOptions:
         # Refuse other questions than those of the existing review: their answers could not be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
-            raise InputError(f"{path}: other questions are asked there; name another file with --judgements")
-        print_note(f"going on with {path}: {counted(len(kept.set.items), 'item')}, as they were drawn")
+            raise InputError(f"{path}: the file has other questions; name another file with --judgements")
+        print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')}, drawn before")
         return ReviewView(lambda: kept)
 
     def _drawn(
@@ -144,7 +144,7 @@ class ReviewOptions:
             gold=gold,
         )
         tell_drawn(drawn, self.n)
-        print_message(f"{path} keeps the answers to {counted(len(drawn.set.items), 'item')}")
+        print_message(f"{path} stores the answers to {counted(len(drawn.set.items), 'item')}")
         return Judgements.create(path, drawn.set)
 
 

@@ -140,7 +140,7 @@ def load(
 
     if corpus is None:
         loaders = ((f"[bold]{known}[/]", get_loader(known).summary) for known in loader_names())
-        results().print(plain_table("corpus", "what it reads", rows=loaders))
+        results().print(plain_table("corpus", "description", rows=loaders))
         results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
         return
     if corpus == SNAPSHOT:
@@ -159,7 +159,7 @@ def load(
     if bulk is not None and shard is not None:
         raise BadParameter("is for stores, not for --bulk", param_hint="--shard")
     if bulk is not None and where.store is not None:
-        raise BadParameter("names files in place of a store: leave --store out", param_hint="--bulk")
+        raise BadParameter("writes files instead of a store: remove --store", param_hint="--bulk")
     with (
         _rejections(rejected) as listener,
         where.opened(making=True) if bulk is None else _bulk(bulk) as target,
@@ -176,7 +176,7 @@ def load(
     if rejected is not None:
         print_message(f"all refusals are in {rejected}")
     if bulk is not None:
-        print_message(f"sh {bulk}/import.sh makes a Neo4j database of it")
+        print_message(f"create a Neo4j database with: sh {bulk}/import.sh")
     # Exit with an error if nothing was loaded now or before, so that a script does not continue.
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
@@ -244,7 +244,7 @@ def info(*, json: Json = False, where: StoreOptions) -> None:
         rows = [(corpus, split, f"{dialogues:,}") for corpus, split, dialogues in found.corpora]
         console.print(plain_table("corpus", "split", Column("dialogues", justify="right"), rows=rows))
     else:
-        console.print("no dialogues yet; graphneg load everyday brings some\n")
+        console.print("no dialogues yet; load some with graphneg load everyday\n")
     amounts = ((words, kind, found.counts.get(kind)) for kind, words in KINDS.items())
     if rows := [(words, f"[dim]{kind}[/]", f"{amount:,}") for words, kind, amount in amounts if amount]:
         console.print(plain_table("content", "label or type", Column("amount", justify="right"), rows=rows))

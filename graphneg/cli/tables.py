@@ -149,7 +149,7 @@ def filled_table(rows: Sequence[Filled]) -> Table:
         The table.
     """
     cells = (tuple(map(Text, (row.marked, " | ".join(row.answers), row.written))) for row in rows)
-    return plain_table("with blanks", "as it was", "filled", rows=cells)
+    return plain_table("with blanks", "original", "filled", rows=cells)
 
 
 def shortage_table(rows: Sequence[Shortage]) -> Table:

@@ -249,7 +249,10 @@ def training(out: Path) -> AbstractContextManager[Bars]:
         The context manager.
     """
     checkpoints = out / "checkpoints"
-    kept, unkept = keeps(checkpoints, "what was learned"), "nothing was learned as yet, and nothing is kept"
+    kept, unkept = (
+        keeps(checkpoints, "what was learned"),
+        "no training step was finished, and nothing is kept",
+    )
     return progress_bars(lambda: kept if checkpoints.is_dir() else unkept)
 
 
@@ -263,7 +266,7 @@ def keeps(where: str | Path, what: str) -> str:
     Returns:
         The advice, for `advise_on_interrupt` or `progress_bars`.
     """
-    return f"{where} keeps {what}; the same command goes on from there"
+    return f"{where} keeps {what}; run the same command again to continue"
 
 
 def keeps_part(out: str | Path, what: str) -> str:
@@ -276,7 +279,7 @@ def keeps_part(out: str | Path, what: str) -> str:
     Returns:
         The advice, for `advise_on_interrupt` or `progress_bars`.
     """
-    return f"{what} is kept beside {out}; the same command goes on from there"
+    return f"{what} is kept beside {out}; run the same command again to continue"
 
 
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
@@ -299,7 +302,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     """
     if made.shard is not None:
         if out == STANDARD:
-            raise BadParameter("a shard is a file: name the one that all will make", param_hint="--out")
+            raise BadParameter("a shard needs a file: name the result of all shards", param_hint="--out")
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
@@ -317,7 +320,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         say_complete(out, counted(made.summary.negatives, kind))
         return
     if made.resumed.discarded:
-        print_note(f"started anew: {made.resumed.discarded}")
+        print_note(f"started again: {made.resumed.discarded}")
     for line in made.notes:
         print_note(line)
     table = made.summary.table()
@@ -327,9 +330,9 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
-    went_on = f", going on after {done:,} dialogues of a run before" if done and verb == "made" else ""
+    went_on = f", resumed after {done:,} dialogues of an earlier run" if done and verb == "made" else ""
     came = counted(amount, kind) + (" kept" if verb == "chosen" else "")
-    print_message(f"{out}: {came}{went_on}{', in place of the file that was there' if replaces else ''}")
+    print_message(f"{out}: {came}{went_on}{', replacing the existing file' if replaces else ''}")
 
 
 def refuse_empty(made: Any) -> None:

@@ -398,7 +398,7 @@ def ranker(
     if kind not in ranker_kinds():
         raise BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
     if codes is not None and kind != POLY_ENCODER:
-        raise BadParameter(f"a {kind} has no codes; a {POLY_ENCODER} has", param_hint="--codes")
+        raise BadParameter(f"a {kind} has no codes: use --kind {POLY_ENCODER}", param_hint="--codes")
     dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
     if mix:
         amounts = named_amounts(mix, "--mix")
@@ -418,7 +418,7 @@ def ranker(
     short = report.shortfall
     _note_shortfall(short, {name: counted(few, "context") for name, few in short.contexts.items()})
     if short.held_out:
-        print_note(f"{counted(short.held_out, 'response')} were left out, being held out")
+        print_note(f"{counted(short.held_out, 'response')} were left out, because they are held out")
     if short.unusable:
         print_note(
             f"{counted(short.unusable, 'response')} were left out: empty, or given as wrong and as right for "
@@ -433,7 +433,7 @@ def ranker(
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
     """Print which sources have too few negatives for the mix, and which sources the mix does not use."""
     for name, amount in sorted(short.responses.items()):
-        print_note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
+        print_note(f"{name}: {few[name]} have too few negatives; {amount:,} per epoch are missing")
     for name, amount in sorted(short.unused.items()):
         print_note(
             f"{name}: {counted(amount, 'negative')} not used: the mix does not name them (--mix {name}=1)"
@@ -504,14 +504,17 @@ def coherence(
     if read.responses:
         print_note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
     if read.unchanged:
-        print_note(f"{counted(read.unchanged, 'record')} say what the dialogue says and were left out")
+        print_note(f"{counted(read.unchanged, 'record')} do not change the dialogue and were left out")
     short, of = report.shortfall, f"of {len(read.dialogues):,}"
     few = {name: f"{counted(dialogues, 'dialogue')} {of}" for name, dialogues in short.contexts.items()}
     _note_shortfall(short, few)
     if short.held_out:
-        print_note(f"{counted(short.held_out, 'edited dialogue')} were left out, sharing held-out turns")
+        print_note(
+            f"{counted(short.held_out, 'edited dialogue')} were left out, because they share turns with "
+            "held-out dialogues"
+        )
     if report.cut_turns:
-        print_note(f"{counted(report.cut_turns, 'turn')} longer than a window lost the end")
+        print_note(f"{counted(report.cut_turns, 'turn')} longer than a window were cut at the end")
     tell_trained(report, out, f"; windows: {amounts_text(report.windows)}")
     print_message(f"categories: {', '.join(scorer.categories) or 'none'}")
 
@@ -580,7 +583,7 @@ def contradiction(
             detector, pairs, out, epochs=epochs, held_out=texts, progress=bars, **lessons.arguments
         )
     if report.held_out:
-        print_note(f"{counted(report.held_out, 'response')} were left out, being held out")
+        print_note(f"{counted(report.held_out, 'response')} were left out, because they are held out")
     tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
 
 

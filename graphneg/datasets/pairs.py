@@ -220,7 +220,7 @@ class Pairs:
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
         except (KeyError, TypeError, ValueError) as error:
-            reason = "no state of a stream of pairs: it has an epoch, a place and a digest"
+            reason = "not the state of a stream of pairs, which has an epoch, a place and a digest"
             raise InputError(reason) from error
         # A position is meaningful only for the same pairs.
         # The digest covers all that determines them: the negatives, the mix, the seed and the texts held out.

@@ -104,9 +104,9 @@ class EditRequest:
         missing = [name for name in self.settings.recipe.transforms if name not in self.transforms]
         if missing:
             known = ", ".join(self.transforms)
-            raise InputError(f"no transform is called {missing[0]!r}; there are: {known}")
+            raise InputError(f"no transform named {missing[0]!r}; choose one of {known}")
         if self.per_dialogue < 1 or self.batch < 1:
-            raise InputError("at least one negative of each dialogue, and one dialogue in a batch, please")
+            raise InputError("the number of negatives per dialogue and the batch size must be at least 1")
 
 
 def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
@@ -451,7 +451,7 @@ def _again(
     made = {one.negative.id: one for one in _realised(planned, decoder)}
     for id in ids:
         if id not in variants:
-            yield "no negative of this id was made from this store; ids stand in the output file"
+            yield "no negative with this id was made from this store; the output file has the ids"
         else:
             yield made[id] if id in made else variants[id].fault or ""
 
@@ -472,7 +472,7 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
     variants = read_variants(store, GraphCache(store), ids)
     unknown = sorted(set(ids) - {variant.id for variant in variants})
     if unknown:
-        raise InputError(f"{unknown[0]}: no negative of this id was made from this store")
+        raise InputError(f"{unknown[0]}: no negative with this id was made from this store")
     return sum(store.write_derived(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
 
 
@@ -546,7 +546,7 @@ class _Batch:
             None if the negative was kept, otherwise the reason why it was refused.
         """
         if self._is_right(plan, negative):
-            return "right-response: it says what a right response of its context says"
+            return "right-response: it repeats a right response of its context"
         original = negative.original["response"] or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
@@ -555,7 +555,7 @@ class _Batch:
         # that make its response wrong are equal.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
         if not self._seen.isdisjoint(read):
-            return "duplicate: an earlier negative of the dialogue reads the same"
+            return "duplicate: an earlier negative of the dialogue has the same text"
         self._seen |= read
         self.made[plan.dialogue.id].append(negative)
         return None

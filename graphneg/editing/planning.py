@@ -49,7 +49,7 @@ class EditSettings:
     def __post_init__(self) -> None:
         """Check the number of candidates."""
         if self.sites < 1:
-            raise InputError("at least one candidate for each edit, please")
+            raise InputError("sites: must be at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def refusal_reason(dialogue: StoredDialogue, target: Target) -> str | None:
 def skip_reason(turn: StoredTurn) -> str | None:
     """Return why a turn must not be edited, or None if it may be edited."""
     if turn.foreign:
-        return "not-english: the text is hardly English"
+        return "not-english: few words of the text are English"
     if len(turn.text) > LONGEST_EDITED:
         return f"too-long: the text is longer than {LONGEST_EDITED:,} characters"
     return None

@@ -383,7 +383,7 @@ class UnknownFrameCounter:
     def notes(self) -> list[str]:
         """Return a message for each pair of a transform and an unknown frame that it introduced."""
         return [
-            f"transform {name}: {frame} is no frame of PropBank, nor one that is loaded ({count:,} edits)"
+            f"transform {name}: {frame} is neither a PropBank frame nor a loaded frame ({count:,} edits)"
             for (name, frame), count in sorted(self._found.items())
         ]
 
@@ -524,7 +524,7 @@ def propose(
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
         of = graphs.get(id)
         if of is None:
-            raise TransformError(f"{transform.place}: {id!r} is none of the dialogues asked for")
+            raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         found[id] = _grouped(transform, cast("list[Any]", edits), of, sources[id])
     return found
 
@@ -572,9 +572,7 @@ def _grouped(
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:
-            raise TransformError(
-                f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds"
-            )
+            raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
         # A row without a site is a separate site, named after its node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)
@@ -587,19 +585,19 @@ def _grouped(
 def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | None:
     """Return why a row is not a valid edit of these graphs, or None if it is valid."""
     if not isinstance(row, dict):
-        return f"a row is a map, and {row!r} is none"
+        return f"expected a map, got {row!r}"
     for name, value in cast("dict[str, Any]", row).items():
         # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
         if value is not None and not isinstance(value, _KINDS.get(name, ())):
             return f"{name} can't be {value!r}" if name in _KINDS else f"there is no key {name!r}"
     fields = cast("dict[str, Any]", row)
     if fields.get("op") not in OPERATIONS:
-        return f"op {fields.get('op')!r} is none of {', '.join(sorted(OPERATIONS))}"
+        return f"op {fields.get('op')!r} is not one of {', '.join(sorted(OPERATIONS))}"
     if fields.get("position") is None or fields.get("amr") not in graphs:
-        return f"{fields.get('amr')!r}.{fields.get('position')!r} is no node of the dialogue"
+        return f"{fields.get('amr')!r}.{fields.get('position')!r} is not a node of the dialogue"
     if fields.get("target") not in (None, *TARGETS):
-        return f"target {fields['target']!r} is none of {', '.join(TARGETS)}"
+        return f"target {fields['target']!r} is not one of {', '.join(TARGETS)}"
     source = fields.get("from_amr")
     if source is not None and source not in sources:
-        return f"from_amr {source!r} is no graph of the dialogue, nor one of its donors"
+        return f"from_amr {source!r} is neither a graph of the dialogue nor one of its donors"
     return None

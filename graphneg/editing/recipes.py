@@ -258,7 +258,7 @@ def get_recipe(name: str) -> Recipe:
         InputError: No recipe that edits graphs has this name.
     """
     if name not in RECIPES:
-        raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPE_NAMES)}")
+        raise InputError(f"no recipe named {name!r}; there are: {', '.join(RECIPE_NAMES)}")
     return RECIPES[name]
 
 
@@ -297,7 +297,7 @@ def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
         InputError: The recipe makes negatives with the other target.
     """
     if target not in (None, recipe.target):
-        raise InputError(f"recipe {recipe.name!r} makes wrong responses; target {target!r} is not for it")
+        raise InputError(f"recipe {recipe.name!r} makes wrong responses; its target can't be {target!r}")
 
 
 def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:

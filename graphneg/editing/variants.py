@@ -159,7 +159,7 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
             return Variant(id, {}, {}, f"ill-formed: {error}")
         # A swap of two equal subtrees, for example, changes nothing.
         if after.nodes == before.nodes and after.mentions == before.mentions:
-            return Variant(id, {}, {}, "unchanged: the edits leave the graph as it is")
+            return Variant(id, {}, {}, "unchanged: the edits do not change the graph")
         edited[amr] = EditedGraph(before, after, tuple(own))
         sources |= {edit.from_amr: graphs[edit.from_amr] for edit in own if edit.from_amr is not None}
     return Variant(id, edited, sources)

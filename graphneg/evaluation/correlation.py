@@ -143,13 +143,13 @@ def _object(value: Any, place: str) -> RatedItem:
     # FED has ratings of responses and of whole dialogues. Only the former have a "response".
     response = value.get("response")
     if response is not None and not isinstance(response, str):
-        raise InputError(f'{place}: "response" is no text')
+        raise InputError(f'{place}: "response" is not a text')
     ratings = value.get("annotations")
     if ratings is None:
         # DSTC9 has no "annotations": each quality is a field of the object, with a number as its value.
         ratings = {name: item for name, item in value.items() if _is_number(item)}
     elif not isinstance(ratings, dict):
-        raise InputError(f'{place}: "annotations" is no object of ratings by quality')
+        raise InputError(f'{place}: "annotations" is not an object of ratings by quality')
     return RatedItem(
         place, turns, None if response is None else _turn(response, "System"), _means(ratings, place)
     )
@@ -218,7 +218,7 @@ def select_qualities(rated: Sequence[RatedItem], names: Sequence[str]) -> list[R
     known = qualities(rated)
     for name in names:
         if name not in known:
-            raise InputError(f"no quality is called {name!r}; there are: {', '.join(known)}")
+            raise InputError(f"no quality named {name!r}; there are: {', '.join(known)}")
     return [
         replace(item, ratings={name: item.ratings[name] for name in item.ratings if name in (names or known)})
         for item in rated

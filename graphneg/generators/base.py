@@ -384,7 +384,7 @@ def require_generator(made: Any) -> Generator:
     """
     if not isinstance(made, Generator):
         raise GeneratorError(
-            f"{type(made).__name__} is no generator: derive its class from graphneg.generators.Generator"
+            f"{type(made).__name__} is not a generator: derive its class from graphneg.generators.Generator"
         )
     return made
 

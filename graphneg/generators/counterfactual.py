@@ -55,7 +55,7 @@ _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
     "no-substitute": "no other perspective is left to try",
-    "known": "the text says what was said already",
+    "known": "the text repeats a right response or a turn of the context",
 }
 
 
@@ -96,7 +96,7 @@ class CounterfactualOptions(WritingOptions):
         if self.purpose not in PURPOSES:
             raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
-            raise InputError("tries and batch_size at least 1")
+            raise InputError("tries and batch_size must be at least 1")
         # `CandidateOptions` checks its own values, so creating it is enough.
         _ = self.reach
 
@@ -280,7 +280,7 @@ def unrelated_perspectives(
         InputError: The store has no shift graph.
     """
     if not shifts.prior:
-        raise InputError("the store has no shift graph: graphneg shift build makes one")
+        raise InputError("the store has no shift graph: run graphneg shift build")
     # Inverse transform sampling: a uniform number is looked up in the cumulative frequencies.
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))

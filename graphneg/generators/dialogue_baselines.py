@@ -40,8 +40,8 @@ INSERTED = ("other", "own")
 _TRIES = 20
 """Number of attempts per requested candidate before the generator gives up."""
 _REASONS = {
-    "no-reply": "the store knows no right response, so the dialogue is not whole",
-    "same": "no other edit of this kind changes what is said",
+    "no-reply": "the store has no right response, so the dialogue is incomplete",
+    "same": "no other edit of this kind changes the dialogue",
 }
 
 

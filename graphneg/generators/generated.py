@@ -44,9 +44,9 @@ from graphneg.workers import prefetch_map
 
 PREFETCHED = 2
 """Number of batches to request in advance: the server answers one while prompts of the other are built."""
-TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
+TOO_FEW = "too-few: the generator returned fewer candidates than requested"
 """Reason that is recorded for missing candidates if the generator does not give a reason itself."""
-NO_CONTEXT = "no-context: no turn stands before a response"
+NO_CONTEXT = "no-context: no turn precedes the response"
 """Reason that is recorded for the missing candidates of dialogues without a context."""
 
 
@@ -72,7 +72,7 @@ class Generation:
     def __post_init__(self) -> None:
         """Check that the numbers are at least 1."""
         if self.per_context < 1 or (self.batch is not None and self.batch < 1):
-            raise InputError("at least one negative of each context, and one dialogue in a batch, please")
+            raise InputError("the number of negatives per context and the batch size must be at least 1")
 
 
 class Generated(NegativeStream):
@@ -155,7 +155,7 @@ class Generated(NegativeStream):
             # Some of the earlier contexts are in other shards, so this shard cannot know their candidates.
             if generator.depends_on_earlier:
                 raise GeneratorError(
-                    f"generator {generator.name} goes by what it gave before, and makes no drafts: make its "
+                    f"generator {generator.name} depends on its earlier output and makes no drafts: make its "
                     "negatives in one run, without a shard"
                 )
             yield from super().run_shard(skip)

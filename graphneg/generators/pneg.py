@@ -64,12 +64,12 @@ _SPEAKER = re.compile(r"^(?:(?:speaker\s+)?[A-Z]|(?:response|reply)\s*\d*):\s+",
 """Matches a speaker label at the start of a response: ``B:``, ``Response 2:``."""
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "`": "`"}
 _REASONS = {
-    "short-list": "the answer lists fewer responses than it was to",
-    "no-list": "no list can be read in the answer",
-    "copies-example": "the text repeats what the model was shown",
-    "like-a-positive": "the text is nearly a right response",
-    "no-clash": "the text says no word of the context",
-    "fits": "the context makes the text so much likelier that it may answer it",
+    "short-list": "the answer lists fewer responses than requested",
+    "no-list": "the answer contains no readable list",
+    "copies-example": "the text repeats text of the prompt",
+    "like-a-positive": "the text is nearly identical to a right response",
+    "no-clash": "the text shares no content word with the context",
+    "fits": "the context makes the text much more likely, so it may be an answer",
 }
 
 
@@ -109,10 +109,11 @@ class PnegOptions(WritingOptions):
         """Check the options."""
         WritingOptions.__post_init__(self)
         if self.responses < 1 or self.max_draws < 1 or self.k < 0:
-            raise InputError("responses and max_draws at least 1, k not below 0")
+            raise InputError("responses and max_draws must be at least 1, k at least 0")
         if not 1 <= self.required_responses <= self.responses:
             raise InputError(
-                f"min_responses {self.min_responses}: from 1 to the {self.responses} that are asked for"
+                f"min_responses {self.min_responses}: must be from 1 to the number of responses, "
+                f"{self.responses}"
             )
         # Creating the settings checks temperature and top_p.
         _ = self.generation_settings
@@ -382,7 +383,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
                 f"{where}, line {number}: an object with lists of texts as context and responses is expected"
             ) from error
     if not examples:
-        raise InputError(f"{where}: there is no example in it; k=0 shows none")
+        raise InputError(f"{where}: the file has no examples; add some, or set k=0")
     return examples
 
 
@@ -404,5 +405,5 @@ def pneg(store: Store, **options: Any) -> PnegGenerator:
     chosen = options_of(PnegOptions, "pneg", options)
     examples = read_examples(chosen.examples)
     if chosen.k > len(examples):
-        raise InputError(f"k {chosen.k}: there are {len(examples)} examples to draw from")
+        raise InputError(f"k {chosen.k}: only {len(examples)} examples are available")
     return PnegGenerator(chosen, examples, *chosen.load("pneg", load_either))

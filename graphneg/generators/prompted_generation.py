@@ -50,8 +50,8 @@ END = "\n"
 """Stop sequence for prompts that ask for a single line."""
 MIN_WORDS = 5
 """Minimum number of words in a text. A sentence that ends earlier does not stop the writer."""
-_ANSWERS_REASON = {ANSWERS: "the ranker scores the text too high: it may be an answer"}
-UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --option judge=MODEL names one"
+_ANSWERS_REASON = {ANSWERS: "the score of the judge is too high: the text may be an answer"}
+UNJUDGED = "no judge: texts are not refused as surprising or fitting; name a judge with --option judge=MODEL"
 """Message to the user for runs without a judge."""
 
 
@@ -150,7 +150,7 @@ class WritingOptions:
     def __post_init__(self) -> None:
         """Check the options now, because loading a model may take a minute before they are used."""
         if self.temperature <= 0 or (self.keyword_bias or 0.0) < 0:
-            raise InputError("temperature must be above 0, keyword_bias not below 0")
+            raise InputError("temperature must be above 0, keyword_bias at least 0")
         if self.max_words < self.min_words:
             raise InputError(f"max_words {self.max_words}: a text has {self.min_words} words at least")
         if self.route not in (None, "chat", "completion"):

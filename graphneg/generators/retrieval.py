@@ -194,7 +194,7 @@ def check_amount(name: str, value: object) -> None:
         GeneratorError: The value is not an integer of at least 1.
     """
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise GeneratorError(f"{name} is a whole number from 1, not {value!r}")
+        raise GeneratorError(f"{name} must be a whole number of at least 1, not {value!r}")
 
 
 class BankGenerator(Generator):
@@ -399,7 +399,7 @@ class SemiHardGenerator(BankGenerator):
         super().__init__(store, most, corpora)
         self._by = _checked_by(by)
         if not 0 < margin <= 2:
-            raise GeneratorError(f"semi-hard: margin is a difference of cosines over 0, not {margin!r}")
+            raise GeneratorError(f"semi-hard: margin must be a difference of cosines above 0, not {margin!r}")
         self._embedder = embedder_of(embedder)
         self._margin = margin
 

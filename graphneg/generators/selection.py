@@ -56,12 +56,12 @@ _LEAST_PAIRS = 10
 BATCH = 32
 """Number of contexts that are scored together."""
 
-NO_CONTEXT = "no-context: no turn stands before the response"
+NO_CONTEXT = "no-context: no turn precedes the response"
 NO_RESPONSE = "no-response: the response is empty"
 UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
 UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
 FITS = "fits: neither perplexity is above its threshold"
-RIGHT = "right-response: it says what a right response of its context says"
+RIGHT = "right-response: it repeats a right response of its context"
 RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
 """Reasons to drop a record, as ``code: sentence``."""
 
@@ -153,7 +153,7 @@ class Thresholds:
     def __post_init__(self) -> None:
         """Check that the thresholds are above 0."""
         if not (self.forward > 0 and self.backward > 0):
-            raise InputError(f"thresholds {self.forward} and {self.backward}: a perplexity is above 0")
+            raise InputError(f"thresholds {self.forward} and {self.backward}: perplexities must be above 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ def pairs_to_learn(
             "needed; graphneg export writes those of a store"
         )
     if len({record.dialogue for record in right}) == 1:
-        raise InputError("all records for validation are of one dialogue: none can be put to another")
+        raise InputError("all records for validation come from one dialogue: random pairs need at least two")
     # With the list doubled, a rotation of the list is a slice.
     turned = right + right
     random: list[ContextResponse] = []
@@ -302,7 +302,7 @@ class SelectionCriteria:
         if self.keep not in get_args(Keep):
             raise InputError(f"keep {self.keep!r}: choose one of {', '.join(get_args(Keep))}")
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: at least one of each context, please")
+            raise InputError(f"per_context {self.per_context}: must be at least 1")
 
     def refusal(self, record: Negative) -> str | None:
         """Return the reason why a scored record is dropped.
@@ -354,7 +354,7 @@ class Selected(NegativeStream):
         """
         super().__init__()
         if batch < 1:
-            raise InputError(f"batch {batch}: at least one context")
+            raise InputError(f"batch {batch}: must be at least 1")
         self._shard = shard_of(shard)
         self._path = Path(records)
         self._scorer = scorer

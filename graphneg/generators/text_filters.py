@@ -31,18 +31,18 @@ from graphneg.generators.prompts import reply_request
 from graphneg.nn.language_models import CausalLM
 
 REASONS = {
-    "unfinished": "the text does not come to the end of a sentence",
-    "not-plain-text": "the text has signs that no one says",
+    "unfinished": "the text does not end with a complete sentence",
+    "not-plain-text": "the text contains characters that are not spoken",
     "too-short": "the text has too few words",
     "too-long": "the text has too many words",
     "rambles": "the text has too many sentences",
-    "no-keyword": "a keyword is not in the text",
+    "no-keyword": "the text lacks a keyword",
     "repeats": "the text repeats itself",
     "copies-context": "the text repeats the context",
-    "like-another": "the text is nearly another one of the same context",
-    "not-english": "the text is hardly English",
-    "surprising": "the model itself finds the text unlikely",
-    "said-before": "the text is nearly one of another context",
+    "like-another": "the text is nearly identical to another one for the same context",
+    "not-english": "few words of the text are English",
+    "surprising": "the model assigns the text a low probability",
+    "said-before": "the text is nearly identical to one for another context",
 }
 """Reasons to reject a text, by code."""
 LENGTHS = range(5, 25)

@@ -89,7 +89,7 @@ class TokenSubstitutionGenerator(BankGenerator):
         for option, value in numbers.items():
             check_amount(f"{self.name}: {option}", value)
         if least > most:
-            raise GeneratorError(f"token-substitution: least {least} is over {most}, the most")
+            raise GeneratorError(f"token-substitution: least {least} is greater than most {most}")
         super().__init__(store)
         self._model = None if model is None else masked_words(model, candidates, device, offline)
         self._options = {"model": model and str(model), **numbers}

@@ -213,7 +213,7 @@ def time_of(text: object) -> datetime:
     try:
         return datetime.fromisoformat(str(text))
     except ValueError as error:
-        raise ItemError(f"the time {str(text)[:40]!r} is not one of ISO 8601") from error
+        raise ItemError(f"the time {str(text)[:40]!r} is not in ISO 8601 format") from error
 
 
 def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item | Rejected]:

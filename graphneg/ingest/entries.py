@@ -150,7 +150,7 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
     """
     encoding = options.encoding or encoding_of(path)
     if encoding and not options.encoding:
-        options.notices.say(f"{path}: no UTF-8, read as {encoding}; --encoding says it where that is wrong")
+        options.notices.say(f"{path}: not UTF-8, read as {encoding}; if that is wrong, set --encoding")
     first, second = _first_lines(path, encoding)
     suffixes = [suffix for suffix in map(str.lower, path.suffixes) if suffix not in _COMPRESSIONS]
     if suffixes and suffixes[-1] in _TABLES:
@@ -613,4 +613,6 @@ def _as_json(value: Any) -> Any:
         return _as_json(value.tolist())
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
-    raise ItemError(f"a value of the type {type(value).__name__!r}, which is no text, number, list or object")
+    raise ItemError(
+        f"a value of the type {type(value).__name__!r}, which is not a text, number, list or object"
+    )

@@ -280,7 +280,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     # Refuse columns that differ only in case, because users cannot tell which one is used.
     named = [column.casefold() for column in columns if column]
     if len(set(named)) != len(named):
-        raise InputError(f"{place}: a column stands twice in the header {shown}")
+        raise InputError(f"{place}: a column occurs twice in the header {shown}")
     found = fields.of(columns)
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]

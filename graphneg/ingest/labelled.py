@@ -154,7 +154,7 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
         (len(speakers) != len(utterances), f'{len(speakers)} "speakers" of {len(utterances)} "utterances"'),
         ("" in utterances, f"utterance {utterances.index('') if '' in utterances else 0} is empty"),
         (_UNPUBLISHED in utterances[-1:], f"the response is {_UNPUBLISHED}: its text was not published"),
-        (not isinstance(generator, str) or not generator, '"rgm_name" is no name'),
+        (not isinstance(generator, str) or not generator, '"rgm_name" is not a name'),
         (len(indices) != 2, '"annotation_target_pair" is not two places of utterances'),
         (
             indices[1:] != [last] or not 0 <= indices[0] < last,

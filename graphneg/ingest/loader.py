@@ -111,7 +111,7 @@ class LoadOptions:
     def __post_init__(self) -> None:
         """Check the gap."""
         if not self.gap > 0:
-            raise InputError(f"gap {self.gap:g}: a pause that ends a dialogue is longer than 0 hours")
+            raise InputError(f"gap {self.gap:g}: must be above 0 hours")
 
 
 class Loader(Protocol):
@@ -361,7 +361,7 @@ def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iter
             break
     reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in it could be read"
     raise InputError(
-        f"{place} is no file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
+        f"{place} is not a file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
     )
 
 

@@ -426,7 +426,7 @@ def _turn_number(cell: Any, row: DialogueRow) -> int:
     text = str(cell).strip().removesuffix(".0")
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise ItemError(
-            f"turn {str(cell)[:20]!r} at {row.place} is no number; "
-            "--map turn= goes by time or the rows' order"
+            f"turn {str(cell)[:20]!r} at {row.place} is not a number; "
+            "--map turn= orders by time or by the rows"
         )
     return int(text)

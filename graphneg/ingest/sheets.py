@@ -80,7 +80,7 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
             if missing := [name for name in columns if name not in header]:
                 raise InputError(f"{row.place}: no column {', '.join(missing)}; {form}")
             if double := next((name for name in header if name and header.count(name) > 1), None):
-                raise InputError(f"{row.place}: the column {double[:60]!r} stands twice in the header")
+                raise InputError(f"{row.place}: the column {double[:60]!r} occurs twice in the header")
         elif len(row.cells) != len(header):
             raise InputError(f"{row.place}: {len(row.cells)} cells where the header has {len(header)}")
         else:

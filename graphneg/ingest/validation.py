@@ -254,7 +254,7 @@ def valid_dialogues(
             continue
         # Ids must be unique in the whole load, because the store has a uniqueness constraint on them.
         if not known.add(dialogue.id):
-            yield Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
+            yield Rejected(item.place, f"the id {dialogue.id!r} occurs earlier in this load")
             continue
         yield replace(dialogue, place=item.place)
 

@@ -77,7 +77,7 @@ _NODE_BYTES = 300
 """Estimated size in bytes of the row for a node or role."""
 _OTHER_CONTENT = {
     "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
-    "graphs": "another AMR graph of this utterance is in the store; it stays as it is",
+    "graphs": "another AMR graph of this utterance is in the store, and is kept",
     "sentences": "a sentence with this id and another text is in the store",
 }
 
@@ -202,7 +202,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
             lost = len(graphs) - tied
-            raise WriteConflict(f"{lost} utterances went while their graphs were written; run again")
+            raise WriteConflict(f"{lost} utterances were removed while their graphs were written; run again")
     # Read the results only now: the server could run each statement without waiting for this client.
     finish(sent)
     # The rows of new dialogues already contain their echoes, that is, repetitions between turns.

@@ -36,9 +36,9 @@ Problem = Literal["", "truncated", "empty-answer", "refused-answer", "only-think
 PROBLEMS: dict[Problem, str] = {
     "truncated": "the model's answer was cut off at its limit of tokens",
     "empty-answer": "the model's answer was empty",
-    "refused-answer": "the model refused to answer, or a filter held its answer back",
-    "only-thinking": "the model's answer ended while it was still thinking",
-    "not-accepted": "the server did not accept the prompt",
+    "refused-answer": "the model refused to answer, or a filter blocked its answer",
+    "only-thinking": "the model's answer ended before its reasoning was complete",
+    "not-accepted": "the server rejected the prompt",
 }
 """The problems that make an answer unusable: the name of each problem, which reports use, and its
 description."""

@@ -82,7 +82,7 @@ def in_batches(
             yield batch[0], None
         else:
             size = len(batch) // 2
-            _log.warning("out of memory with %d items in a batch; going on with %d", len(batch), size)
+            _log.warning("out of memory with %d items in a batch; continuing with %d", len(batch), size)
             # Run the same items again in smaller batches.
             continue
         start += len(batch)

@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -134,8 +135,11 @@ def freeze(network: Any, starts: Collection[str]) -> None:
     """
     for start in starts:
         named = network.named_parameters()
-        # The dot is required before a match inside a name, so that "layer.1" does not match "sublayer.1".
-        parameters = [some for name, some in named if name.startswith(start) or f".{start}" in name]
+        # A match begins at the start or after a dot, so that "layer.1" does not match "sublayer.1". No digit
+        # may follow a digit, so that it does not match "layer.10" either.
+        end = r"(?!\d)" if start[-1:].isdigit() else ""
+        pattern = re.compile(rf"(?:^|\.){re.escape(start)}{end}")
+        parameters = [some for name, some in named if pattern.search(name)]
         if not parameters:
             raise InputError(f"no parameter's name begins with {start!r}")
         for parameter in parameters:

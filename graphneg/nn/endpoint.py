@@ -172,7 +172,7 @@ def _value_of(variable: str) -> str:
     """
     value = os.environ.get(variable, "").strip()
     if not (value.isascii() and value.isprintable()):
-        raise ModelError(f"{variable} has characters that no key has: was it copied whole, on one line?")
+        raise ModelError(f"{variable} has characters that no key has: copy the whole key, on one line")
     return value
 
 

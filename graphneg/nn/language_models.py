@@ -280,7 +280,9 @@ class LanguageModel(ABC):
         if limit is not None and len(source) + len(target) > limit:
             # Leave room for one source token, because the first target token is predicted from it.
             if len(target) >= limit:
-                _log.warning("text %d has %d tokens; the first %d count", number, len(target), limit - 1)
+                _log.warning(
+                    "text %d has %d tokens; only the first %d are scored", number, len(target), limit - 1
+                )
                 target = target[: limit - 1]
             source = source[-(limit - len(target)) :]
         return TokenPair(number, source, target)

@@ -174,7 +174,7 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ModelError(f"{folder}: no config.json can be read in it, so it is no {what}") from error
     if not isinstance(config, dict):
-        raise ModelError(f"{folder}: its config.json is no object, so it is no {what}")
+        raise ModelError(f"{folder}: its config.json is not an object, so it is not a {what}")
     return config
 
 
@@ -279,7 +279,7 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
         return ModelSource(folder, None)
     files = sorted(file.name for file in folder.glob("*.gguf"))
     if not files:
-        raise ModelError(f"{folder}: neither config.json nor a GGUF file in it, so it is no model folder")
+        raise ModelError(f"{folder}: neither config.json nor a GGUF file in it, so it is not a model folder")
     if len(files) > 1:
         raise ModelError(
             f"{folder}: {len(files)} GGUF files in it; choose one as gguf_file: {', '.join(files)}"
@@ -299,7 +299,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
         raise ModelError(
-            f"{source.path}: holds {' or '.join(saved) or config.model_type}, which is no {kind}; "
+            f"{source.path}: holds {' or '.join(saved) or config.model_type}, which is not a {kind}; "
             f"choose a {kind}"
         )
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
@@ -434,7 +434,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         )
     config = read_json(path / "config.json", DecoderError)
     if not config:
-        raise DecoderError(f"{path}: no config.json in it, so it is no model folder; see {AMRLIB_MODELS}")
+        raise DecoderError(f"{path}: no config.json in it, so it is not a model folder; see {AMRLIB_MODELS}")
     task = (config.get("task_specific_params") or {}).get(AMR_TO_TEXT) or {}
     saved: list[str] = config.get("architectures") or []
     positions = config.get("max_position_embeddings") or config.get("n_positions")

@@ -369,7 +369,7 @@ class ServedWriter:
         if attempt >= self.serving.attempts:
             raise StoppedError(
                 f"{url}: no answer in {attempt} attempts ({error}); what was answered is kept, and the same "
-                "command goes on from there"
+                "command continues from there"
             ) from None
         return False
 

@@ -74,28 +74,26 @@ class ServerSettings:
     def __post_init__(self) -> None:
         """Check the settings."""
         if self.concurrency < 1 or self.attempts < 1 or not 0 < self.timeout < math.inf:
-            raise InputError("concurrency and attempts at least 1, timeout a number of seconds above 0")
+            raise InputError("concurrency and attempts must be at least 1, timeout above 0 seconds")
         # "not price >= 0" refuses NaN as well, for which "price < 0" would be False.
         if any(
             price is not None and not price >= 0 for price in (self.price_in, self.price_out, self.max_cost)
         ):
-            raise InputError("prices and max_cost are numbers, and not below 0")
+            raise InputError("prices and max_cost must be numbers of at least 0")
         if self.priced and self.max_cost is None:
-            raise InputError("prices without a limit: say with max_cost (--max-cost) what may be spent")
+            raise InputError("prices need a limit: set max_cost (--max-cost)")
         if self.max_cost is not None and not self.priced:
-            raise InputError(
-                "max_cost needs prices to count with: price_in and price_out, of a million tokens"
-            )
+            raise InputError("max_cost needs price_in and price_out, the prices of a million tokens")
         try:
             parts = urlsplit(self.url)
             # Reading the port raises ValueError if it is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:  # For example http://[::1 or http://localhost:eight.
-            raise InputError("base_url is no address; one is http://localhost:8000/v1") from None
+            raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
-            raise InputError(f"base_url {self.url!r}: an address such as http://localhost:8000/v1")
+            raise InputError(f"base_url {self.url!r}: must be an address such as http://localhost:8000/v1")
         if parts.username or parts.password:
-            raise InputError(f"base_url: no password in the address, please; {KEY} holds the key")
+            raise InputError(f"base_url must not contain a password: set {KEY} instead")
 
     @property
     def url(self) -> str:
@@ -263,7 +261,7 @@ class SpendingLimit:
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "
-                        "what was answered is kept, and the same command with a higher limit goes on"
+                        "what was answered is kept, and the same command with a higher limit continues"
                     )
                 self._settled.wait()
 

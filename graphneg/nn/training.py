@@ -132,9 +132,9 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
         InputError: The number of epochs is below 1, or an argument also sets the length of the run.
     """
     if epochs < 1:
-        raise InputError("at least one epoch, please")
+        raise InputError(f"epochs {epochs:g}: must be at least 1")
     if taken := {"num_train_epochs", "max_steps"} & set(arguments):
-        raise InputError(f"{', '.join(sorted(taken))}: a run is as long as its epochs; give epochs")
+        raise InputError(f"{', '.join(sorted(taken))}: epochs set the length of a run; give epochs instead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class Run:
         try:
             self.note.write()
         except OSError as error:
-            reason = f"no folder that a model can go into: {error.strerror}"
+            reason = f"a model can't be saved there: {error.strerror}"
             raise InputError(f"{self.folder}: {reason}") from error
 
 
@@ -211,12 +211,12 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     if (state == "other" or run.last is not None) and not overwrite:
         raise InputError(
             f"{folder}: a run with other examples or settings was stopped here; "
-            "repeat it as it was, choose another folder, or overwrite it"
+            "repeat that run, choose another folder, or overwrite it"
         )
     if (run.folder / _CONFIG).exists():
         if not overwrite:
             raise InputError(
-                f"{folder}: there is a model in it already; choose another folder, or overwrite it"
+                f"{folder}: the folder has a model already; choose another folder, or overwrite it"
             )
         _model_config(run.folder)
     return run
@@ -227,7 +227,9 @@ def _model_config(folder: Path) -> dict[str, Any]:
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
-        raise InputError(f"{config}: not a model's, so nothing is overwritten; choose another folder")
+        raise InputError(
+            f"{config}: not the file of a model, so nothing is overwritten; choose another folder"
+        )
     return read
 
 

@@ -385,7 +385,7 @@ class LocalWriter:
             what = "the examples" if asked.shown else f"{asked.settings.max_new_tokens} new ones"
             raise ModelError(f"{self.name}: reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
-            _log.warning("%d of %d prompts were too long and lost their beginning", short, len(read))
+            _log.warning("%d of %d prompts were too long and were cut at the beginning", short, len(read))
         # Keep the end of a prompt, because the text follows directly.
         return [tokens[-room:] for tokens in read]
 

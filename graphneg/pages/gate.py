@@ -287,7 +287,7 @@ class Gate:
         # correct.
         if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
             seconds = ceil(wait)
-            answer = _plain(f"too many tries of a password: go back and try again in {seconds} s", 429)
+            answer = _plain(f"too many attempts to log in: go back and try again in {seconds} s", 429)
             answer.headers["Retry-After"] = str(seconds)
             return answer
         try:

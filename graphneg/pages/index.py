@@ -354,7 +354,7 @@ class NegativesIndex:
             yield
         except damage as error:
             raise InputError(
-                f"{self._path}: the index can't be read: {first_line(error)}; delete it, begin anew"
+                f"{self._path}: the index can't be read: {first_line(error)}; delete it and start again"
             ) from error
 
 

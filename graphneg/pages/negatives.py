@@ -75,19 +75,19 @@ class Threshold:
 
 THRESHOLDS: Mapping[str, Threshold] = {
     CONTEXT_OVERLAP: Threshold(
-        "the share of the response's content words that the context has said",
+        "share of the response's content words that occur in the context",
         *(LEAST, f"--least {CONTEXT_OVERLAP}=", "", UNRELATED),
     ),
     SELECTIONAL_FIT: Threshold(
-        "of the nouns under a predicate of the edited graph, the share that it is seen with",
+        "share of the nouns under predicates of the edited graph that were seen with their predicates",
         *(LEAST, f"--least {SELECTIONAL_FIT}=", "", UNFIT),
     ),
     ANSWERS: Threshold(
-        "how well it would do as a reply, by a judge", MOST, "--max-score ", "--judge MODEL", "it answers"
+        "how well it answers the context, by a judge", MOST, "--max-score ", "--judge MODEL", "it answers"
     ),
     FORWARD: Threshold(
         "perplexity of the response after its context",
-        *(MOST, "--forward-threshold ", "--model MODEL", "it is unlikely here"),
+        *(MOST, "--forward-threshold ", "--model MODEL", "it is unlikely in its context"),
     ),
     BACKWARD: Threshold(
         "perplexity of the context, given the response",

@@ -183,17 +183,17 @@ class ReviewView:
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
         # Refuse further uploads instead of letting them wait, which would take up connections and memory.
         if self._sending.locked():
-            raise BusyError("other files are being taken in: try again in a few seconds")
+            raise BusyError("other files are being imported: try again in a few seconds")
         async with self._sending:
             sent = await body(request)
             amount = await run_in_threadpool(self._take_in, sent, name, annotator)
-        return PlainTextResponse(f"{amount:,} judgements taken in from {name}")
+        return PlainTextResponse(f"{amount:,} judgements imported from {name}")
 
     def _take_in(self, sent: bytes, name: str, annotator: str) -> int:
         suffix = Path(name).suffix
         if suffix not in FORMS:
             name = name[:60]
-            raise InputError(f"{name!r}: the suffix says no form of judgements; use {', '.join(FORMS)}")
+            raise InputError(f"{name!r}: unknown suffix; use {', '.join(FORMS)}")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"sent{suffix}"
             path.write_bytes(sent)

@@ -69,7 +69,7 @@ def number(given: Mapping[str, str], name: str) -> float | None:
         found = float("nan")
     # Refuse "nan" and "inf", which `float` accepts.
     if not isfinite(found):
-        raise InputError(f"{name}: {_short(text)} is no number")
+        raise InputError(f"{name}: {_short(text)} is not a number")
     return found
 
 

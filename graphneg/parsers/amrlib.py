@@ -396,7 +396,7 @@ def read_model(model: str | Path | None) -> ParseModel:
     meta = read_json(path / "amrlib_meta.json", ParserError)
     if not meta:
         raise ParserError(
-            f"{path}: no amrlib_meta.json in it, so it is no directory of an amrlib model; "
+            f"{path}: no amrlib_meta.json in it, so it is not the directory of an amrlib model; "
             f"parse models are at {AMRLIB_MODELS}"
         )
     if meta.get("model_type") != "stog":

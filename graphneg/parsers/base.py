@@ -216,7 +216,7 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
         return parser
     if not callable(getattr(parser, "parse_batch", None)):
         raise ParserError(
-            f"{type(parser).__name__} is no parser: it has no parse_batch(texts), "
+            f"{type(parser).__name__} is not a parser: it has no parse_batch(texts), "
             "which gives one graph for each text"
         )
     return CheckedParser(parser)

@@ -109,7 +109,7 @@ class ParseScope:
     def __post_init__(self) -> None:
         """Check that the kinds and the treatment of existing graphs are valid."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise InputError(f"parse {', '.join(self.kinds) or 'nothing'}: choose of {', '.join(KINDS)}")
+            raise InputError(f"parse {', '.join(self.kinds) or 'nothing'}: choose from {', '.join(KINDS)}")
         if self.existing not in EXISTING:
             raise InputError(f"existing graphs {self.existing!r}: choose one of {', '.join(EXISTING)}")
 
@@ -285,7 +285,9 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         # If a text was deleted in the meantime, its graph would have no owner.
         # An error is raised in this case, which rolls back the transaction.
         if tied != len(amrs):
-            raise StoreError(f"{len(amrs) - tied} {kind} went while their graphs were written; run again")
+            raise StoreError(
+                f"{len(amrs) - tied} {kind} were removed while their graphs were written; run again"
+            )
     write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}
     if notes:

@@ -227,7 +227,7 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
     folder = locate(model, offline=offline)
     kind = kind_of(read_config(folder))
     if kind not in _KINDS:
-        raise ModelError(f"{folder}: a model for {kind}, and no ranker ({', '.join(_KINDS)})")
+        raise ModelError(f"{folder}: a model for {kind}, not a ranker ({', '.join(_KINDS)})")
     return resolve_name(_KINDS[kind]).from_pretrained(folder, offline=offline, **options)
 
 
@@ -250,5 +250,5 @@ def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
         ModelError: The kind is unknown.
     """
     if kind not in _KINDS:
-        raise ModelError(f"no kind of ranker is called {kind!r}; there are: {', '.join(_KINDS)}")
+        raise ModelError(f"no kind of ranker named {kind!r}; choose one of {', '.join(_KINDS)}")
     return resolve_name(_KINDS[kind]).new(model, **options)

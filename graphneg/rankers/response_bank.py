@@ -129,22 +129,22 @@ class ResponseBank:
             manifest = Manifest(**json.loads((path / _MANIFEST).read_text(encoding="utf-8")))
         except FileNotFoundError as error:
             if (path / _BUILDING).is_file():
-                raise InputError(f"{path}: this bank is not finished; build it again, it goes on") from error
-            raise InputError(f"{path}: no bank of responses; graphneg bank makes one") from error
+                raise InputError(f"{path}: this bank is unfinished; build it again to continue") from error
+            raise InputError(f"{path}: not a bank of responses; build one with graphneg bank") from error
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{path / _MANIFEST}: not what a bank holds; build it anew") from error
+            raise InputError(f"{path / _MANIFEST}: not a file of a bank; build the bank again") from error
         # The vectors of a context and a response can be compared only if the same model made them.
         if manifest.model != ranker.digest():
-            raise InputError(f"{path}: another model made this bank; build it anew with this one")
+            raise InputError(f"{path}: another model made this bank; build it again with this one")
         try:
             lines = (path / _TEXTS).read_text(encoding="utf-8").split("\n")
             texts = [str(json.loads(line)) for line in lines if line]
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"{path}: the bank can't be read; build it anew") from error
+            raise InputError(f"{path}: the bank can't be read; build it again") from error
         # The counts differ if, for example, someone copied the files from different builds.
         if not len(texts) == index.ntotal == manifest.count:
-            raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it anew")
+            raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it again")
         return cls(ranker, texts, index)
 
     def search(
@@ -324,7 +324,7 @@ def read_candidates(path: Path) -> list[str]:
     """
     texts = _lines(read_text(path))
     if not texts:
-        raise InputError(f"{path}: there is no candidate in it")
+        raise InputError(f"{path}: the file has no candidates")
     return texts
 
 
@@ -347,7 +347,7 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
     """
     contexts = [turns for block in re.split(r"\n\s*\n", text) if (turns := _lines(block))]
     if not contexts:
-        raise InputError(f"{name}: there is no context in it; write a turn a line, oldest first")
+        raise InputError(f"{name}: no context; write one turn per line, oldest first")
     return contexts
 
 
@@ -359,7 +359,7 @@ def _lines(text: str) -> list[str]:
 def _check_folder(folder: Path, overwrite: bool) -> None:
     """Check that a bank may be built in a folder: it is missing, empty, or has only files of a bank."""
     if folder.is_file():
-        raise InputError(f"{folder}: a file is in the folder's place; name another")
+        raise InputError(f"{folder}: a file has this name; name another folder")
     if not folder.is_dir():
         return
     names = {path.name.removesuffix(".tmp") for path in folder.iterdir()}
@@ -377,7 +377,7 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
     if building.state == "other" and not overwrite:
         raise InputError(
             f"{folder}: a build with other responses or another model was stopped here; "
-            "repeat it as it was, choose another folder, or overwrite it"
+            "repeat that build, choose another folder, or overwrite it"
         )
     for name in _FILES:
         (folder / name).unlink(missing_ok=True)

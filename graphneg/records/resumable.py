@@ -361,18 +361,18 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     self._written.update(read)
                     left -= len(read)
         except FileNotFoundError:
-            return f"{part} is not there any more"
+            return f"{part} no longer exists"
         except InputError:
-            return f"{part} is not the file that the run wrote, and stays as it is"
+            return f"{part} is not the file that the run wrote, and is kept"
         if self._written.hexdigest() != before.digest:
-            return f"{part} is not as the run left it, and stays as it is"
+            return f"{part} was changed after the run wrote it, and is kept"
         # The part file is as the run left it. It is removed if it belongs to other settings or content.
         # A part file that was changed is kept, because it may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
-            reason = f"{self._path} was begun with other settings"
+            reason = f"{self._path} was started with other settings"
         elif before.made_of != self._made_of:
-            reason = f"what {self._path} was made of has changed since it was begun"
+            reason = f"the input of {self._path} has changed since the run was started"
         if reason is not None:
             part.unlink()
         return reason

@@ -57,13 +57,13 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
         path.exists()
     except OSError as error:  # The name is too long, symbolic links form a loop, or a folder may not be read.
         raise InputError(f"{path}: {error.strerror}; name another file") from error
-    folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+    folder, suffix = path.parent, f"unknown suffix {path.suffix!r}" if path.suffix else "no suffix"
     # Check in the order in which a user would fix the problems.
     for is_fault, reason in (
-        (path.suffix not in suffixes, f"{suffix} says no format; use {' or '.join(suffixes)}{instead}"),
-        (not folder.exists(), f"the folder {folder} does not exist; make it first"),
+        (path.suffix not in suffixes, f"{suffix}; use {' or '.join(suffixes)}{instead}"),
+        (not folder.exists(), f"the folder {folder} does not exist; create it first"),
         (not folder.is_dir(), f"{folder} is not a folder"),
-        (path.is_dir(), "a folder is in the file's place; name another file"),
+        (path.is_dir(), "a folder has this name; name another file"),
         (not os.access(folder, os.W_OK | os.X_OK), f"no permission to write in {folder}"),
         (path.exists() and not path.is_file(), "not a regular file, it can't be replaced; name another"),
     ):
@@ -88,7 +88,7 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
         return {}
     # If there is no note, or its digest differs, a run did not write the file, or somebody changed it since.
     if "digest" not in noted or noted["digest"] != file_digest(path):
-        raise _taken(path, ", which no run of graphneg left as it is")
+        raise _taken(path, ", and it is not the unchanged output of a run")
     return noted
 
 
@@ -156,7 +156,7 @@ def file_digest(path: Path) -> str:
 def _taken(path: Path, which: str = "") -> InputError:
     """Return the error for an existing file that must not be replaced."""
     error = InputError(
-        f"{path}: there is such a file already{which}; name another one, or overwrite it (--overwrite)"
+        f"{path}: the file exists already{which}; name another file, or overwrite it (--overwrite)"
     )
     # 2 is the exit status for wrong usage.
     error.status = 2

@@ -190,7 +190,7 @@ class ShardFile:
         """Read the header."""
         # A run that has not finished leaves a part file, or its note without the finished file.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
-            raise InputError(f"{self.path}: this shard is not finished; run its command again")
+            raise InputError(f"{self.path}: this shard is unfinished; run its command again")
         with open_input(self.path, pipes=False) as file:
             first = next(numbered_lines(file, self.path), (1, b""))[1]
         try:
@@ -199,7 +199,7 @@ class ShardFile:
             _ = self.header.part
         except InputError as error:
             raise InputError(
-                f"{self.path}: no file of a shard; commands with --shard I/N write them"
+                f"{self.path}: not the file of a shard; commands with --shard I/N write such files"
             ) from error
 
     def verified(self) -> str:
@@ -219,10 +219,10 @@ class ShardFile:
         try:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
-            raise self._damaged("is not whole") from error
+            raise self._damaged("is incomplete") from error
         # If the last line has no line end, it may have been cut off.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
-            raise self._damaged("is not as it was written")
+            raise self._damaged("was changed or damaged")
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
@@ -248,7 +248,7 @@ class ShardFile:
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
                 yield place, given
                 places, items = places + 1, items + len(given)
-        raise self._damaged("is not whole")
+        raise self._damaged("is incomplete")
 
     def _damaged(self, how: str) -> InputError:
         """Return the error for a damaged file."""
@@ -258,7 +258,7 @@ class ShardFile:
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
     """Open all shards of one result, sorted by number; raise `InputError` if they do not form one result."""
     if not paths:
-        raise _apart("no file of a shard to merge")
+        raise _apart("no shards to merge; name their files")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
     # Comparing each shard with the first one is enough, because equality is transitive.
@@ -269,18 +269,18 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
     for file in files:
         index = file.header.part.index
         if index in there:
-            raise _apart(f"{file.path}: shard {file.header.shard} is there twice, also as {there[index]}")
+            raise _apart(f"{file.path}: shard {file.header.shard} is given twice, also as {there[index]}")
         there[index] = file.path
     if missing := [str(Shard(index, amount)) for index in range(1, amount + 1) if index not in there]:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        raise _apart(f"missing: shard {', '.join(missing[:3])}{more}; a result is put together of all")
+        raise _apart(f"missing: shard {', '.join(missing[:3])}{more}; a merge needs all shards")
     return files
 
 
 _MEANT = {
     "amount": "they are parts of {} and of {}",
-    "version": "graphneg {} made one, graphneg {} the other; take the same version everywhere",
-    "content": "they were made of other dialogues, graphs or snapshots, or the store changed in between",
+    "version": "graphneg {} made one, graphneg {} the other; use the same version everywhere",
+    "content": "they were made from different dialogues, graphs or snapshots, or the store changed",
 }
 """Messages for values that should be the same in two shards, but differ."""
 

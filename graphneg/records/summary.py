@@ -160,7 +160,7 @@ class Summary:
             add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
         if self.target_features:
-            add("wished for, and found", self.features_met.total(), self.target_features.total())
+            add("target features met", self.features_met.total(), self.target_features.total())
             for name, count in sorted(self.target_features.items()):
                 add(f"  {name}", self.features_met[name], count, f"of {count:,}")
             table.add_section()

@@ -45,12 +45,12 @@ BATCH = 32
 
 # The reasons for not choosing a record. Each has a short code, and an explanation after the colon.
 RIGHT = "right: its label is 1"
-UNRELATED = "no-clash: it says too little of what the context says"
-UNFIT = "no-fit: its nouns are seldom with these predicates"
-ANSWER = "answers: the judge scores it too high"
-NEAR_RIGHT = "answers: the judge scores it too near the right response"
+UNRELATED = "no-clash: it shares too few content words with the context"
+UNFIT = "no-fit: its nouns rarely occur with these predicates"
+ANSWER = "answers: the score of the judge is too high"
+NEAR_RIGHT = "answers: the score of the judge is too close to that of the right response"
 NO_RIGHT = "no-right-response: margins need one to compare with"
-OVER_QUOTA = "over-quota: enough of its transform or category is kept"
+OVER_QUOTA = "over-quota: the quota of its transform or category is full"
 RANKED_OUT = "ranked-out: others of the same context score better"
 
 
@@ -84,7 +84,7 @@ class SelectionCriteria:
             InputError: A value is out of range, or ``least`` names an unknown score.
         """
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: at least one of each context, please")
+            raise InputError(f"per_context {self.per_context}: must be at least 1")
         if unknown := sorted(set(self.min_scores) - {CONTEXT_OVERLAP, SELECTIONAL_FIT}):
             raise InputError(f"least {unknown[0]!r}: choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}")
         for name, share in {**self.min_scores, **self.quotas}.items():
@@ -177,9 +177,9 @@ class SelectedNegatives(NegativeStream):
         self._shard = shard_of(shard)
         # A quota limits the share among all chosen records, but a shard knows only its own.
         if self._shard is not None and choice.quotas:
-            raise InputError("quotas go by all that was kept before: choose by them after the merge")
+            raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:
-            raise InputError(f"batch {batch}: at least one dialogue")
+            raise InputError(f"batch {batch}: must be at least 1")
         if choice.judged and judge is None:
             raise InputError("max_score and margins need a judge")
         self._path, self._choice, self._judge, self._judge_name = Path(records), choice, judge, judge_name

@@ -75,7 +75,7 @@ class WindowSplitter:
             InputError: The overlap is negative.
         """
         if self.overlap < 0:
-            raise InputError(f"overlap {self.overlap}: windows share 0 turns or more")
+            raise InputError(f"overlap {self.overlap}: must be at least 0")
 
     def windows(self, lengths: Sequence[int]) -> list[range]:
         """Return windows that cover all turns.
@@ -247,7 +247,9 @@ class CoherenceScorer:
         if noted.get("kind") != KIND:
             tasks = ", ".join(map(str, config.get("architectures") or ()))
             kind = noted.get("kind") or tasks or "another model"
-            raise ModelError(f"{folder}: {kind}, no coherence scorer; graphneg train coherence makes one")
+            raise ModelError(
+                f"{folder}: {kind}, not a coherence scorer; train one with graphneg train coherence"
+            )
         network, tokenizer = load_classifier(folder, "coherence scorer")
         network.to(choose_device(device))
         return cls(

@@ -165,7 +165,7 @@ def collect_responses(
     """
     names = [item.name for item in generators]
     if not names or len(set(names)) < len(names):
-        raise InputError(f"generators {', '.join(names) or '(none)'}: one or more, each once, please")
+        raise InputError(f"generators {', '.join(names) or '(none)'}: name at least one, and each only once")
     path = check_output(out, (".jsonl",))
     settings = {
         "contexts": [context_line(item) for item in contexts],
@@ -414,7 +414,7 @@ class ContextLine(msgspec.Struct):
         """
         if not 0 <= self.referent < len(self.turns) - 1:
             # msgspec converts a ValueError to a ValidationError, which names the line's field.
-            raise ValueError(f'"referent" {self.referent} is none of the turns before the question')
+            raise ValueError(f'"referent" {self.referent} is not one of the turns before the question')
 
     @property
     def followup(self) -> FollowUp:
@@ -520,7 +520,7 @@ def read_responses_file(path: str | Path) -> list[CollectedResponse]:
     responses: dict[str, CollectedResponse] = {}
     for number, line in enumerate(read_lines_as(ResponseLine, path), 1):
         if line.id in responses:
-            raise InputError(f"{path}: the id {line.id!r} comes a second time (entry {number})")
+            raise InputError(f"{path}: the id {line.id!r} occurs twice (again in entry {number})")
         responses[line.id] = CollectedResponse(line.id, line.context.followup, line.generator, line.response)
     return list(responses.values())
 
@@ -547,7 +547,7 @@ def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
         except msgspec.ValidationError as error:
             raise InputError(f"{item.place}: {error}") from error
     if not lines:
-        raise InputError(f"{path}: there is nothing in it")
+        raise InputError(f"{path}: the file is empty")
     return lines
 
 

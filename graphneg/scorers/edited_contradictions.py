@@ -114,7 +114,7 @@ def read_made(
     made = graph_made(read_negatives(*paths), kinds=kinds, seed=seed, embedder=embedder)
     if not made:
         raise InputError(
-            f"{', '.join(map(str, paths))}: no contradiction in it; make some by `graphneg negatives "
+            f"{', '.join(map(str, paths))}: no contradictions; make some with `graphneg negatives "
             "--recipe contradiction`"
         )
     return made

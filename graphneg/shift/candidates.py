@@ -240,7 +240,7 @@ def stored_reply(store: Store, id: str) -> Reply:
         if reply.id == id:
             return reply
     raise InputError(
-        f"{id} is no reply: neither an utterance behind another one nor a right response in the store"
+        f"{id} is not a reply: neither an utterance after another one nor a right response in the store"
     )
 
 

@@ -68,7 +68,7 @@ def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
                 counts[row["focus"], text] = count
     if not counts:
         of = f" of {', '.join(corpora)}" if corpora else ""
-        raise InputError(f"there is no shift graph{of} in the {store.description}: graphneg shift build")
+        raise InputError(f"there is no shift graph{of} in the {store.description}: run graphneg shift build")
     return sorted((focus, perspective, count) for (focus, perspective), count in counts.items())
 
 

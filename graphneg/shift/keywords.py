@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from graphneg.english.pipelines import find_pipeline, load_pipeline
 from graphneg.english.words import lemma_of
 from graphneg.errors import InputError
+from graphneg.imports import import_spacy
 
 EXTRACTORS = ("yake", "rake")
 """Names of the keyword extractors."""
@@ -248,11 +249,9 @@ def key_of(words: Sequence[KeywordToken]) -> str:
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
     """Load a spaCy pipeline by its package or path, or create an empty pipeline for the language."""
-    import spacy
-
     unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
     try:
-        nlp: Any = spacy.blank(language) if model is None else load_pipeline(model, unused)
+        nlp: Any = import_spacy().blank(language) if model is None else load_pipeline(model, unused)
     except (ValueError, ImportError) as error:
         raise InputError(
             f"language {language!r} is not known to spaCy; give a code such as en, de, fr"

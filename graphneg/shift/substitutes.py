@@ -144,7 +144,7 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
         InputError: The store has no shift graph.
     """
     if not shifts.prior:
-        raise InputError("the store has no shift graph: graphneg shift build makes one")
+        raise InputError("the store has no shift graph: run graphneg shift build")
     found: list[Substitutes] = []
     for reply, post in zip(replies, posts(shifts, replies, how.reach), strict=True):
         best: dict[str, Substitute] = {}

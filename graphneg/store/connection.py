@@ -141,7 +141,7 @@ ADVICE_ON_SILENCE = (
 )
 """Advice to the user if a Neo4j server cannot be reached when the store is opened."""
 ADVICE_IN_USE = (
-    "check that the server runs; what was acknowledged is kept, and the same command goes on from there"
+    "check that the server runs; what was acknowledged is kept, and the same command continues from there"
 )
 """Advice to the user if a server stops answering while the store is in use."""
 ADVICE = {

@@ -131,7 +131,7 @@ def _runs() -> Path:
         except OSError as error:
             reasons.append(f"{error.filename or place} ({error.strerror})")
     raise StoreError(
-        f"there is no place for a server's private files: {' and '.join(reasons)} will not do; "
+        f"there is no directory for a server's private files: {' and '.join(reasons)} can't be used; "
         "set XDG_CACHE_HOME to a directory of your own"
     )
 
@@ -395,7 +395,7 @@ def find_engine() -> dict[str, str]:
     java = _find_java(home)
     heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or "1g"
     if not re.fullmatch(r"\d+[kmgKMG]?", heap):
-        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is no size: write it as 512m or 2g")
+        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is not a size: write it as 512m or 2g")
     version = importlib.metadata.version(DISTRIBUTION)
     return {"java": str(java), "jars": str(jars), "version": version, "heap": heap}
 
@@ -406,7 +406,9 @@ def _find_java(home: Path) -> str | Path:
     if named:
         program = shutil.which(named)
         if not program:
-            raise StoreError(f"GRAPHNEG_JAVA={named} is no program that can be run: name a Java 21 or newer")
+            raise StoreError(
+                f"GRAPHNEG_JAVA={named} is not a program that can be run: name a Java 21 or newer"
+            )
         return program
     bundled = home / "jre" / "bin" / ("java.exe" if sys.platform == "win32" else "java")
     if not os.access(bundled, os.X_OK):
@@ -588,14 +590,14 @@ def _check_named_java() -> None:
         )
     except subprocess.TimeoutExpired:
         raise StoreError(
-            f"GRAPHNEG_JAVA={named} does not tell its version in {JAVA_SECONDS:.0f} s: {advice}"
+            f"GRAPHNEG_JAVA={named} does not print its version within {JAVA_SECONDS:.0f} s: {advice}"
         ) from None
     except OSError as error:
         raise StoreError(f"GRAPHNEG_JAVA={named} can't be run ({error.strerror}): {advice}") from error
     version = JAVA_VERSION.search(said.stderr + said.stdout)
     if said.returncode or version is None or int(version[1]) < OLDEST_JAVA:
         words = (said.stderr + said.stdout).decode(errors="replace").strip().partition("\n")[0]
-        raise StoreError(f"GRAPHNEG_JAVA={named} will not do ({words or 'it says nothing'}): {advice}")
+        raise StoreError(f"GRAPHNEG_JAVA={named} can't be used ({words or 'it says nothing'}): {advice}")
 
 
 def _start_supervisor(

@@ -216,7 +216,7 @@ def open_store(
             directory = Path(target).expanduser().absolute()
         except RuntimeError as error:
             raise StoreError(
-                f"{target} is in the home of a user that there is not: name a directory"
+                f"{target} is in the home of a user who does not exist: name a directory"
             ) from error
         return open_embedded(directory, upgrading, keep_warm)
     auth = credentials(username, password)
@@ -262,7 +262,7 @@ def check_target(target: str) -> None:
             )
         if not (is_address and _can_be_reached(target)):
             raise StoreError(
-                f"{target} is no Neo4j address: write SCHEME://HOST:PORT, the scheme one of "
+                f"{target} is not a Neo4j address: write SCHEME://HOST:PORT, the scheme one of "
                 f"{', '.join(SCHEMES)}"
             )
 

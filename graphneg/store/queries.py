@@ -164,9 +164,7 @@ def named_query(name: str) -> NamedQuery:
     spelled = name.replace("-", "_")
     if spelled not in known:
         near = get_close_matches(spelled, known, NEAR, 0.5)
-        raise InputError(
-            f"no named query is called {name!r}; {_meant(near) or 'there are: ' + ', '.join(known)}"
-        )
+        raise InputError(f"no query named {name!r}; {_meant(near) or 'there are: ' + ', '.join(known)}")
     return known[spelled]
 
 
@@ -237,14 +235,16 @@ def explore(
         known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}
         for topic in topics:
             if topic not in known:
-                advice = "graphneg shift build makes it, graphneg cypher --named hubs lists topics"
+                advice = (
+                    "build it with graphneg shift build, or list its topics with graphneg cypher --named hubs"
+                )
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")
     # A frame exists if it is in the PropBank that graphneg ships or was loaded into the store.
     frame = values.get(_FRAME)
     if not rows and isinstance(frame, str) and not frame_exists(store, frame):
-        advice = _meant(_near_frames(frame)) or "graphneg load propbank PATH loads more than graphneg brings"
-        raise InputError(f"{frame!r} is no frame of PropBank, nor one that is loaded: {advice}")
+        advice = _meant(_near_frames(frame)) or "load more frames with graphneg load propbank PATH"
+        raise InputError(f"{frame!r} is neither a PropBank frame nor a loaded frame: {advice}")
     return rows
 
 

@@ -107,7 +107,7 @@ def train_detector(
         if pair.label not in (0, 1):
             raise InputError(f"{pair.id}: the label is {pair.label!r}; 1 is contradictory, 0 is not")
     if {pair.label for pair in kept} != {0, 1}:
-        raise InputError("there must be contradictory and not contradictory responses to learn from")
+        raise InputError("training needs both contradictory and non-contradictory responses")
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
     facts = [epochs, seed, sorted(settings.items()), starting_point(detector.encoder)]

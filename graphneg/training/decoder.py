@@ -166,7 +166,7 @@ def train_decoder(
         InputError: There are no pairs, or all of them are too long.
     """
     if not meanings:
-        raise InputError("no text with an AMR graph to learn from: graphneg parse makes graphs")
+        raise InputError("no text with an AMR graph to learn from: run graphneg parse")
     causal = isinstance(model, CausalLM)
     # The graph gets twice as many tokens as the text. A causal model has both in one sequence, so the graph
     # gets two thirds of the length of the model.

@@ -165,7 +165,7 @@ def adapt(
     """
     check_epochs(epochs, arguments)
     if not 0 < masked < 1:
-        raise InputError("a share of masked words between 0 and 1, please")
+        raise InputError("the share of masked words must be between 0 and 1")
     rows = AdaptationExamples(groups, epochs, seed, held_out)
     inputs = SpeakerInputs(encoder.tokenizer, min(max_tokens, encoder.model.config.max_position_embeddings))
     settings = [encoder.start, epochs, max_tokens, masked, seed, sorted(arguments.items())]

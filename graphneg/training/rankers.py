@@ -55,7 +55,7 @@ class EarlyStopping:
             InputError: The fraction or the patience is out of range.
         """
         if not 0 < self.fraction < 1 or self.patience < 1:
-            raise InputError("validation takes a fraction between 0 and 1, and patience of 1 or more")
+            raise InputError("the fraction for validation must be between 0 and 1, patience at least 1")
 
     def holds_back(self, group: Group) -> bool:
         """Return whether a context is held back.

@@ -51,7 +51,13 @@ def assert_same(before: str, after: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("corpora", [LITTLE_PRINCE, SICK], ids=["the little prince", "sick"])
+@pytest.mark.parametrize(
+    "corpora",
+    [
+        pytest.param(LITTLE_PRINCE, id="the little prince"),
+        pytest.param(SICK, id="sick", marks=pytest.mark.long),  # Some 10,000 graphs.
+    ],
+)
 def test_a_corpus_is_exported_as_it_was_loaded(
     dialogues: DialogueGraph, corpora: list[str], tmp_path: Path
 ) -> None:

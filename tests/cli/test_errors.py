@@ -20,9 +20,9 @@ from tests.negative_samples import EXAMPLE
     ("arguments", "message"),
     [
         (["-o", "out.txt"], "use .jsonl or .parquet"),
-        (["-o", "none/out.jsonl"], "the folder none does not exist; make it first"),
-        (["-o", "out.jsonl", "--recipe", "none"], "no recipe is called 'none'"),
-        (["-o", "out.jsonl", "--transform", "none"], "no transform is called 'none'"),
+        (["-o", "none/out.jsonl"], "the folder none does not exist; create it first"),
+        (["-o", "out.jsonl", "--recipe", "none"], "no recipe named 'none'"),
+        (["-o", "out.jsonl", "--transform", "none"], "no transform named 'none'"),
         (["-o", "out.jsonl", "--corpus", "none"], "no dialogues of none"),
         (["-o", "out.jsonl", "--split", "test", "--limit", "3"], "no dialogues of test with AMR graphs"),
         (["-o", "out.jsonl", "--decoder", "none"], "no decoder named 'none'"),
@@ -54,7 +54,7 @@ def test_a_store_that_is_not_there_is_not_made_by_looking_into_it(
 ) -> None:
     ended = run(*command, "--store", tmp_path / "none")
     assert ended.status == 1
-    assert "there is no store at" in ended.err and "graphneg load CORPUS makes one" in ended.err
+    assert "there is no store at" in ended.err and "create one with graphneg load CORPUS" in ended.err
     assert not (tmp_path / "none").exists()
 
 
@@ -99,7 +99,7 @@ def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> No
     loaded = run("load", "dialogues", table, "--map", "dialogue=ticket", "--store", store)
     assert loaded.status == 0 and "loaded 1 dialogue, 1 utterance" in loaded.err
     assert set(loaded.err.splitlines()[1:]) == {
-        f"  {table}: no UTF-8, read as cp1252; --encoding says it where that is wrong",
+        f"  {table}: not UTF-8, read as cp1252; if that is wrong, set --encoding",
         f"  {table}: read as text=Utterance",
         f"  {table}: no speaker column; A and B assumed",
     }
@@ -111,7 +111,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
         with pytest.raises(InputError, match=r"no dialogues of .*none are in the"), where.opened(chosen):
             pytest.fail("opened")
     with where.opened(CorpusOptions(["everyday"])) as graph:
-        with pytest.raises(InputError, match=r"test with AMR graphs .*: graphneg parse makes graphs"):
+        with pytest.raises(InputError, match=r"test with AMR graphs .*: run graphneg parse"):
             CorpusOptions(None, ["test"]).require(graph, with_graphs=True)
         contexts = list(DialogueOptions(limit=1).contexts(graph))
         assert len({context.dialogue for context in contexts}) == 1
@@ -120,7 +120,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cypher", "--named", "hub"], "no named query is called 'hub'; did you mean hubs?"),
+        (["cypher", "--named", "hub"], "no query named 'hub'; did you mean hubs?"),
         (["cypher", "--named", "hubs", "--write"], "the shipped queries only read"),
         (["parse", "--text", "a.txt"], "--text FILE and -o FILE belong together"),
         (["parse", "--text", "a.txt", "-o", "b.amr", "--again"], "are for a store"),
@@ -129,7 +129,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
         (["shift", "substitutes", "--post", "Hi!", "--utterance", "a#1"], "give one of --post, --utterance"),
         (["shift", "substitutes", "--post", "Hi!", "--predictor", "none"], "no predictor named 'none'"),
         (["rank", "--model", "m", "--context", "-"], "give either --bank or --candidates"),
-        (["bank", "a.txt", "--model", "m", "-o", "b", "--limit", "3"], "choose from a store, not from files"),
+        (["bank", "a.txt", "--model", "m", "-o", "b", "--limit", "3"], "apply to a store, not to files"),
         (["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--kind", "none"], "none: choose one of"),
         (
             ["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--codes", "4"],
@@ -182,9 +182,9 @@ def test_the_models_and_files_of_a_selection_are_looked_at_first(
     file = tmp_path / "a.jsonl"
     limits = ("--forward-threshold", "9", "--backward-threshold", "9")
     for arguments, message in (
-        ((file, "-o", tmp_path / "b.jsonl"), "say which perplexities are too high"),
+        ((file, "-o", tmp_path / "b.jsonl"), "limit the perplexities"),
         ((tmp_path / "none.jsonl", "-o", tmp_path / "b.jsonl", *limits), "there is no such file"),
-        ((file, "-o", file, *limits), "is what is read; name another file"),
+        ((file, "-o", file, *limits), "is the input; name another file"),
     ):
         ended = run("select", *arguments, "--model", "no/such/model")
         assert (ended.status, message in " ".join(ended.err.split())) == (2, True)
@@ -235,7 +235,9 @@ class TestAFileThatIsThere:
         files = {path: path.read_bytes() for path in here.iterdir() if path.is_file()}
         refused = run(*command)
         assert (refused.status, refused.err.count("\n")) == (2, 1)
-        assert f"{out.name}: there is such a file already, which no run of graphneg left" in refused.err
+        assert (
+            f"{out.name}: the file exists already, and it is not the unchanged output of a run" in refused.err
+        )
         assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == files
         assert run(*command, "--overwrite").status == 0
         assert out.read_bytes() == made[0]
@@ -247,7 +249,7 @@ class TestAFileThatIsThere:
         other = ["--per-context", "2"] if command[0] == "select" else ["--split", "train"]
         refused = run(*command, *other)
         assert refused.status == 2
-        assert "made with other settings or of other content; name another one" in refused.err
+        assert "made with other settings or of other content; name another file" in refused.err
 
     @pytest.mark.parametrize(
         "command",
@@ -258,7 +260,7 @@ class TestAFileThatIsThere:
         own.write_text("what somebody wrote")
         refused = run(*command)
         assert (refused.status, own.read_text()) == (2, "what somebody wrote")
-        assert f"{own.name}: there is such a file already; name another one" in refused.err
+        assert f"{own.name}: the file exists already; name another file" in refused.err
 
     def test_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
         with no_room_for_more_than(9_000):

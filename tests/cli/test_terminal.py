@@ -194,16 +194,18 @@ class TestStreams:
         out = str(tmp_path / "out.jsonl")
         with pytest.raises(typer.Exit):
             write_stream(Stream(stop=2), out, "run it again")
-        assert said() == f"stopped: what was made is kept beside {out}; the same command goes on from there\n"
+        assert (
+            said() == f"stopped: what was made is kept beside {out}; run the same command again to continue\n"
+        )
         write_stream(Stream(), out, "run it again")
-        assert said().endswith("out.jsonl: 3 negatives, going on after 2 dialogues of a run before\n")
+        assert said().endswith("out.jsonl: 3 negatives, resumed after 2 dialogues of an earlier run\n")
 
     def test_say_why_they_begin_anew(self, said: Said, tmp_path: Path) -> None:
         out = str(tmp_path / "out.jsonl")
         with pytest.raises(typer.Exit):
             write_stream(Stream(stop=2), out, "run it again")
         write_stream(Stream(seed=1), out, "run it again")
-        assert "note: started anew: " in said() and "was begun with other settings" in said()
+        assert "note: started again: " in said() and "was started with other settings" in said()
         assert said().endswith("out.jsonl: 3 negatives\n")
 
     @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
@@ -224,7 +226,7 @@ class TestStreams:
             write_stream(Stream(seed=1), out, "run it again")
         assert (refused.value.status, Path(out).read_bytes()) == (2, kept)
         write_stream(Stream(seed=1), out, "run it again", overwrite=True)
-        assert said().endswith(f"{name}: 3 negatives, in place of the file that was there\n")
+        assert said().endswith(f"{name}: 3 negatives, replacing the existing file\n")
 
     def test_that_were_chosen_are_records(self, said: Said, tmp_path: Path) -> None:
         write_stream(Stream(), str(tmp_path / "out.jsonl"), "", "chosen")

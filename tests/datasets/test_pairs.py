@@ -191,7 +191,7 @@ class TestWrongInput:
         state = read_pairs(some(), seed=1).state_dict()
         with pytest.raises(InputError, match="this state is of other pairs"):
             read_pairs(some(), seed=2).load_state_dict(state)
-        with pytest.raises(InputError, match="no state of a stream of pairs"):
+        with pytest.raises(InputError, match="not the state of a stream of pairs"):
             read_pairs(some()).load_state_dict({"step": 1})
 
     def test_no_sources_and_no_file_are_refused(self, tmp_path: Path) -> None:

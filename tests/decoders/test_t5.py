@@ -205,7 +205,7 @@ def test_a_batch_that_is_out_of_memory_is_halved_and_the_run_goes_on(
     assert decoder.decode(utterances) == answers
     assert seen[:4] == [16, 8, 4, 2]
     assert max(seen[3:]) == 2
-    assert "out of memory with 16 items in a batch; going on with 8" in caplog.text
+    assert "out of memory with 16 items in a batch; continuing with 8" in caplog.text
 
 
 def test_graphs_that_do_not_fit_alone_are_reported(tiny: TinyT5, utterances: list[EditedUtterance]):

@@ -267,7 +267,7 @@ class TestTheStore:
         ]
 
     def test_knows_no_negative_that_it_did_not_make(self, dialogues: DialogueGraph) -> None:
-        with pytest.raises(InputError, match="no negative of this id"):
+        with pytest.raises(InputError, match="no negative with this id"):
             dialogues.explain("everyday/train/1#1~deam.999.0")
 
     def test_shows_edited_graphs_as_graphs_of_their_own(self, dialogues: DialogueGraph) -> None:
@@ -333,7 +333,7 @@ class TestResuming:
         try:
             resumed = stream()
             resumed.to_jsonl(out)
-            assert "was made of has changed since" in (resumed.resumed.discarded or "")
+            assert "has changed since the run was started" in (resumed.resumed.discarded or "")
             ids = [negative.id for negative in read_jsonl(out)]
             assert len(set(ids)) == len(ids)
             assert "aardvark" in {id.partition("/")[0] for id in ids}
@@ -490,7 +490,7 @@ class TestTransformsOfOnesOwn:
         for _ in range(2):
             amount = len(list(stream))
             [told] = stream.notes
-            assert told.startswith("transform doubt: mistrust-77 is no frame of PropBank, nor one that is")
+            assert told.startswith("transform doubt: mistrust-77 is neither a PropBank frame nor")
             assert f"({amount:,} edits)" in told
         dialogues.cypher_write("CREATE (:Frame {id: 'mistrust-77', lemma: 'mistrust'})")
         try:
@@ -515,20 +515,20 @@ class TestTransformsOfOnesOwn:
             ("RETURN", "RETURNING", r"doubt\.cypher: the query is not valid Cypher"),
             ("AS edits", "AS changes", "must return 'dialogue' and 'edits'"),
             (" AS edits", "[0] AS edits", "must return 'dialogue' and 'edits'"),
-            ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is none of the dialogues asked for"),
-            ("'wrap'", "'warp'", "op 'warp' is none of add, drop, graft, set, wrap"),
-            ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is none of dialogue, response"),
+            ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is not one of the requested dialogues"),
+            ("'wrap'", "'warp'", "op 'warp' is not one of add, drop, graft, set, wrap"),
+            ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is not one of dialogue, response"),
             ("role:", "`rôle`:", "there is no key 'rôle'"),
             ("role: 'ARG1'", "rank: 'ARG1'", "there is no key 'rank'"),
             ("role: 'ARG1'", "role: 1", "role can't be 1"),
-            ("k: 0", "k: 'top'", "k can't be 'top'"),
-            ("k: 0", "k: null", "is no node of the dialogue"),
-            ("k: 0", "k: 999", "doubt: there is no node 999 in graph everyday/"),
-            ("amr: t.amr, k", "amr: 'other', k", "'other'.0 is no node of the dialogue"),
+            ("position: 0", "position: 'top'", "position can't be 'top'"),
+            ("position: 0", "position: null", "is not a node of the dialogue"),
+            ("position: 0", "position: 999", "doubt: there is no node 999 in graph everyday/"),
+            ("amr: t.amr, position", "amr: 'other', position", "'other'.0 is not a node of the dialogue"),
             (
                 "op: 'wrap'",
                 "op: 'graft', from_amr: 'other', from_position: 0",
-                "from_amr 'other' is no graph of",
+                "from_amr 'other' is neither a graph of",
             ),
             (
                 "op: 'wrap'",
@@ -561,14 +561,16 @@ class TestTransformsOfOnesOwn:
             made(dialogues, folders=[tmp_path])
 
     def test_that_nobody_wrote_are_named(self, dialogues: DialogueGraph) -> None:
-        with pytest.raises(InputError, match="no transform is called 'doubt'; there are: contradict, "):
+        with pytest.raises(
+            InputError, match="no transform named 'doubt'; choose one of antonym_substitution, "
+        ):
             made(dialogues, transforms=["doubt"])
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [({"recipe": "none"}, "no recipe is called 'none'"), ({"target": "context"}, "target 'context'"),
-     ({"per_dialogue": 0}, "at least one negative"), ({"batch": 0}, "one dialogue in a batch")],
+    [({"recipe": "none"}, "no recipe named 'none'"), ({"target": "context"}, "target 'context'"),
+     ({"per_dialogue": 0}, "negatives per dialogue"), ({"batch": 0}, "the batch size must be at least 1")],
 )  # fmt: skip
 def test_a_request_that_makes_no_sense_is_an_error(
     dialogues: DialogueGraph, options: dict[str, Any], reason: str

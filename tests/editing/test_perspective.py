@@ -47,7 +47,7 @@ CREATE (u)-[:PERSPECTIVE]->(p)
 EDGES = """
 UNWIND $edges AS row
 MERGE (f:Term {text: row[0]})
-MERGE (t:Term {text: row[1]}) SET t.kind = row[3], t.sort = row[4]
+MERGE (t:Term {text: row[1]}) SET t.kind = row[3], t.noun_class = row[4]
 CREATE (f)-[:SHIFTS_TO {count: row[2]}]->(t)
 """
 

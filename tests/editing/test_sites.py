@@ -19,10 +19,10 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 // only what is said to somebody
-WHERE n.clause_type = 'order' AND n.main // the main clause
+WHERE n.clause_type = 'order' AND n.main_clause // the main clause
   AND n.negated // that is negated
   AND n.tense = 'past OR future'
-WITH d.id AS dialogue, n, CASE WHEN n.main THEN 1 END AS end
+WITH d.id AS dialogue, n, CASE WHEN n.main_clause THEN 1 END AS end
 WHERE n.concept STARTS WITH 'open' OR n.concept = 'AND'
 RETURN dialogue, collect({amr: n.amr, position: n.position, op: 'add', role: 'polarity', value: '-'}) AS edits
 """
@@ -52,10 +52,10 @@ def test_each_clause_and_condition_says_what_it_left(embedded: Store, asked: lis
         (3, 4, "UNWIND d.turns AS t"),
         (11, 5, "MATCH (n:AmrNode {amr: t.amr})"),
         (2, 7, "n.clause_type = 'order'"),
-        (2, 7, "n.main"),
+        (2, 7, "n.main_clause"),
         (1, 8, "n.negated"),
         (0, 9, "n.tense = 'past OR future'"),
-        (0, 10, "WITH d.id AS dialogue, n, CASE WHEN n.main THEN 1 END AS end"),
+        (0, 10, "WITH d.id AS dialogue, n, CASE WHEN n.main_clause THEN 1 END AS end"),
         (0, 11, "n.concept STARTS WITH 'open' OR n.concept = 'AND'"),
         (0, 12, found[-1].text),
     ]

@@ -131,7 +131,7 @@ class TestCoefficients:
             correlate([1, 2], rated(1, 2, 3))
         with pytest.raises(InputError, match="at least three"):
             correlate([1, 2], rated(1, 2))
-        with pytest.raises(InputError, match="no quality is called 'fit'; there are: fits"):
+        with pytest.raises(InputError, match="no quality named 'fit'; there are: fits"):
             select_qualities(rated(1, 2, 3), ["fit"])
 
 
@@ -208,8 +208,8 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("changed", "complaint"),
         [
-            ({"response": 5}, '"response" is no text'),
-            ({"annotations": [1, 2]}, '"annotations" is no object'),
+            ({"response": 5}, '"response" is not a text'),
+            ({"annotations": [1, 2]}, '"annotations" is not an object'),
             ({"annotations": {"fits": ["N/A", ""]}}, "expected numbers"),
             ({"fits": True}, "no quality is rated"),
         ],

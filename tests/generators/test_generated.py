@@ -73,5 +73,5 @@ def test_a_context_without_right_responses_has_none_in_its_record() -> None:
 
 @pytest.mark.parametrize("wrong", [{"per_context": 0}, {"batch": 0}])
 def test_nothing_at_all_can_not_be_asked_for(wrong: dict[str, int]) -> None:
-    with pytest.raises(InputError, match="at least one negative of each context, and one dialogue"):
+    with pytest.raises(InputError, match="the number of negatives per context and the batch size"):
         Generation(**wrong)

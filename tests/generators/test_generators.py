@@ -174,11 +174,11 @@ class TestNegatives:
         assert made.summary.skipped == {"hoarse": 1, "too-few": 3, "no-context": 1}
 
     def test_of_an_object_of_another_class_are_refused(self, graph: DialogueGraph) -> None:
-        with pytest.raises(GeneratorError, match=r"object is no generator: derive its class from"):
+        with pytest.raises(GeneratorError, match=r"object is not a generator: derive its class from"):
             graph.generate(object())  # type: ignore[arg-type]
 
     def test_need_one_of_each_context_at_least(self, graph: DialogueGraph) -> None:
-        with pytest.raises(InputError, match="at least one negative"):
+        with pytest.raises(InputError, match="negatives per context"):
             graph.generate(Echo(), per_context=0)
 
     def test_come_with_the_generators_notes(self, graph: DialogueGraph) -> None:

@@ -310,7 +310,7 @@ class TestGenerator:
             ({}, GeneratorError, "mask-and-fill needs a model"),
             ({"model": "m", "sources": ["news"]}, InputError, "choose some of responses, context, retrieved"),
             ({"model": "m", "sources": "context"}, InputError, "takes a list"),
-            ({"model": "m", "versions": 0}, InputError, "at least 1 each"),
+            ({"model": "m", "versions": 0}, InputError, "must be at least 1"),
             ({"model": "m", "colour": 1}, GeneratorError, "colour"),
             ({"model": "no/model", "offline": True}, ModelError, "no/model"),
         ],
@@ -429,7 +429,7 @@ class TestTraining:
             train_infilling(load_causal(tiny_lms.llama), bare, tmp_path / "out", **SHORT)
         model = load_causal(tiny_lms.llama)
         model.direction = "backward"
-        with pytest.raises(ModelError, match="reads backward"):
+        with pytest.raises(ModelError, match="a backward model"):
             train_infilling(model, contexts, tmp_path / "out", **SHORT)
         assert not (tmp_path / "out").exists()
 
@@ -452,7 +452,7 @@ class TestCommands:
         assert written == 2 or "skipped" in made.err + made.out
         assert "unfilled" not in made.err + made.out
         again = run(*given)
-        assert again.status == 2 and "there is a model in it already" in again.err
+        assert again.status == 2 and "the folder has a model already" in again.err
         no = run("train", "infill", "--model", tmp_path / "no", "-o", tmp_path / "x", *place)
         assert no.status == 2 and "there is no such model folder" in no.err
 

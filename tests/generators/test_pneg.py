@@ -152,11 +152,11 @@ class TestExamples:
     @pytest.mark.parametrize(
         ("lines", "told"),
         [
-            ("", "there is no example in it; k=0 shows none"),
+            ("", "the file has no examples; add some, or set k=0"),
             ('{"context": ["Hi."], "responses": []}', "line 1: an object with lists of texts"),
             ('{"context": "Hi.", "responses": ["No."]}', "line 1: an object with lists of texts"),
             ("[", "line 1: an object with lists of texts"),
-            ('{"context": ["Hi."], "responses": ["No."]}', "k 2: there are 1 examples to draw from"),
+            ('{"context": ["Hi."], "responses": ["No."]}', "k 2: only 1 examples are available"),
         ],
     )
     def test_a_set_of_ones_own_is_checked(self, unused: Store, tmp_path: Path, lines: str, told: str) -> None:
@@ -260,9 +260,13 @@ class TestOptions:
         ("options", "error", "told"),
         [
             ({}, GeneratorError, "pneg needs a model"),
-            ({"model": "m", "min_responses": 6}, InputError, "min_responses 6: from 1 to the 5"),
+            (
+                {"model": "m", "min_responses": 6},
+                InputError,
+                "min_responses 6: must be from 1 to the number of responses, 5",
+            ),
             ({"model": "m", "max_draws": 0}, InputError, "at least 1"),
-            ({"model": "m", "k": 11}, InputError, "k 11: there are 10 examples"),
+            ({"model": "m", "k": 11}, InputError, "k 11: only 10 examples"),
             ({"model": "m", "route": "post"}, InputError, "route 'post'"),
             ({"model": "m", "served": {"colour": 1}}, InputError, "no option 'colour'"),
             ({"model": "no/model", "offline": True}, ModelError, "no/model"),
@@ -363,7 +367,7 @@ class TestCommand:
                 0,
                 "tokens, 1,920 at most to be written, 0.0",
             ),
-            (("--price-in", "1"), 2, "prices without a limit"),
+            (("--price-in", "1"), 2, "prices need a limit"),
             ((), 2, "no server can be reached"),
         ],
     )
@@ -380,7 +384,7 @@ class TestCommand:
     ) -> None:
         ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "out.jsonl", "--model", "m")
         ended = run(*ask, "--max-cost", "1")
-        assert ended.status == 2 and "--max-cost is for models that a server has" in ended.err
+        assert ended.status == 2 and "--max-cost needs a served model" in ended.err
 
 
 def test_calls_may_be_cut_anywhere(everyday: Path, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ class TestSemiHard:
             assert cosines == sorted(cosines, reverse=True)
 
     def test_has_a_margin_over_0(self, town: DialogueGraph) -> None:
-        with pytest.raises(GeneratorError, match="margin is a difference of cosines"):
+        with pytest.raises(GeneratorError, match="margin must be a difference of cosines"):
             get_generator("semi-hard", town.store, margin=0)
 
 
@@ -168,7 +168,7 @@ class TestTokenSubstitution:
             get_generator("token-substitution", town.store, model=tmp_path)
 
     def test_replaces_at_least_one_word(self, town: DialogueGraph) -> None:
-        with pytest.raises(GeneratorError, match="least is a whole number from 1"):
+        with pytest.raises(GeneratorError, match="least must be a whole number of at least 1"):
             get_generator("token-substitution", town.store, least=0)
 
 
@@ -235,5 +235,5 @@ def test_bm25_gives_all_that_share_a_word_best_first_and_of_equals_the_banks_fir
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "9"])
 def test_a_bank_has_a_whole_number_of_texts(unused: Store, wrong: object) -> None:
-    with pytest.raises(GeneratorError, match=f"most is a whole number from 1, not {wrong!r}"):
+    with pytest.raises(GeneratorError, match=f"most must be a whole number of at least 1, not {wrong!r}"):
         get_generator("random", unused, most=wrong)

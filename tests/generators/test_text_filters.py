@@ -107,7 +107,7 @@ class TestBestOfSeveral:
         assert found.scores["perplexity"] == pytest.approx(readings[found.text].perplexity)
 
     def test_no_drafts_at_all_are_refused(self):
-        with pytest.raises(InputError, match="at least once"):
+        with pytest.raises(InputError, match="must be at least 1"):
             KeywordOptions(drafts=0)
 
 

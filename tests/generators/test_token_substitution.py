@@ -67,5 +67,5 @@ def test_no_more_words_than_asked_for_are_replaced(context: Context) -> None:
 
 
 def test_the_least_is_no_more_than_the_most(unused: Store) -> None:
-    with pytest.raises(GeneratorError, match="least 4 is over 3, the most"):
+    with pytest.raises(GeneratorError, match="least 4 is greater than most 3"):
         TokenSubstitutionGenerator(unused, least=4)

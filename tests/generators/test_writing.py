@@ -33,7 +33,7 @@ KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
     ("wrong", "told"),
     [
         ({"temperature": 0}, "temperature must be above 0"),
-        ({"keyword_bias": -0.1}, "keyword_bias not below 0"),
+        ({"keyword_bias": -0.1}, "keyword_bias at least 0"),
         ({"max_words": 2}, "max_words 2: a text has . words at least"),
         ({"max_token_loss": 0}, "losses above 0"),
         ({"max_perplexity_alone": 1}, "perplexities are above 1"),
@@ -49,10 +49,10 @@ def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], t
     [
         (KeywordOptions, {"top_p": 1.5}, "top_p 1.5"),
         (KeywordOptions, {"min_keywords": 0}, "keywords from 0 to 1"),
-        (KeywordOptions, {"max_draws": 0}, "each text is written at least once"),
+        (KeywordOptions, {"max_draws": 0}, "both must be at least 1"),
         (KeywordOptions, {"max_words": 4}, "a text has 5 words at least"),
         (CounterfactualOptions, {"hops": 3}, "1 or 2 hops"),
-        (CounterfactualOptions, {"batch_size": 0}, "batch_size at least 1"),
+        (CounterfactualOptions, {"batch_size": 0}, "batch_size must be at least 1"),
     ],
 )
 def test_so_is_what_only_one_generator_takes(kind: type, wrong: dict[str, float], told: str) -> None:

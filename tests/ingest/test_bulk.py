@@ -168,7 +168,7 @@ def test_wrong_uses_are_one_line(tmp_path: Path, run: Run) -> None:
     wrong = run("load", "everyday", "--bulk", str(tmp_path / "full"))
     assert (wrong.status, "has other files in it" in wrong.err) == (2, True)
     both = run("--store", str(tmp_path / "store"), "load", "everyday", "--bulk", str(tmp_path / "new"))
-    assert (both.status, "leave --store out" in both.err) == (2, True)
+    assert (both.status, "remove --store" in both.err) == (2, True)
     assert not (tmp_path / "new").exists()
     with BulkFiles(tmp_path / "busy"):
         taken = run("load", "everyday", "--bulk", str(tmp_path / "busy"))

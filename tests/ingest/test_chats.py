@@ -241,7 +241,7 @@ class TestGaps:
 
     @pytest.mark.parametrize("gap", [0.0, -1.0, float("nan")])
     def test_a_gap_that_is_none_is_refused(self, gap: float) -> None:
-        with pytest.raises(InputError, match="a pause that ends a dialogue is longer than 0 hours"):
+        with pytest.raises(InputError, match="must be above 0 hours"):
             LoadOptions(gap=gap)
 
 
@@ -382,11 +382,11 @@ class TestDiscord:
     [
         (b"", "is empty"),
         (b"<!DOCTYPE html>\n<html><body>Ann: Hi.</body></html>", "looks like an HTML page"),
-        (bytes(range(256)) * 8, "is no file for the loader"),
+        (bytes(range(256)) * 8, "is not a file for the loader"),
         (b"\x89PNG\r\n\x1a\n", "a PNG image"),
         (b"PK\x03\x04rest", "a ZIP archive: unpack it first"),
         (b"\n\n \n", "is empty: there is nothing to load"),
-        (b'{"messages": [', "is no file for the loader"),
+        (b'{"messages": [', "is not a file for the loader"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(loader: str, tmp_path: Path, content: bytes, told: str) -> None:

@@ -149,7 +149,7 @@ def test_turns_count_from_nought_or_one_and_stand_in_any_order(tmp_path: Path, b
         (["0", "2"], "turn '2' at {}:3 where 1 should follow"),
         (["2", "3"], "turn '2' at {}:2 where 0 should follow"),
         (["1", "1"], "turn '1' at {}:3 where 2 should follow"),
-        (["first", "1"], "turn 'first' at {}:2 is no number; --map turn= goes by time or the rows' order"),
+        (["first", "1"], "turn 'first' at {}:2 is not a number; --map turn= orders by time or by the rows"),
     ],
 )
 def test_turns_that_are_missing_or_no_numbers_are_refused(
@@ -319,7 +319,7 @@ class TestTables:
     def test_damaged_files_and_other_things_are_errors_in_a_line(self, tmp_path: Path):
         pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "t.parquet")
         cut = written(tmp_path / "cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-40])
-        with pytest.raises(InputError, match=r"cut\.parquet is no file for the loader 'dialogues'"):
+        with pytest.raises(InputError, match=r"cut\.parquet is not a file for the loader 'dialogues'"):
             load(cut)
         with pytest.raises(InputError, match=r"can't read 'int': give it a path, a list of dicts"):
             load(3)
@@ -339,7 +339,7 @@ class TestTables:
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/a"]
         assert refused(records) == [
-            "data:row 2 a value of the type 'set', which is no text, number, list or object"
+            "data:row 2 a value of the type 'set', which is not a text, number, list or object"
         ]
 
 
@@ -347,7 +347,7 @@ class TestEncodings:
     def test_the_encoding_that_was_guessed_is_told_and_the_one_that_is_given_is_taken(self, tmp_path: Path):
         file = written(tmp_path / "t.csv", table().encode("cp1252"))
         told = load(file)[1].notices.lines()
-        assert told == [f"{file}: no UTF-8, read as cp1252; --encoding says it where that is wrong"]
+        assert told == [f"{file}: not UTF-8, read as cp1252; if that is wrong, set --encoding"]
         records, options = load(file, encoding="latin-1")
         assert isinstance(records[1], Dialogue) and "\x93green\x94" in records[1].utterances[1].text
         assert options.notices.lines() == []

@@ -133,7 +133,7 @@ class TestBadItems:
             "chats.jsonl:10 not JSON: NaN is no JSON number",
             "chats.jsonl:11 item 10: the dialogue has a number of more than 64 bits",
             "chats.jsonl:12 item 11: a response is to turn 4, but the last turn is 0",
-            "chats.jsonl:13 the id 'chats/all/1' came before in this load",
+            "chats.jsonl:13 the id 'chats/all/1' occurs earlier in this load",
             "chats.jsonl:14 the JSON nests too deeply",
             "chats.jsonl:15 the line is longer than 4,194,304 bytes",
             refusals(records)[14],
@@ -216,10 +216,10 @@ class TestBadItems:
         assert refusals(records) == [
             "dump.csv:2 3 columns, not 5 (uri, relation, start, end, JSON)",
             "dump.csv:3 not JSON: Expecting property name enclosed in double quotes at column 2",
-            "dump.csv:4 the weight is missing, or is no number",
+            "dump.csv:4 the weight is missing, or is not a number",
             "dump.csv:5 'fast' is its own opposite (Antonym)",
             "dump.csv:6 a term is empty",
-            "dump.csv:7 the second column is no relation (/r/...)",
+            "dump.csv:7 the second column is not a relation (/r/...)",
         ]
 
     def test_a_graph_that_a_bad_line_falls_into_is_refused(self, tmp_path: Path):

@@ -67,7 +67,7 @@ def test_cells_before_a_fault_are_certain(line: str, separator: str, cells: list
         (f"dialogue,speaker,text,{LONG}", r"t.{}:1: the header can't be read: a cell is longer than 131,072"),
         (f"dialogue,speaker,text,{'x' * 2000}", "t.{}:1: a column of the header has 2,000 characters"),
         ('dialogue,speaker,te"xt\0,text', r"t.{}:1: the header can't be read: a NUL character"),
-        ("dialogue,speaker,text,text", "t.{}:1: a column stands twice in the header"),
+        ("dialogue,speaker,text,text", "t.{}:1: a column occurs twice in the header"),
     ],
 )
 def test_a_header_that_is_none_is_one_error(tmp_path: Path, header: str, reason: str, ending: str) -> None:

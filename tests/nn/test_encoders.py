@@ -50,6 +50,14 @@ class TestFreezing:
         with pytest.raises(InputError, match="no parameter's name begins with 'eddings'"):
             freeze(load_encoder(encoder), ["eddings"])
 
+    def test_layer_1_is_not_layer_10(self) -> None:
+        network = torch.nn.ModuleDict(
+            {"layer": torch.nn.ModuleList(torch.nn.Linear(1, 1) for _ in range(11))}
+        )
+        freeze(network, ["layer.1"])
+        frozen = [name for name, some in network.named_parameters() if not some.requires_grad]
+        assert frozen == ["layer.1.weight", "layer.1.bias"]
+
 
 class TestPositions:
     def test_bert_reads_as_many_tokens_as_it_has_positions(self, encoder: Path) -> None:

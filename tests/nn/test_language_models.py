@@ -84,9 +84,9 @@ class TestScores:
 
 class TestLoading:
     def test_a_model_of_another_kind_is_refused(self, tiny_lms: TinyModels):
-        with pytest.raises(ModelError, match="holds BartForConditionalGeneration, which is no causal"):
+        with pytest.raises(ModelError, match="holds BartForConditionalGeneration, which is not a causal"):
             load_causal(tiny_lms.bart)
-        with pytest.raises(ModelError, match="holds GPT2LMHeadModel, which is no sequence-to-sequence"):
+        with pytest.raises(ModelError, match="holds GPT2LMHeadModel, which is not a sequence-to-sequence"):
             load_seq2seq(tiny_lms.gpt2)
 
     def test_a_model_that_is_nowhere_names_the_command_that_gets_it(
@@ -126,7 +126,7 @@ class TestLoading:
             (two, "2 GGUF files in it; choose one as gguf_file: a.gguf, b.gguf"),
             (changed("broken", "config.json", "{"), "no model can be read from it"),
             (changed("weights", "model.safetensors", "none"), "no causal language model can be read from it"),
-            (changed("kind", "config.json", json.dumps({"model_type": "vit"})), "which is no causal"),
+            (changed("kind", "config.json", json.dumps({"model_type": "vit"})), "which is not a causal"),
         ]
         for folder, message in cases:
             with pytest.raises(ModelError, match=message) as caught:

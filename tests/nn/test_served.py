@@ -213,12 +213,12 @@ class TestWrongInput:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            ({"price_in": 1.0}, "prices without a limit"),
-            ({"max_cost": 1.0}, "max_cost needs prices"),
-            ({"price_in": -1.0, "max_cost": 1.0}, "not below 0"),
-            ({"concurrency": 0}, "concurrency and attempts at least 1"),
+            ({"price_in": 1.0}, "prices need a limit"),
+            ({"max_cost": 1.0}, "max_cost needs price_in and price_out"),
+            ({"price_in": -1.0, "max_cost": 1.0}, "numbers of at least 0"),
+            ({"concurrency": 0}, "concurrency and attempts must be at least 1"),
             ({"base_url": "localhost:8000"}, "an address such as http://localhost:8000/v1"),
-            ({"base_url": "http://me:secret@host/v1"}, "no password in the address"),
+            ({"base_url": "http://me:secret@host/v1"}, "must not contain a password"),
         ],
     )
     def test_options_that_go_with_nothing_are_refused(self, options: dict[str, float], told: str) -> None:

@@ -119,7 +119,7 @@ class TestRuns:
 
     def test_a_model_gives_way_only_where_that_is_asked_for(self, tmp_path: Path) -> None:
         model_in(tmp_path)
-        with pytest.raises(InputError, match="there is a model in it already"):
+        with pytest.raises(InputError, match="the folder has a model already"):
             open_run(tmp_path, [1])
         open_run(tmp_path, [1], overwrite=True).begin()
         assert {path.name for path in tmp_path.iterdir()} == {"notes.md", "checkpoints"}
@@ -133,5 +133,5 @@ class TestRuns:
     @pytest.mark.parametrize("content", ['{"port": 80}', "[]", "{"])
     def test_settings_of_something_else_are_never_overwritten(self, tmp_path: Path, content: str) -> None:
         (tmp_path / "config.json").write_text(content)
-        with pytest.raises(InputError, match="not a model's, so nothing is overwritten"):
+        with pytest.raises(InputError, match="not the file of a model, so nothing is overwritten"):
             open_run(tmp_path, [1], overwrite=True)

@@ -128,7 +128,7 @@ class TestProblems:
                 writer.close()
                 noted = noted or writer.notes()
         assert (first.problem, other.problem) == ("", "not-accepted") and len(bodies) == 2
-        assert noted == ["1 answer of m: server did not accept the prompt (not-accepted)"]
+        assert noted == ["1 answer of m: server rejected the prompt (not-accepted)"]
 
 
 def dripping(text: bytes) -> Iterator[bytes]:

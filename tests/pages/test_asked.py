@@ -197,7 +197,7 @@ def test_forms_are_refused_in_a_line(client: Client, path: str, data: some.DataO
         ("/negatives?file=7", 404, "there is no file 7; there are 1"),
         ("/negatives?sort=none", 400, "is none of"),
         ("/negatives/kept?file=inf", 400, "is not a whole number from 0"),
-        ("/negatives/kept?least.context_overlap=nan", 400, "is no number"),
+        ("/negatives/kept?least.context_overlap=nan", 400, "is not a number"),
         (f"/negatives/0/{'9' * 26}", 404, "there is no negative"),
         (f"/negatives/0/{'9' * 5000}", 404, "there is no negative"),
         ("/review/disagreements?row=" + "9" * 5000, 400, "is not a whole number from 0"),

@@ -287,7 +287,7 @@ class TestTable:
 
     def test_a_wrong_address_is_told_in_a_line(self, page: Page, served: Served) -> None:
         for path, status, said in (
-            ("?least.context_overlap=high", 400, "least.context_overlap: 'high' is no number"),
+            ("?least.context_overlap=high", 400, "least.context_overlap: 'high' is not a number"),
             ("/0/1000", 404, "there is no negative 1000"),
             ("/7/1", 404, "there is no file 7"),
         ):

@@ -157,7 +157,7 @@ class TestTheItem:
         assert page.evaluate("window.hacked") is None
         page.goto(f"{shared[0].origin}/review/by/{HOSTILE.replace('/', '')}")
         page.get_by_role("alert").wait_for()
-        assert "is no name" in page.content() and page.evaluate("window.hacked") is None
+        assert "is not a valid name" in page.content() and page.evaluate("window.hacked") is None
 
     def test_nothing_tells_where_it_comes_from(self, shared: tuple[Served, Path], visitor: Visitor) -> None:
         page = visitor(shared[0])
@@ -278,7 +278,7 @@ class TestTogether:
             page.goto(f"{served.origin}/review/results")
             page.get_by_label("Judgements (").set_input_files(tmp_path / f"sent{suffix}")
             page.get_by_role("button", name="Take in").press("Enter")
-            page.get_by_text(f"1 judgements taken in from sent{suffix}").wait_for()
+            page.get_by_text(f"1 judgements imported from sent{suffix}").wait_for()
             (back,) = judged.all(name)
             assert (back.answers["verdict"], back.comment) == ("right", "é")
             assert read_judgements(judged.set, tmp_path / f"sent{suffix}")[0].answers == back.answers

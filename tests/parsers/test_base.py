@@ -126,7 +126,7 @@ class TestFinding:
 
         parser = checked(Bare())  # type: ignore[arg-type]
         assert (parser.name, parser.version) == ("Bare", "")
-        with pytest.raises(ParserError, match="object is no parser: it has no parse_batch"):
+        with pytest.raises(ParserError, match="object is not a parser: it has no parse_batch"):
             checked(object())  # type: ignore[arg-type]
 
     def test_one_that_is_checked_stays_as_it_is(self) -> None:

@@ -88,7 +88,7 @@ class TestAPool:
 
 class TestWhatIsStored:
     def test_is_chosen_by_kind_and_by_what_is_there(self) -> None:
-        with pytest.raises(InputError, match="parse nothing: choose of utterances, responses"):
+        with pytest.raises(InputError, match="parse nothing: choose from utterances, responses"):
             ParseScope(kinds=())
         with pytest.raises(InputError, match="existing graphs 'drop': choose one of keep, replace"):
             ParseScope(existing="drop")  # type: ignore[arg-type]

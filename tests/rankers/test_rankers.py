@@ -85,8 +85,8 @@ class TestRegistry:
         ("config", "complaint"),
         [
             ('{"architectures": ["GPT2LMHeadModel"]}', "GPT2LMHeadModel gives no scores"),
-            ('{"graphneg": {"kind": "owl"}}', "a model for owl, and no ranker .cross-encoder, "),
-            ("[1]", "its config.json is no object"),
+            ('{"graphneg": {"kind": "owl"}}', "a model for owl, not a ranker .cross-encoder, "),
+            ("[1]", "its config.json is not an object"),
             ("{", "no config.json can be read"),
         ],
     )
@@ -102,7 +102,7 @@ class TestRegistry:
     def test_a_kind_that_is_not_there_is_told(self, encoder: Path) -> None:
         from graphneg.rankers.base import new_ranker
 
-        with pytest.raises(ModelError, match="no kind of ranker is called 'owl'"):
+        with pytest.raises(ModelError, match="no kind of ranker named 'owl'"):
             new_ranker("owl", encoder)
 
     def test_a_response_longer_than_the_model_reads_loses_its_end(self, classifier: Path) -> None:
@@ -151,7 +151,7 @@ class TestTrainCommand:
         lines = run("evaluate", "ranker", dev, "--model", tmp_path / "ranker", "--json").out.splitlines()
         assert [json.loads(line)["kind"] for line in lines] == ["adversarial", "random"]
         ended = run(*command)
-        assert ended.status == 2 and "there is a model in it already" in ended.err
+        assert ended.status == 2 and "the folder has a model already" in ended.err
         assert run(*command, "--overwrite").status == 0
 
     @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ class TestTrainCommand:
             (("--kind", "owl"), "owl: choose one of cross-encoder, sa-bert, poly-encoder"),
             (("--kind", "sa-bert", "--codes", "4"), "a sa-bert has no codes"),
             (("--mix", "owl=2"), "no negatives of 'owl'"),
-            (("--validation", "1.5"), "a fraction between 0 and 1"),
+            (("--validation", "1.5"), "must be between 0 and 1"),
         ],
     )
     def test_wrong_usage_ends_with_two(

@@ -101,7 +101,7 @@ class TestBuilding:
         place = tmp_path / "bank"
         with pytest.raises(KeyboardInterrupt):
             build_bank(poly, RESPONSES, place, progress=_Stop(64))
-        with pytest.raises(InputError, match="not finished"):
+        with pytest.raises(InputError, match="is unfinished"):
             ResponseBank.open(place, poly)
         with (place / "vectors.part").open("ab") as file:
             file.write(b"half of a vector")
@@ -142,7 +142,7 @@ class TestOpening:
             ResponseBank.open(folder, other)
 
     def test_a_folder_that_is_no_bank_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="no bank of responses"):
+        with pytest.raises(InputError, match="not a bank of responses"):
             ResponseBank.open(tmp_path, poly)
 
     def test_a_bank_that_lost_texts_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ class TestCommands:
         assert run(*asked).status == 2
 
     @pytest.mark.parametrize(
-        ("content", "complaint"), [("\n \n", "no context in it"), (None, "can't be read")]
+        ("content", "complaint"), [("\n \n", "no context; write one turn per line"), (None, "can't be read")]
     )
     def test_a_context_that_is_none_is_one_clear_error(
         self, run: Run, saved: Path, tmp_path: Path, content: str | None, complaint: str

@@ -167,11 +167,11 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("out.csv", r"the suffix '\.csv' says no format; use \.jsonl or \.parquet, or - for standard output"),
-        ("out", "no suffix says no format"),
-        ("missing/out.jsonl", "missing does not exist; make it first"),
+        ("out.csv", r"unknown suffix '\.csv'; use \.jsonl or \.parquet, or - for standard output"),
+        ("out", "no suffix; use"),
+        ("missing/out.jsonl", "missing does not exist; create it first"),
         ("file.jsonl/out.jsonl", "is not a folder"),
-        ("folder.jsonl", "a folder is in the file's place"),
+        ("folder.jsonl", "a folder has this name"),
         ("/dev/null/out.jsonl", "is not a folder"),
     ],
 )

@@ -71,7 +71,7 @@ def test_other_settings_start_afresh_and_say_so(tmp_path: Path):
     run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
     with ResumableWriter(tmp_path / "out.jsonl", "another seed") as writer:
         assert writer.resumed.dialogues == 0
-        assert "begun with other settings" in (writer.resumed.discarded or "")
+        assert "started with other settings" in (writer.resumed.discarded or "")
     run_dialogues(tmp_path / "out.jsonl", 0, settings="another seed")
     assert len(list(read_jsonl(tmp_path / "out.jsonl"))) == 20
 
@@ -80,7 +80,7 @@ def test_other_content_starts_afresh_and_says_so(tmp_path: Path):
     run_dialogues(tmp_path / "out.jsonl", 0, stop=8, made_of="a store")
     with ResumableWriter(tmp_path / "out.jsonl", "s", "more of it") as writer:
         assert writer.resumed.dialogues == 0
-        assert "was made of has changed since" in (writer.resumed.discarded or "")
+        assert "has changed since the run was started" in (writer.resumed.discarded or "")
 
 
 def test_a_finished_file_stays_until_the_next_run_is_finished(tmp_path: Path):
@@ -111,7 +111,7 @@ def test_a_file_that_the_same_run_wrote_is_complete(tmp_path: Path, name: str):
     [
         ("another seed", "", b"", "made with other settings or of other content"),
         ("s", "more of it", b"", "made with other settings or of other content"),
-        ("s", "", b"\n", "which no run of graphneg left as it is"),
+        ("s", "", b"\n", "and it is not the unchanged output of a run"),
     ],
 )
 def test_another_file_is_not_replaced(
@@ -121,7 +121,7 @@ def test_another_file_is_not_replaced(
     with open(tmp_path / name, "ab") as file:
         file.write(change)
     kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError, match=rf"there is such a file already, {why}.*--overwrite") as refused:
+    with pytest.raises(InputError, match=rf"the file exists already, {why}.*--overwrite") as refused:
         run_dialogues(tmp_path / name, 0, settings=settings, made_of=made_of)
     assert refused.value.status == 2
     assert kept == {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -187,7 +187,7 @@ def test_a_finished_file_whose_note_was_changed_is_not_taken_for_complete(tmp_pa
     run_dialogues(tmp_path / "out.jsonl", 0)
     note = tmp_path / ".out.jsonl.run.json"
     note.write_text(json.dumps({**json.loads(note.read_text()), field: 1}))
-    with pytest.raises(InputError, match="which no run of graphneg left as it is"):
+    with pytest.raises(InputError, match="and it is not the unchanged output of a run"):
         run_dialogues(tmp_path / "out.jsonl", 0)
 
 
@@ -258,7 +258,7 @@ def test_a_part_that_was_overwritten_at_the_same_size_is_not_used(tmp_path: Path
     damaged = part.read_bytes().replace(b"own/test/1", b"own/test/7")
     part.write_bytes(damaged)
     with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:
-        assert "not as the run left it, and stays as it is" in (writer.resumed.discarded or "")
+        assert "was changed after the run wrote it, and is kept" in (writer.resumed.discarded or "")
     run_dialogues(tmp_path / "out.jsonl", 0)
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "once" / "out.jsonl").read_bytes()
     assert part.read_bytes() == damaged

@@ -68,13 +68,14 @@ def test_the_table_shows_what_was_counted():
     assert "75.0%" in table
 
 
-def test_what_was_wished_for_and_not_found_is_told():
+def test_target_features_are_counted_as_met_or_not():
     summary = filled()
     for is_met in (True, False, False):
         summary.count_feature("two words in common", is_met)
     again = Summary.from_state(json.loads(json.dumps(summary.state())))
     assert "two words in common" in rendered(again) and "33.3%" in rendered(again)
-    assert "wished for" not in rendered(filled())
+    assert "target features met" in rendered(again)
+    assert "target features met" not in rendered(filled())
 
 
 def test_an_empty_summary_has_a_table_too():

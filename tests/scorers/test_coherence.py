@@ -189,7 +189,7 @@ class TestScorer:
     def test_is_no_other_model_and_reads_no_empty_dialogue(self, encoder: Path, trained: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
 
-        with pytest.raises(ModelError, match="BertModel, no coherence scorer"):
+        with pytest.raises(ModelError, match="BertModel, not a coherence scorer"):
             CoherenceScorer.from_pretrained(encoder)
         with pytest.raises(InputError, match="dialogue 2 of 2 has no turns"):
             CoherenceScorer.from_pretrained(trained).score([talk("fish"), []])
@@ -212,7 +212,7 @@ class TestTraining:
         train_coherence(whole, read(), tmp_path / "b", **settings)
         some = [talk("shall we swim", "fish"), talk("where is the cat", "at six")]
         assert stopped.score(some) == pytest.approx(whole.score(some), abs=1e-6)
-        with pytest.raises(InputError, match="there is a model in it already"):
+        with pytest.raises(InputError, match="the folder has a model already"):
             train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(stopped, read(), tmp_path / "a", overwrite=True, epochs=1)
 
@@ -256,7 +256,10 @@ class TestTraining:
 
     @pytest.mark.parametrize(
         ("epochs", "arguments", "told"),
-        [(0, {}, "at least one epoch"), (1, {"max_steps": 5}, "max_steps: a run is as long as its epochs")],
+        [
+            (0, {}, "epochs 0: must be at least 1"),
+            (1, {"max_steps": 5}, "max_steps: epochs set the length of a run"),
+        ],
     )
     def test_is_as_long_as_its_epochs(self, epochs: int, arguments: dict[str, Any], told: str) -> None:
         from graphneg.nn.training import check_epochs
@@ -299,7 +302,7 @@ class TestCommands:
             assert ended.status == 2 and told in " ".join(ended.err.split())
         write_jsonl(records(), tmp_path / "edits.jsonl")
         ended = run("train", "coherence", tmp_path / "edits.jsonl", "--model", encoder, "-o", trained)
-        assert ended.status == 2 and "there is a model in it already" in ended.err
+        assert ended.status == 2 and "the folder has a model already" in ended.err
 
 
 class TestBenchmark:

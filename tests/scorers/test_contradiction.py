@@ -69,7 +69,7 @@ class TestLabelledResponses:
             ({"utterances": ["one"]}, "there must be a context and a response"),
             ({"utterances": ["I sail.", " ", "No."]}, "utterance 1 is empty"),
             ({"utterances": ["I sail.", "When?", "[[TBA]]"]}, "its text was not published"),
-            ({"rgm_name": ""}, "no name"),
+            ({"rgm_name": ""}, "not a name"),
         ],
     )
     def test_a_bad_line_is_refused_with_its_place(
@@ -301,5 +301,5 @@ class TestGraphMadeResponses:
         write_jsonl([EXAMPLE], path)
         assert [one.label for one in read_made([path])] == [1, 0]
         write_jsonl([replace(EXAMPLE, label=1)], path)
-        with pytest.raises(InputError, match="no contradiction in it"):
+        with pytest.raises(InputError, match="no contradictions; make some"):
             read_made([path])

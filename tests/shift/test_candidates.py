@@ -105,7 +105,7 @@ def test_replies_are_turns_behind_others_and_right_responses_in_their_order(samp
 def test_a_reply_is_found_by_its_id_and_what_is_none_is_refused(samples: Store) -> None:
     assert stored_reply(samples, REPLY).perspective == "tea"
     for id in ("kitchen/train/2#0", "kitchen/train/2#1/r1", "kitchen/train/99#1", "nothing"):
-        with pytest.raises(InputError, match=f"{id} is no reply"):
+        with pytest.raises(InputError, match=f"{id} is not a reply"):
             stored_reply(samples, id)
 
 
@@ -261,7 +261,7 @@ def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
     with pytest.raises(InputError, match=r"ends \.jsonl"):
         SubstituteFinder(embedded, frequent()).to_jsonl(tmp_path / "out.parquet")
     wipe(embedded)
-    with pytest.raises(InputError, match="no shift graph: graphneg shift build"):
+    with pytest.raises(InputError, match="no shift graph: run graphneg shift build"):
         substitutes_of(ShiftGraph(embedded), [], frequent())
 
 
@@ -298,7 +298,7 @@ def test_the_command_writes_a_corpus(run: Run, kitchen: Path, tmp_path: Path) ->
         (["--post", "Coffee?", "--predictor", "oracle"], 2, "no predictor named 'oracle'; choose one of"),
         (["--post", "Oh, is it?"], 1, "has no keywords, so there is nothing to attend to"),
         (["--post", "The elephant sleeps."], 1, "leads to another perspective in the shift graph: elephant"),
-        (["--utterance", "kitchen/train/1#9"], 1, "kitchen/train/1#9 is no reply"),
+        (["--utterance", "kitchen/train/1#9"], 1, "kitchen/train/1#9 is not a reply"),
         (["--post", "Coffee?", "--predictor", "seq2seq"], 2, "the seq2seq predictor needs a model"),
         (["--post", "Coffee?", "--predictor", "embedding"], 2, "the embedding predictor needs a model"),
         (["--post", "Coffee?", "--option", "weight=3"], 2, "takes no option 'weight'"),

@@ -75,7 +75,7 @@ class TestExports:
         assert found["nothing"] == {}
 
     @pytest.mark.parametrize(
-        ("name", "message"), [("x.csv", "says no format"), ("no/x.parquet", "does not exist")]
+        ("name", "message"), [("x.csv", "unknown suffix"), ("no/x.parquet", "does not exist")]
     )
     def test_a_file_that_can_not_be_is_one_clear_line(
         self, graph: DialogueGraph, tmp_path: Path, name: str, message: str
@@ -107,7 +107,7 @@ class TestTheCommands:
             ((*build, "glove-50d", "--keywords", "none"), 2, "keywords"),
             ((*build, tmp_path / "none.txt"), 2, "No such file"),
             ((*build, "no/such/model/here"), 2, "there is no such model folder"),
-            (("--store", everyday, "shift", "export", "-o", "x.csv"), 1, "says no format"),
+            (("--store", everyday, "shift", "export", "-o", "x.csv"), 1, "unknown suffix"),
         ):
             ended = run(*arguments)
             assert (ended.status, message in ended.err) == (status, True), ended.err

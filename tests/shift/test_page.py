@@ -213,7 +213,7 @@ class TestCommand:
     def test_a_store_without_a_shift_graph_says_what_makes_one(self, run: Run, tmp_path: Path) -> None:
         with DialogueGraph(open_store(tmp_path / "empty")):
             ended = run("--store", tmp_path / "empty", "shift", "show", "tea")
-        assert ended.status == 1 and "graphneg shift build makes it" in ended.err
+        assert ended.status == 1 and "build it with graphneg shift build" in ended.err
 
 
 class TestNamedQueries:
@@ -235,7 +235,7 @@ class TestNamedQueries:
         ended = run("cypher", "--named", "hub")
         assert ended.status == 2 and ended.out == ""
         assert "self_shifts" in ended.err
-        assert ended.err.splitlines()[-1] == "error: no named query is called 'hub'; did you mean hubs?"
+        assert ended.err.splitlines()[-1] == "error: no query named 'hub'; did you mean hubs?"
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -263,7 +263,7 @@ NO_ADDRESS = [
 
 @pytest.mark.parametrize("uri", NO_ADDRESS, ids=ascii)
 def test_an_address_that_is_none_is_one_clear_error(uri: str) -> None:
-    with pytest.raises(StoreError, match="no Neo4j address"):
+    with pytest.raises(StoreError, match="not a Neo4j address"):
         open_store(uri)
 
 

@@ -307,7 +307,7 @@ def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Pa
     ids=ascii,
 )
 def test_a_place_that_cannot_be_written_is_one_clear_error(place: str) -> None:
-    with pytest.raises(StoreError, match=r"can't use .* as a store|in the home of a user that there is not"):
+    with pytest.raises(StoreError, match=r"can't use .* as a store|in the home of a user who does not exist"):
         open_store(place)
 
 
@@ -391,9 +391,9 @@ def test_a_missing_java_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.M
 
 
 JAVAS = {
-    "echo 'openjdk version \"17.0.2\"' >&2": r"will not do \(openjdk version \"17\.0\.2\"\)",
-    "exit 1": r"will not do \(it says nothing\)",
-    "exec sleep 60": r"does not tell its version in 1 s",
+    "echo 'openjdk version \"17.0.2\"' >&2": r"can't be used \(openjdk version \"17\.0\.2\"\)",
+    "exit 1": r"can't be used \(it says nothing\)",
+    "exec sleep 60": r"does not print its version within 1 s",
 }
 
 

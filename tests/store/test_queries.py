@@ -237,7 +237,7 @@ class TestTopics:
             ("eat", "eat-01"),
             ("snorf-01", "load propbank"),
         ):
-            with pytest.raises(InputError, match=rf"'{frame}' is no frame of PropBank, .*: .*{meant}"):
+            with pytest.raises(InputError, match=rf"'{frame}' is neither a PropBank frame .*: .*{meant}"):
                 graph.explore("predicate_arguments", frame=frame)
         assert graph.explore("predicate_arguments", frame="abandon-01") == []
 

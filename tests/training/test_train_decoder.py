@@ -190,7 +190,7 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("meanings", "settings", "message"),
         [
-            ([], {}, "no text with an AMR graph to learn from: graphneg parse makes graphs"),
+            ([], {}, "no text with an AMR graph to learn from: run graphneg parse"),
             (MEANINGS, {"max_tokens": 8}, "none of 6 graphs and texts fits into 8 and 4 tokens"),
             (MEANINGS, {"frozen": ["head"]}, "no parameter's name begins with 'head'"),
         ],
@@ -221,7 +221,7 @@ class TestCommands:
             ["5", "of", "5"]
         ]
         again = run(*given, "--option", "max_steps=2", "--held-out", "5")
-        assert again.status == 2 and "there is a model in it already" in again.err
+        assert again.status == 2 and "the folder has a model already" in again.err
 
         found = run("evaluate", "decoder", out / HELD_OUT, "--model", out, "--limit", "2", "--json")
         assert found.status == 0, found.err

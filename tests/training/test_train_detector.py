@@ -91,13 +91,13 @@ class TestTraining:
     def test_a_model_is_not_replaced_unasked(self, encoder: Path, tmp_path: Path) -> None:
         pairs = pairs_of(apart())
         train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
-        with pytest.raises(InputError, match="there is a model in it already"):
+        with pytest.raises(InputError, match="the folder has a model already"):
             train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
         train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1, overwrite=True)
 
     def test_one_class_alone_teaches_nothing(self, encoder: Path, tmp_path: Path) -> None:
         wrong = [one for one in apart() if one.label]
-        with pytest.raises(InputError, match="contradictory and not contradictory"):
+        with pytest.raises(InputError, match="both contradictory and non-contradictory"):
             train_detector(fresh(encoder), pairs_of(wrong), tmp_path / "m")
 
 

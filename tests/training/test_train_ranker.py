@@ -141,7 +141,7 @@ class TestTraining:
         train_ranker(whole, groups(), tmp_path / "b", **settings)
         pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
-        with pytest.raises(InputError, match="there is a model in it already"):
+        with pytest.raises(InputError, match="the folder has a model already"):
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
 
     def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ class TestTraining:
         assert (out / "model.safetensors").read_bytes() != before
         assert (out / "notes.txt").read_text() == "mine" and not (out / "checkpoints").exists()
         (out / "config.json").write_text('{"port": 80}')
-        with pytest.raises(InputError, match="not a model's, so nothing is overwritten"):
+        with pytest.raises(InputError, match="not the file of a model, so nothing is overwritten"):
             train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, overwrite=True)
 
     def test_arguments_that_are_none_leave_the_folder_as_it_was(self, encoder: Path, tmp_path: Path) -> None:

@@ -382,11 +382,11 @@ def _open(note: RunNote, overwrite: bool) -> None:
     try:
         # Refuse a folder that has other files than those of a comparison.
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder}: there is something else in it; choose another folder")
+            raise InputError(f"{folder}: the folder has other files; choose another folder")
         if state == "other" and not overwrite:
             raise InputError(
-                f"{folder}: another comparison is in it, of other contexts, ranker or budget; "
-                "choose another folder, or begin anew with --overwrite"
+                f"{folder}: the folder has a comparison of other contexts, ranker or budget; "
+                "choose another folder, or start again with --overwrite"
             )
         if overwrite:
             note.remove()

@@ -130,7 +130,7 @@ def _read(path: str | Path) -> list[LabelledContext]:
             raise InputError(f"{place}: context {context.id} has no right response")
         contexts.append(context)
     if not contexts:
-        raise InputError(f"{path}: there are no contexts in it")
+        raise InputError(f"{path}: the file has no contexts")
     return contexts
 
 

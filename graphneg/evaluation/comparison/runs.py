@@ -115,7 +115,7 @@ class ComparisonPlan:
                 raise InputError(f"source {name} is named twice")
         for name in self.options:
             if name not in names:
-                raise InputError(f"options are given for {name!r}, which is no source of this comparison")
+                raise InputError(f"options are given for {name!r}, which is not a source of this comparison")
 
     def facts(self) -> list[object]:
         """Return the settings that must not change when a comparison in a folder is continued.
@@ -263,6 +263,8 @@ def _read(result: Path, mark: str) -> RankerRun | None:
     try:
         run = parse_typed(read_input(result), RankerRun, str(result))
     except InputError as error:
-        raise InputError(f"{result}: this result can't be read; remove it, and it is made again") from error
+        raise InputError(
+            f"{result}: this result can't be read; remove it and run the command again"
+        ) from error
     # The name of the file has only the first 12 digits of the fingerprint, so compare the whole.
     return run if run.fingerprint == mark else None

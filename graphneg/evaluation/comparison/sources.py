@@ -122,7 +122,7 @@ class Budget:
         """
         if min(self.positives, self.random, self.source, self.epochs) < 1:
             raise InputError(
-                "a budget is of at least one right, one random and one wrong response, and one epoch"
+                "a budget needs at least one right, one random and one wrong response, and one epoch"
             )
 
     def mix(self, source: NegativeSource) -> Mix:
@@ -163,7 +163,7 @@ def source_of(text: str) -> NegativeSource:
         # The name of the source becomes part of the names of files, so it may not contain a slash.
         if not name or name in _TAKEN or "/" in name:
             raise InputError(
-                f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
+                f"source {text!r}: give the file another name, NAME=FILE, not one of {', '.join(_TAKEN)}"
             )
         if path.suffix not in _SUFFIXES:
             raise InputError(f"source {text!r}: a file of negatives ends in {' or '.join(_SUFFIXES)}")

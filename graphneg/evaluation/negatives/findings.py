@@ -84,7 +84,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
     if line.equal_to_right:
         sentence = (
             f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, "
-            "word for word: a ranker would learn to refuse what fits"
+            "word for word: a ranker would learn to reject right responses"
         )
         faults.append(("wrong", sentence))
     if texts < FEWEST:
@@ -94,7 +94,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
         faults.append(("suspicious", sentence))
     if line.elsewhere > ELSEWHERE * texts:
         sentence = (
-            f"{line.elsewhere / texts:.0%} stand under more than one context: a ranker can learn these "
+            f"{line.elsewhere / texts:.0%} occur under more than one context: a ranker can learn these "
             "texts by heart"
         )
         faults.append(("suspicious", sentence))
@@ -102,7 +102,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
     if right is None:
         faults.append(("note", "nothing to compare with: add a file of right responses (graphneg export)"))
     elif all(level == "note" for level, _ in faults):
-        faults.append(("good", f"no single cue tells them from {line.compared_with}"))
+        faults.append(("good", f"no single cue separates them from {line.compared_with}"))
     return faults
 
 

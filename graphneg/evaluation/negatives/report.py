@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Default number of texts per line that models score, and default number of examples per line.
 SAMPLE, EXAMPLES = 1000, 3
-REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
+REFERENCE = {"response": "right responses", "dialogue": "original turns"}
 """The names that the page has for right texts, keyed by the target of the negatives."""
 LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
 """The names that the page has for the levels of findings."""
@@ -60,7 +60,7 @@ _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 _ROW, _FRAME = 26, 70
 _READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
-    ("words", "Words a text", lambda figures: figures.words),
+    ("words", "Words per text", lambda figures: figures.words),
     ("shared", "Content words shared with the context", lambda figures: figures.shared),
     ("to-context", "Cosine with the context", lambda figures: figures.to_context),
     ("to-right", "Cosine with the right response", lambda figures: figures.to_right),
@@ -259,11 +259,11 @@ def _cues(report: Report) -> Drawing:
     legend.background_fill_alpha = legend.border_line_alpha = 0.0
     legend.label_text_color, legend.label_text_font = QUIET, FONT
     drawing.add_layout(legend, "above")
-    drawing.add_tools(HoverTool(tooltips="@name: @cue tells them at @area{0.00}"))
+    drawing.add_tools(HoverTool(tooltips="@name: @cue separates them with AUC @area{0.00}"))
     return Drawing(
         "told",
-        "What alone tells negatives from right responses",
-        "0.5 is a coin toss, 1.0 tells every pair. In the red zone a ranker needs not read the context.",
+        "Single cues that separate negatives from right responses",
+        "0.5 is chance, 1.0 separates every pair. In the red zone a ranker need not read the context.",
         drawing,
     )
 

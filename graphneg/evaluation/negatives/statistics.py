@@ -264,7 +264,7 @@ class CategoryLine:
     @property
     def compared_with(self) -> str:
         """The name of the right texts that the line is compared with."""
-        return "right responses" if self.target == RESPONSE else "the turns as they were"
+        return "right responses" if self.target == RESPONSE else "the original turns"
 
 
 class ScoredPool:

@@ -112,7 +112,7 @@ def read_key(path: Path) -> ReviewSet:
         InputError: The file does not exist.
     """
     if not path.exists():
-        raise InputError(f"{path}: there is no such key; it was written with the sheet, name it with --key")
+        raise InputError(f"{path}: there is no such key; name the key file of the sheet with --key")
     return review_set_of(read_text(path), path)
 
 
@@ -242,7 +242,7 @@ def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -
         InputError: The suffix is unknown.
     """
     if path.suffix not in FORMS:
-        raise InputError(f"{path}: the suffix says no form of judgements; use {', '.join(FORMS)}")
+        raise InputError(f"{path}: unknown suffix; use {', '.join(FORMS)}")
     check_new(path, overwrite)
     write_atomically(path, FORMS[path.suffix](results))
 
@@ -267,7 +267,7 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
     """
     readers = {".csv": _from_csv, ".jsonl": _from_jsonl, ".json": _from_label_studio}
     if path.suffix not in readers:
-        raise InputError(f"{path}: the suffix says no form of judgements; use {', '.join(readers)}")
+        raise InputError(f"{path}: unknown suffix; use {', '.join(readers)}")
     found: dict[tuple[int, str], Judgement] = {}
     for where, judgement in readers[path.suffix](set, path, annotator):
         if (judgement.row, judgement.annotator) in found:
@@ -301,7 +301,7 @@ def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
         for one in read_judgements(set, path, path.stem):
             before = found.setdefault((one.row, one.annotator), path)
             if before is not path:
-                raise InputError(f"{path}: row {one.row} from {one.annotator} stands in {before} already")
+                raise InputError(f"{path}: row {one.row} from {one.annotator} is already in {before}")
             judgements.append(one)
     return judgements
 

@@ -145,7 +145,9 @@ def review_set_of(text: str, place: str | Path) -> ReviewSet:
     try:
         found = msgspec.json.decode(text.encode("utf-8", "replace"), type=ReviewSet)
     except msgspec.MsgspecError as error:
-        raise InputError(f"{place}: no key of a sheet: {error}") from error
+        raise InputError(f"{place}: not the key of a sheet: {error}") from error
     if found.format != FORMAT:
-        raise InputError(f"{place}: no key of a sheet of this version, but of format {found.format}")
+        raise InputError(
+            f"{place}: the key of a sheet in format {found.format}, which this version can't read"
+        )
     return found

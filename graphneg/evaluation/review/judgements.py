@@ -115,7 +115,9 @@ def check_annotator(name: str) -> str:
             adjudicator.
     """
     if not _NAME.fullmatch(name.strip()) or name.strip() == ADJUDICATOR:
-        raise InputError(f"{name[:60]!r} is no name: up to 60 letters, digits, blanks and . _ @ -")
+        raise InputError(
+            f"{name[:60]!r} is not a valid name: use up to 60 letters, digits, blanks and . _ @ -"
+        )
     return name.strip()
 
 
@@ -159,7 +161,7 @@ class Judgements:
             InputError: The file exists or cannot be written.
         """
         if path.exists():
-            raise InputError(f"{path}: there is such a file already; name another one")
+            raise InputError(f"{path}: the file exists already; name another file")
         connection = _connected(path)
         try:
             with connection:
@@ -195,9 +197,7 @@ class Judgements:
             # `create` writes the tables and the review set in one transaction. Without the review set, the
             # file cannot be used.
             if found is None:
-                raise InputError(
-                    f"{path}: no file of judgements: it was not finished; remove it and begin anew"
-                )
+                raise InputError(f"{path}: an unfinished file of judgements; remove it and start again")
             opened = cls(path, review_set_of(str(found[0]), path), connection)
             opened._check()
         except BaseException as error:
@@ -474,4 +474,4 @@ def _seconds(time: str) -> float:
     try:
         return datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise InputError(f"{time[:40]!r} is no time; write it as 2026-01-31T12:00:00+00:00") from error
+        raise InputError(f"{time[:40]!r} is not a time; write it as 2026-01-31T12:00:00+00:00") from error

@@ -174,7 +174,9 @@ def load_questions(named: str) -> Questions:
     elif Path(named).suffix or Path(named).exists():
         text = read_text(Path(named))
     else:
-        raise InputError(f"no questions are called {named!r}: {', '.join(ready_questions())}, or a file")
+        raise InputError(
+            f"no questions named {named!r}; choose one of {', '.join(ready_questions())}, or a file"
+        )
     try:
         found = msgspec.json.decode(text.encode(), type=Questions)
     except msgspec.MsgspecError as error:
@@ -217,9 +219,10 @@ def _fault_of(question: Question) -> str:
     for key, amount in keys.items():
         if amount > 1 or len(key) != 1 or key.isdigit() or key != key.lower() or key in COMMANDS:
             return (
-                f"the key {key!r} is no small letter, comes twice, or is one of {', '.join(COMMANDS)}, which "
+                f"the key {key!r} is not a lower-case letter, occurs twice, or is one of "
+                f"{', '.join(COMMANDS)}, which "
                 f"{', '.join(COMMANDS.values())}"
             )
     if question.positive and question.positive not in values:
-        return f"its positive answer {question.positive!r} is none of its answers"
+        return f"its positive answer {question.positive!r} is not one of its answers"
     return ""

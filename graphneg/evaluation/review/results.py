@@ -246,7 +246,7 @@ def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJO
         InputError: The rule is unknown.
     """
     if rule not in RULES:
-        raise InputError(f"no rule is called {rule!r}: {', '.join(RULES)}")
+        raise InputError(f"no rule named {rule!r}; choose one of {', '.join(RULES)}")
     return Results(set, judgements, rule)
 
 

@@ -54,16 +54,16 @@ NEAR, NEAR_WEIGHT = 10, 0.01
 LONGEST, LONGEST_WHOLE = 40, 160
 """Maximum number of tokens in a text for blanks, and in a text that a model rewrites as a whole."""
 _REASONS = {
-    "no-blanks": "no text of the context or for it can have blanks",
-    "no-history": "the store holds no other dialogue",
-    "unfilled": "the model did not fill each blank",
-    "same-words": "a blank was filled with a word that stood in it",
-    "little-new": "fewer than two content words are other ones",
-    "no-word": "a blank was filled with what is no English word",
-    "copies-example": "the text repeats what the model was shown",
-    "like-a-positive": "the text is nearly a right response",
-    "no-clash": "the text says no word of the context",
-    "fits": "the text is hardly less likely after the context than the right response that it was",
+    "no-blanks": "no text of the context or for the context has words to blank out",
+    "no-history": "the store contains no other dialogue",
+    "unfilled": "the model did not fill every blank",
+    "same-words": "a blank was filled with one of its original words",
+    "little-new": "fewer than two content words differ from the original",
+    "no-word": "a blank was filled with something other than an English word",
+    "copies-example": "the text repeats text of the prompt",
+    "like-a-positive": "the text is nearly identical to a right response",
+    "no-clash": "the text shares no content word with the context",
+    "fits": "given the context, the text is almost as likely as the original right response",
 }
 
 
@@ -110,7 +110,7 @@ class MaskAndFillOptions(WritingOptions):
         """Check the options."""
         WritingOptions.__post_init__(self)
         if min(self.texts, self.versions, self.drafts, self.best) < 1:
-            raise InputError("texts, versions, drafts and best: at least 1 each")
+            raise InputError("texts, versions, drafts and best must be at least 1")
         strange = [name for name in self.kinds if name not in get_args(Source)]
         if strange or not self.kinds:
             raise InputError(f"sources {strange or []}: choose some of {', '.join(get_args(Source))}")

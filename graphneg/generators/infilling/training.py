@@ -168,7 +168,7 @@ def train_infilling(
         ModelError: The model reads right to left.
     """
     if model.direction == "backward":
-        raise ModelError(f"{model.path}: it reads backward; blanks are filled by a model that reads forward")
+        raise ModelError(f"{model.path}: a backward model, but filling blanks needs a forward model")
     learned, measured = divided(list(infilling_pairs(contexts, seed)), held_out, seed)
     if not learned:
         raise InputError("no context has a right response that can have blanks: there is nothing to learn")

@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from graphneg.nn.vectors import StaticVectors
 
 _REASONS = {
-    "no-keywords": "the context has no keyword to write about",
-    "no-history": "the store holds no other dialogue",
-    "copies-example": "the text repeats what the model was shown",
-    "like-a-positive": "the text is nearly a right response",
-    "fits": "the text answers the context no worse than the history that it was written for",
+    "no-keywords": "the context has no keywords",
+    "no-history": "the store contains no other dialogue",
+    "copies-example": "the text repeats text of the prompt",
+    "like-a-positive": "the text is nearly identical to a right response",
+    "fits": "the text fits the context as well as the history that it was written for",
 }
 
 LONGEST = 32
@@ -110,9 +110,7 @@ class KeywordOptions(WritingOptions):
                 f"keywords from {self.min_keywords} to {self.max_keywords}: the first must be 1 or more"
             )
         if self.drafts < 1 or self.max_draws < 1:
-            raise InputError(
-                f"drafts {self.drafts}, max_draws {self.max_draws}: each text is written at least once"
-            )
+            raise InputError(f"drafts {self.drafts}, max_draws {self.max_draws}: both must be at least 1")
         _ = self.search
 
     @property

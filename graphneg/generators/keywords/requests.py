@@ -208,8 +208,8 @@ class Histories:
         """The ids of all dialogues."""
         if stored_snapshot(self._store) is not None:
             raise GeneratorError(
-                "this generator shows what was said in any other dialogue, and this store has those of a "
-                "shard: let all shards read one store"
+                "this generator takes examples from all other dialogues, but this store has those of one "
+                "shard: use one store for all shards"
             )
         return list(dialogue_ids(self._store, Selection()))
 

@@ -142,8 +142,8 @@ class _Asked:
 
 
 _REASONS = {
-    "no-sentence": "no sentence of the pool is fit to be a wrong response here",
-    "used-up": "every sentence that is fit here was given to another context",
+    "no-sentence": "no sentence of the pool is suitable as a wrong response to the context",
+    "used-up": "every suitable sentence was used for another context",
 }
 
 
@@ -206,9 +206,7 @@ class OverlapGenerator(Generator):
         found: list[str] = []
         # Without an embedder, the default of `max_cosine` has no effect, so the user is told about it.
         if self._embedder is None and self.options.max_cosine is not None:
-            found.append(
-                f"{self.name}: no embedder is given, so closeness in meaning to the context is no condition"
-            )
+            found.append(f"{self.name}: no embedder: similarity to the context is not a condition")
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
         # If the dialogues have a small vocabulary, most negatives are sentences that graphneg provides.

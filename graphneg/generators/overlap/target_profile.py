@@ -176,7 +176,9 @@ class OverlapOptions:
                 what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
                 raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
         if self.min_words > self.max_words:
-            raise GeneratorError(f"overlap: min_words {self.min_words} is over max_words {self.max_words}")
+            raise GeneratorError(
+                f"overlap: min_words {self.min_words} is greater than max_words {self.max_words}"
+            )
         for name in ("openings", "sources"):
             value = getattr(self, name)
             # A single string would be read as a list of its letters.
@@ -184,7 +186,7 @@ class OverlapOptions:
                 raise GeneratorError(f'overlap: {name} is a list of texts, such as ["well"], not {value!r}')
         if len(self.overlap) != 4 or min(self.overlap) < 0 or not sum(self.overlap) > 0:
             raise GeneratorError(
-                "overlap: overlap is four shares, for none, one, two, three or more content words in common"
+                "overlap: overlap must be four shares: for 0, 1, 2, and 3 or more shared content words"
             )
 
     def parameters(self) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class TestSources:
         [
             ("people", "choose random, human, NAME=FILE, a recipe .* or a generator"),
             ("mine=none.jsonl", "there is no such file"),
-            ("human=mine.jsonl", "a name of its own"),
+            ("human=mine.jsonl", "give the file another name"),
             ("mine=mine.txt", "ends in .jsonl or .parquet"),
         ],
     )
@@ -298,12 +298,12 @@ class TestComparing:
         out = tmp_path / "out"
         out.mkdir()
         (out / "comparison.json").write_text((done.out / "comparison.json").read_text())
-        with pytest.raises(InputError, match="another comparison is in it"):
+        with pytest.raises(InputError, match="the folder has a comparison of other contexts"):
             compare(data, other, out)
         assert len(compare(data, other, out, overwrite=True).rows) == 1
         (tmp_path / "mine").mkdir()
         (tmp_path / "mine" / "thesis.txt").touch()
-        with pytest.raises(InputError, match="something else in it"):
+        with pytest.raises(InputError, match="the folder has other files"):
             compare(data, other, tmp_path / "mine", overwrite=True)
 
     def test_names_a_result_that_can_not_be_read(
@@ -314,7 +314,9 @@ class TestComparing:
         shutil.copy(done.out / "comparison.json", out)
         [result] = (out / "results").glob("random-0-*.json")
         result.write_text('{"source": "random"')
-        with pytest.raises(InputError, match="this result can't be read; remove it, and it is made again"):
+        with pytest.raises(
+            InputError, match="this result can't be read; remove it and run the command again"
+        ):
             compare(data, plan(folder, "random"), out)
 
     def test_wants_adversarial_responses_where_people_are_a_source(
@@ -343,7 +345,7 @@ class TestCommand:
             (["--source", "people"], "no source 'people'"),
             (["--source", "random", "--split", 1.5], "between 0 and 1"),
             (["--source", "random", "--source-option", "bm25=1"], "write SOURCE.NAME=VALUE"),
-            (["--source", "random", "--source-option", "bm25.by=x"], "no source of this comparison"),
+            (["--source", "random", "--source-option", "bm25.by=x"], "not a source of this comparison"),
             (["--source", "random", "--kind", "oracle"], "oracle"),
         ],
     )

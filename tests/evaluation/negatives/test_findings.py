@@ -39,7 +39,7 @@ def told(line: CategoryLine, right: Figures | None = RIGHT) -> list[tuple[str, s
 
 
 def test_a_line_without_fault_is_good() -> None:
-    assert told(LINE) == [("good", "no single cue tells them from right responses")]
+    assert told(LINE) == [("good", "no single cue separates them from right responses")]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_of_few_negatives_only_a_glaring_cue_counts() -> None:
     ("changes", "level", "sentence"),
     [
         ({"again": 100}, "suspicious", "20% repeat a negative of the same context"),
-        ({"elsewhere": 200}, "suspicious", "40% stand under more than one context"),
+        ({"elsewhere": 200}, "suspicious", "40% occur under more than one context"),
         ({"equal_to_right": 7}, "wrong", "7 of 500 are right responses of their own contexts"),
     ],
 )

@@ -67,7 +67,7 @@ class TestExchange:
             ("a.json", "{}", r"a\.json: no list of tasks"),
             ("a.json", "[3]", r"a\.json: task 0: no task of this review"),
             ("a.csv", "row,context\n", r"a\.csv:1: no column response"),
-            ("a.txt", "", "the suffix says no form of judgements"),
+            ("a.txt", "", "unknown suffix; use"),
         ],
     )
     def test_broken_files_are_named(self, tmp_path: Path, name: str, text: str, message: str) -> None:

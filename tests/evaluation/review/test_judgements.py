@@ -96,7 +96,10 @@ class TestJudgements:
 
     @pytest.mark.parametrize("name", ["", "  ", "a" * 61, "a/b", "<b>", ADJUDICATOR])
     def test_names_are_plain(self, path: Path, name: str) -> None:
-        with Judgements.create(path, small_set()) as judged, pytest.raises(InputError, match="is no name"):
+        with (
+            Judgements.create(path, small_set()) as judged,
+            pytest.raises(InputError, match="is not a valid name"),
+        ):
             judged.next_row(name)
 
     def test_other_files_are_refused(self, path: Path) -> None:
@@ -105,5 +108,5 @@ class TestJudgements:
         path.write_text("no database, but a text that is long enough to be taken for one" * 50)
         with pytest.raises(InputError, match=r"j\.sqlite: no file of judgements, or damaged"):
             Judgements.open(path)
-        with pytest.raises(InputError, match="such a file already"):
+        with pytest.raises(InputError, match="the file exists already"):
             Judgements.create(path, small_set())

@@ -38,7 +38,7 @@ class TestQuestions:
                         {"name": "a", "text": "?", "answers": [{"value": "x", "key": "u"}, {"value": "y"}]}
                     ]
                 },
-                "key 'u' is no small letter, comes twice, or is one of u, s, c, g, which undo, skip",
+                "key 'u' is not a lower-case letter, occurs twice, or is one of u, s, c, g, which undo, skip",
             ),
             ({"shares": {"good": {"a": "z"}}}, "share good: a has no answer 'z'"),
         ],
@@ -56,5 +56,7 @@ class TestQuestions:
             load_questions(str(path))
 
     def test_an_unknown_name_lists_the_known(self) -> None:
-        with pytest.raises(InputError, match="no questions are called 'usble': categories, contradiction"):
+        with pytest.raises(
+            InputError, match="no questions named 'usble'; choose one of categories, contradiction"
+        ):
             load_questions("usble")

@@ -38,7 +38,7 @@ class TestResults:
 
     def test_there_are_no_other_rules(self) -> None:
         with pytest.raises(
-            InputError, match="no rule is called 'most': majority, two-of-three, all-of-three"
+            InputError, match="no rule named 'most'; choose one of majority, two-of-three, all-of-three"
         ):
             results_of(small_set(), [], "most")
 

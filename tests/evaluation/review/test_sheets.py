@@ -41,7 +41,7 @@ class TestTheSheet:
     def test_nothing_is_written_over(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
         drawn = draw(sources[0], each=2)
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
-        with pytest.raises(InputError, match="such a file already"):
+        with pytest.raises(InputError, match="the file exists already"):
             write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv", overwrite=True)
 
@@ -118,7 +118,7 @@ class TestReading:
             read(sheet)
         assert len(read(sheet, kept).labels) == 17
         key.write_text("[]", encoding="utf-8")
-        with pytest.raises(InputError, match="no key of a sheet"):
+        with pytest.raises(InputError, match="not the key of a sheet"):
             read(sheet)
 
     def test_texts_must_be_those_that_were_drawn(self, sheet: Path) -> None:
@@ -143,7 +143,7 @@ class TestTheCommand:
         run, (files, human) = command_line(capfd), sources
         out = tmp_path / "sheet.csv"
         drawn = run("annotate", *files, "--human", human, "--n", "20", "-o", out)
-        assert drawn.status == 0 and "32 rows to be read" in drawn.err
+        assert drawn.status == 0 and "32 rows to judge" in drawn.err
         assert "edits: 12 fewer than the 20 asked for" in drawn.err
         told = run("annotate", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
         assert told.status == 0 and "1 row not filled" in told.err
@@ -187,7 +187,7 @@ class TestTheCommand:
             judged.judge(1, "ann", USABLE)
             judged.judge(3, "cleo", USABLE)
         told = run("annotate", "--read", sent, "--into", review, "--json")
-        assert told.status == 0 and "2 judgements taken in" in told.err
+        assert told.status == 0 and "2 judgements imported" in told.err
         assert json.loads(told.out)["read"] == 3
         with Judgements.open(review) as judged:
             found = [(one.row, one.annotator, one.answers, one.comment) for one in judged.all()]
@@ -201,7 +201,10 @@ class TestTheCommand:
         write_judgements(Results(set, [Judgement(1, "ann", RIGHT)]), twice)
         broken.write_text(good.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
         into = ("--into", review)
-        for faulty, message in ((broken, "broken.jsonl:2: not JSON"), (twice, "row 1 from ann stands in")):
+        for faulty, message in (
+            (broken, "broken.jsonl:2: not JSON"),
+            (twice, "row 1 from ann is already in"),
+        ):
             told = run("annotate", "--read", good, "--read", faulty, *into)
             assert told.status == 2 and message in told.err.replace("\n", " ")
         for wrong in (into, ("--read", good, *into, "--key", good)):

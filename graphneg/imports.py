@@ -1,0 +1,63 @@
+"""Import libraries without those optional dependencies that graphneg does not use.
+
+If PyTorch is installed, spaCy imports it, although the pipelines that graphneg loads compute with NumPy. This
+takes three seconds of every command and of every worker process. The Neo4j driver imports pandas in the same
+way. Such a library remembers that the dependency was missing, so a program that calls graphneg's Python API
+could no longer use, for example, spaCy's transformer pipelines. Therefore spaCy is imported without PyTorch
+only in processes that graphneg starts itself::
+
+    own_process()           # at the start of a command or a worker process
+    spacy = import_spacy()  # does not import torch
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import ModuleType
+
+_is_own_process = False
+
+
+def own_process() -> None:
+    """Declare that no other code than graphneg's runs in this process."""
+    global _is_own_process
+    _is_own_process = True
+
+
+@contextmanager
+def unavailable(*names: str) -> Generator[None]:
+    """Let the import of some packages fail during the block, as if they were not installed.
+
+    Packages that are already imported stay available.
+
+    Args:
+        names: Names of top-level packages.
+
+    Yields:
+        Nothing.
+    """
+    hidden = [name for name in names if name not in sys.modules]
+    # None lets an import statement raise ModuleNotFoundError.
+    sys.modules.update(dict.fromkeys(hidden))  # pyright: ignore[reportArgumentType, reportCallIssue]
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+
+
+def import_spacy(*, with_torch: bool = False) -> ModuleType:
+    """Import spaCy, in graphneg's own processes without PyTorch.
+
+    Args:
+        with_torch: Whether the pipeline to be loaded needs PyTorch, as transformer pipelines do.
+
+    Returns:
+        The module ``spacy``.
+    """
+    hidden = ("torch",) if _is_own_process and not with_torch and "thinc" not in sys.modules else ()
+    with unavailable(*hidden):
+        import spacy
+    return spacy
