@@ -39,7 +39,7 @@ class TestStores:
 
     def test_that_do_not_exist_are_not_made_by_opening(self, tmp_path: Path) -> None:
         with (
-            pytest.raises(InputError, match="there is no store at none: graphneg load"),
+            pytest.raises(InputError, match="there is no store at none: create one with graphneg load"),
             StoreOptions("none").opened(),
         ):
             pass

@@ -173,7 +173,7 @@ class TestStopping:
     def test_a_training_looks_for_checkpoints_when_it_is_stopped(self, said: Said, tmp_path: Path) -> None:
         for made, advice in (
             (False, "nothing is kept"),
-            (True, "checkpoints keeps what was learned; the same"),
+            (True, "checkpoints keeps what was learned; run the same"),
         ):
             with pytest.raises(typer.Exit), training(tmp_path):
                 if made:

@@ -158,8 +158,8 @@ class TestCommand:
         assert [(one["by"], one["kind"], one["recall_at_1"]) for one in lines] == [
             ("source", "deam", 0),
             ("source", "overlap", 1),
-            ("transform", "polarity_flip", 1),
             ("transform", "person_swap", 0),
+            ("transform", "polarity_flip", 1),
             ("category", "C-cont", 1),
             ("category", "C-speaker", 0),
         ]

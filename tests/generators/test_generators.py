@@ -227,7 +227,7 @@ class TestNames:
             graph.generate("parrot")
 
     def test_alone_take_options(self, graph: DialogueGraph) -> None:
-        with pytest.raises(InputError, match="not for 'echo'"):
+        with pytest.raises(InputError, match="not with the object 'echo'"):
             graph.generate(Echo(), max_uses=2)
 
     def test_are_all_documented(self) -> None:

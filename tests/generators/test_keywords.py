@@ -288,7 +288,7 @@ class TestWrongInput:
             get_generator(name, embedded, **options, **({"offline": True} if "model" in options else {}))
 
     def test_a_model_for_another_task_is_refused(self, embedded: Store, tiny_lms: TinyModels) -> None:
-        with pytest.raises(ModelError, match="no causal language model"):
+        with pytest.raises(ModelError, match="not a causal language model"):
             get_generator("key-sentence", embedded, model=tiny_lms.bart)
 
     def test_the_command_says_so_in_one_line(self, run: Run, everyday: Path, tmp_path: Path) -> None:

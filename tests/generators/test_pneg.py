@@ -355,8 +355,9 @@ class TestCommand:
         with stub_model(tmp_path / "stub") as url:
             told = served(url, tmp_path)
             ended = run("generate", name, "--store", everyday, "-o", tmp_path / "a.jsonl", *told, *asked)
-        assert ended.status == 0 and "no judge" in ended.err, ended.err
-        assert "no-keyword" in ended.err  # the stub knows no keywords
+        # The stub knows no keywords, so the run ends without a negative.
+        assert ended.status == 1 and "no judge" in ended.err, ended.err
+        assert "no negative was made: no-keyword (12 times)" in ended.err
         assert len(answered(tmp_path / "stub")) == 12 * (1 if name == "key-sentence" else 2)
 
     @pytest.mark.parametrize(

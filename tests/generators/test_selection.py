@@ -281,7 +281,7 @@ class TestCommand:
         limits = ("--forward-threshold", "9", "--backward-threshold", "9")
         ended = run("select", records, "-o", "out.jsonl", "--model", tiny_lms.bart, *limits)
         assert ended.status == 2 and len(ended.err.strip().splitlines()) == 1
-        assert "no causal language model" in ended.err
+        assert "not a causal language model" in ended.err
 
 
 @pytest.mark.slow

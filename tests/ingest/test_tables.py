@@ -124,7 +124,7 @@ class TestASheet:
         [
             (f"row,{LONG}\n1,x\n", "s.csv:1: a cell is longer than 131,072 characters"),
             ('row,"ans"wer\n1,x\n', "s.csv:1: not CSV: ',' expected after"),
-            ("row,answer,answer\n1,x,y\n", "s.csv:1: the column 'answer' stands twice"),
+            ("row,answer,answer\n1,x,y\n", "s.csv:1: the column 'answer' occurs twice in the header"),
             ("row\n1\n", "s.csv:1: no column answer; see there"),
             ("", "s.csv:1: no column row, answer; see there"),
             ("row,answer\n1\n", "s.csv:2: 1 cells where the header has 2"),

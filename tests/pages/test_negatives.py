@@ -32,7 +32,7 @@ HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked =
 SAID = (
     ("Is there any tea left?", "We drank the tea.", "We did not drink the tea.", "polarity_flip"),
     ("Do you like the café?", "I like it.", "I don't like it.", "polarity_flip"),
-    ("Where is the train?", "The train is late.", "A cake is late.", "graft"),
+    ("Where is the train?", "The train is late.", "A cake is late.", "topical_statement"),
     ("Who paints the wall?", "I paint it.", "You paint it.", "person_swap"),
 )
 BEFORE = "(d / drink-01 :ARG0 (w / we) :ARG1 (t / tea))"
@@ -133,7 +133,7 @@ class TestIndex:
             (Filter(), lambda one: True),
             (
                 Filter({"transform": "topical_statement"}),
-                lambda one: any(edit["transform"] == "graft" for edit in one.edits),
+                lambda one: any(edit["transform"] == "topical_statement" for edit in one.edits),
             ),
             (Filter({"corpus": "other", "generator": "all"}), lambda one: one.corpus == "other"),
             (Filter({"corpus": HOSTILE}), lambda one: one.corpus == HOSTILE),
@@ -269,7 +269,7 @@ class TestTable:
         expect(page.get_by_role("status").first).to_have_text("130 of 130 negatives, 1 to 50")
         page.get_by_role("link", name="Later").press("Enter")
         expect(page.get_by_role("status").first).to_have_text("130 of 130 negatives, 51 to 100")
-        page.get_by_label("transform").select_option("graft")
+        page.get_by_label("transform").select_option("topical_statement")
         page.get_by_label("words").fill("train late")
         page.get_by_label("words").press("Enter")
         expect(page.get_by_role("status").first).to_have_text("31 of 130 negatives, 1 to 31")
