@@ -85,7 +85,7 @@ class Sampling:
         if self.top_k < 0 or not 0 < self.top_p <= 1:
             raise InputError(f"sampling top_k {self.top_k}, top_p {self.top_p}: must be >= 0 and in (0, 1]")
         if self.max_samples < 1:
-            raise InputError(f"sampling draws {self.max_samples}: must be at least 1")
+            raise InputError(f"sampling max_samples {self.max_samples}: must be at least 1")
 
 
 Search = Beams | Sampling

@@ -73,7 +73,7 @@ class ContextChoice:
             InputError: A number is less than 1.
         """
         if min(self.top, self.per_dialogue, self.max_turns_back) < 1:
-            raise InputError("top, per_dialogue and furthest must each be at least 1")
+            raise InputError("top, per_dialogue and max_turns_back must each be at least 1")
 
 
 def collect_contexts(
