@@ -183,10 +183,12 @@ def transforms(
             (f"[bold]{t.name}[/]", t.category, t.target or "any", ", ".join(t.needs), t.summary)
             for t in known.values()
         )
-        results().print(plain_table("transform", "category", "target", "needs", "description", rows=rows))
+        # Names are not cut at the end, because users copy them.
+        name_column = Column("transform", no_wrap=True)
+        results().print(plain_table(name_column, "category", "target", "needs", "description", rows=rows))
         recipes = (*RECIPES.values(), *GENERATED.values())
         rows = ((f"[bold]{recipe.name}[/]", recipe.target, recipe.summary) for recipe in recipes)
-        results().print(plain_table("recipe", "target", "description", rows=rows))
+        results().print(plain_table(Column("recipe", no_wrap=True), "target", "description", rows=rows))
         return
     if name not in known:
         raise InputError(f"no transform named {name!r}; choose one of {', '.join(known)}")
