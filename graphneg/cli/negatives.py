@@ -388,7 +388,7 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
         (*(str(edit[name]) for name in names), Text(edit["before"], GONE), Text(edit["after"], NEW))
         for edit in negative.edits
     )
-    # A name that is cut at the end could not be given to --transform.
+    # Do not truncate names, because users pass them to --transform.
     columns = (Column(name, no_wrap=name in ("transform", "category")) for name in names)
     console.print(plain_table(*columns, "before", "after", rows=edits, title="What changed"))
     for turn, graphs in negative.amr.items():
