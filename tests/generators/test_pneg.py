@@ -304,7 +304,7 @@ class TestCommand:
         for most, given in ((1.0, 24), (0.0, 0)):  # what it scores over that answers
             judged = ("--option", f"ranker={ranker}", "--option", f"max_score={most}")
             ended = run(*ask, "-o", tmp_path / f"{most}.jsonl", *told, *judged)
-            # A run without a single negative is reported as an error.
+            # A run that makes no negative ends with an error.
             assert ended.status == (0 if given else 1), ended.err
             scored = list(read_jsonl(tmp_path / f"{most}.jsonl"))
             assert len(scored) == given and all(0 < one.scores["answers"] <= most for one in scored)
