@@ -1,4 +1,4 @@
-"""Import libraries without those optional dependencies that graphneg does not use.
+"""Import libraries without the optional dependencies that graphneg does not need.
 
 If PyTorch is installed, spaCy imports it, although the pipelines that graphneg loads compute with NumPy. This
 takes three seconds of every command and of every worker process. The Neo4j driver imports pandas in the same
@@ -21,7 +21,7 @@ _is_own_process = False
 
 
 def own_process() -> None:
-    """Declare that no other code than graphneg's runs in this process."""
+    """Record that this process runs only graphneg's code."""
     global _is_own_process
     _is_own_process = True
 
@@ -49,7 +49,7 @@ def unavailable(*names: str) -> Generator[None]:
 
 
 def import_spacy(*, with_torch: bool = False) -> ModuleType:
-    """Import spaCy, in graphneg's own processes without PyTorch.
+    """Import spaCy; in processes that graphneg starts itself, import it without PyTorch.
 
     Args:
         with_torch: Whether the pipeline to be loaded needs PyTorch, as transformer pipelines do.

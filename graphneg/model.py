@@ -327,7 +327,7 @@ class Edit(NamedTuple):
         from_amr: Id of the graph to copy from.
         from_position: Index of the root of the subtree to copy.
         copy_of: Id of the graph that an earlier graft of the same site copied the node from. If it is given,
-            ``k`` is an index in that graph.
+            ``position`` is an index in that graph.
     """
 
     transform: str

@@ -27,6 +27,7 @@ from typing import Any
 import pytest
 
 import graphneg
+from graphneg.amr.facts import NAMES
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.generators import generator_names
 from graphneg.store.queries import named_queries
@@ -211,6 +212,42 @@ def test_the_lines_of_a_result_stay_one_item() -> None:
     assert markdown("Add.\n\nReturns:\n    The sum\n    of all.") == (
         "Add.\n\nReturns:\n    The sum\n        of all."
     )
+
+
+def test_the_page_of_the_schema_names_the_properties_that_a_store_holds(everyday: Path) -> None:
+    page = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
+    graphs = page[page.index("\n## AMR graphs") : page.index("\n## Queries")]
+    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##)", page, re.M | re.S))
+    held: dict[str, set[str]] = {}
+    with graphneg.open(everyday) as graph:
+        for row in graph.cypher(
+            "MATCH (n) UNWIND keys(n) AS name RETURN DISTINCT labels(n)[0] AS label, name"
+        ):
+            held.setdefault(row["label"], set()).add(row["name"])
+        for row in graph.cypher(
+            "MATCH ()-[r]->() UNWIND keys(r) AS name RETURN DISTINCT type(r) AS type, name"
+        ):
+            held.setdefault("Relationships", set()).add(row["name"])
+    sections |= {"AmrNode": graphs, "Relationships": page[page.index("\n## Relationships") :]}
+    for label in ("Dialogue", "Utterance", "Response", "Amr", "AmrNode", "Term", "Relationships"):
+        assert held[label] <= named_in_tables(sections[label]), label
+    # The bundled graphs have no alignments.
+    assert named_in_tables(graphs) <= {*held["AmrNode"], *NAMES, "align", "role_align", "start", "end"}
+
+
+def named_in_tables(text: str) -> set[str]:
+    """Return the names in the columns "property" of all tables."""
+    found: set[str] = set()
+    column = None
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if not line.startswith("|"):
+            column = None
+        elif "property" in cells:
+            column = cells.index("property")
+        elif column is not None:
+            found.update(re.findall(r"`(\w+)`", cells[column]))
+    return found
 
 
 def test_attributes_of_options_are_rows_of_a_table() -> None:

@@ -1,4 +1,4 @@
-"""Libraries are imported without optional dependencies that graphneg does not use."""
+"""Test that graphneg imports libraries without the optional dependencies that it does not need."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 // Columns: part (index in $parts), nodes (lists of index of the graph in its part, the fields of AmrNode, start, end)
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
-// AmrNode.amr is indexed, and subtrees are ranges from k to last, so that no path needs to be followed.
+// AmrNode.amr is indexed, and subtrees are ranges from position to subtree_last, so that no path needs to be followed.
 MATCH (n:AmrNode {amr: $parts[i][j]})
 RETURN i AS part, collect([j, n.position, n.subtree_last, n.var, n.concept, n.value, n.parent, n.role, n.branch,
                            n.align, n.role_align, n.start, n.end]) AS nodes

@@ -1,9 +1,9 @@
 // Return the nouns in graphs that another dialogue can share, and the roots of sentences that fit into any dialogue.
-// The conditions must be the same as in the transform graft.
+// The conditions must be the same as in the transform topical_statement.
 // $amrs: ids of graphs
-// Columns: amr, nodes (lists of k, k of the sentence's root, concept, sort, what can replace the noun: its own concept,
-//          or its sort if any noun of this sort can; and whether the node is the root of a sentence that fits into any
-//          dialogue)
+// Columns: amr, nodes (lists of position, position of the sentence's root, concept, noun class, what can replace the
+//          noun: its own concept, or its noun class if any noun of the class can; and whether the node is the root of a
+//          sentence that fits into any dialogue)
 UNWIND $amrs AS amr
 MATCH (n:AmrNode {amr: amr})
 WHERE n.topical AND n.noun_class <> '' OR n.context_free

@@ -1,4 +1,4 @@
-// topical_statement: Replaces the response by a statement of another dialogue that shares a noun with this context.
+// topical_statement: Replaces the response by a statement from another dialogue that shares a noun with this context.
 // category: C-follow
 // source: Key-sem (Gupta et al. 2021), on graphs
 // needs: donors
@@ -17,9 +17,9 @@
 // - Key-sem generates a response from keywords with a language model. This transform copies a sentence from the corpus
 //   and changes at most one noun.
 // - The statement must share a noun with the context. If it does not, one of its nouns is replaced by a noun of the
-//   context that belongs to the same class of nouns (its sort) and fits the predicate: "I sold the boat" becomes "I sold
-//   the car". If this is not possible, the statement is not used, because any ranker would recognise a response that
-//   shares nothing with the context.
+//   context that belongs to the same noun class and fits the predicate: "I sold the boat" becomes "I sold the car". If
+//   this is not possible, the statement is not used, because any ranker would recognise a response that shares nothing
+//   with the context.
 UNWIND $dialogues AS d
 // Take the graphs of the dialogue's turns, and the graphs of the donors as turn -1.
 UNWIND [t IN d.turns | {turn: t.turn, amr: t.amr}] + [amr IN d.donors | {turn: -1, amr: amr}] AS g
@@ -32,8 +32,8 @@ WHERE
 WITH d.id AS id, d, g.turn AS turn, g.amr AS amr, n.position AS position, n ORDER BY id, turn, amr, position
 WITH d, collect({turn: turn, amr: amr, position: position, of: n.sentence_top, word: n.concept, noun_class: n.noun_class,
        top: n.context_free,
-       // The sort that a noun of the context must have to replace this noun. If the noun must not be replaced, or if the
-       // selectional preferences of its predicate exclude the sort, it is the noun itself.
+       // The class that a noun of the context must have to replace this noun. If the noun must not be replaced, or if the
+       // selectional preferences of its predicate exclude the class, it is the noun itself.
        fits: CASE WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences
          THEN n.concept ELSE n.noun_class END}) AS ns
 WITH d,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.markup import escape
@@ -39,6 +40,7 @@ from graphneg.errors import InputError, OnlyReading, StoreError
 
 if TYPE_CHECKING:
     from graphneg.editing.transforms import Transform
+    from graphneg.store.connection import Store
     from graphneg.store.queries import QueryParameter, Rows
 
 
@@ -80,10 +82,11 @@ def cypher(
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
     with where.opened() as graph, advise_on_interrupt("the query's transaction is rolled back"):
-        # `explore` and `cypher` can only read. `cypher_write` may also write.
-        ask = graph.explore if named else graph.cypher_write if write else graph.cypher
         try:
-            rows = ask(text, **parameters)
+            if write:
+                rows = graph.cypher_write(text, **parameters)
+            else:
+                rows = _read_interruptibly(graph.store, text, parameters, named=named)
         except OnlyReading as error:
             raise StoreError(f"{error}: add --write to allow it") from error
     _print(rows, format)
@@ -94,6 +97,28 @@ def cypher(
             if isinstance(count, int) and not isinstance(count, bool) and count > 0
         ]
         print_message(", ".join(changes) or "no changes")
+
+
+def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, named: bool) -> Rows:
+    """Run a read-only query, or the named query ``text``, so that Ctrl-C stops it on the server."""
+    from graphneg.store.queries import Rows, explore
+    from graphneg.store.stopping import Cancellation
+
+    cancellation = Cancellation()
+
+    def ask() -> Rows:
+        if named:
+            return explore(store, text, parameters, cancellation=cancellation)
+        return Rows(store.query_read(text, parameters, cancellation=cancellation))
+
+    # If the query ran in this thread, the driver would wait after Ctrl-C until the server has finished it.
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(ask)
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            cancellation.cancel()
+            raise
 
 
 def _named_table() -> Table:
@@ -192,10 +217,12 @@ def transforms(
             (f"[bold]{t.name}[/]", t.category, t.target or "any", ", ".join(t.needs), t.summary)
             for t in known.values()
         )
-        results().print(plain_table("transform", "category", "target", "needs", "description", rows=rows))
+        # Do not truncate names, because users copy them.
+        name_column = Column("transform", no_wrap=True)
+        results().print(plain_table(name_column, "category", "target", "needs", "description", rows=rows))
         recipes = (*RECIPES.values(), *GENERATED.values())
         rows = ((f"[bold]{recipe.name}[/]", recipe.target, recipe.summary) for recipe in recipes)
-        results().print(plain_table("recipe", "target", "description", rows=rows))
+        results().print(plain_table(Column("recipe", no_wrap=True), "target", "description", rows=rows))
         return
     if name not in known:
         raise InputError(f"no transform named {name!r}; choose one of {', '.join(known)}")

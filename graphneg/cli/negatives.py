@@ -402,7 +402,9 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
         (*(str(edit[name]) for name in names), Text(edit["before"], GONE), Text(edit["after"], NEW))
         for edit in negative.edits
     )
-    console.print(plain_table(*names, "before", "after", rows=edits, title="What changed"))
+    # Do not truncate names, because users pass them to --transform.
+    columns = (Column(name, no_wrap=name in ("transform", "category")) for name in names)
+    console.print(plain_table(*columns, "before", "after", rows=edits, title="What changed"))
     for turn, graphs in negative.amr.items():
         console.print(_graph_table(turn, graphs["before"], graphs["after"]))
     table = plain_table("", Column("turn", justify="right"), "speaker", "text", title="The dialogue")

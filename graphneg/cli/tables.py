@@ -78,8 +78,10 @@ def plain_table(
     Returns:
         The table.
     """
+    # Wrap long names instead of truncating them, because users may want to copy them.
+    whole = (Column(one, overflow="fold") if isinstance(one, str) else one for one in columns)
     table = Table(
-        *columns, title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
+        *whole, title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
     )
     for row in rows:
         table.add_row(*row)

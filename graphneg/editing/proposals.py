@@ -304,6 +304,11 @@ class Donors:
         known: set[str] = set()
         donors: list[_Donor] = []
         for row in rows:
+            if row["amr"] not in said:
+                raise StoreError(
+                    f"graph {row['amr']} belongs to no utterance: the store is damaged; load its files "
+                    "into a new store"
+                )
             text = said[row["amr"]].text
             # End marks do not count, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}

@@ -188,6 +188,9 @@ class ShardFile:
 
     def __post_init__(self) -> None:
         """Read the header."""
+        # The path "." has no name, from which the name of the note could be made.
+        if self.path.is_dir():
+            raise InputError(f"{self.path} is a folder, not the file of a shard")
         # A run that has not finished leaves a part file, or its note without the finished file.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is unfinished; run its command again")

@@ -299,7 +299,10 @@ class TestCommand:
             ended = run(*ask, "-o", tmp_path / "a.jsonl", *told, "--batch", "5")
         assert ended.status == 0 and "12 requests of about" in ended.err, ended.err
         made = list(read_jsonl(tmp_path / "a.jsonl"))
-        assert len(made) == 24 and len(answered(folder)) == 12
+        # The stub numbers its answers as requests arrive, so an answer may happen to hold fewer than two usable
+        # replies. The generator then asks for another draw. No request may be answered, and paid for, twice.
+        paid = answered(folder)
+        assert len(made) == 24 and len(paid) == len(set(paid)) >= 12
         assert all(one.recipe == "pneg" and one.scores["context_overlap"] > 0 for one in made)
         again = run(*ask, "-o", tmp_path / "b.jsonl", *told)
         assert again.status == 0 and "0 requests" in again.err, again.err
@@ -308,7 +311,7 @@ class TestCommand:
         for most, given in ((1.0, 24), (0.0, 0)):  # what it scores over that answers
             judged = ("--option", f"ranker={ranker}", "--option", f"max_score={most}")
             ended = run(*ask, "-o", tmp_path / f"{most}.jsonl", *told, *judged)
-            # A run without a single negative is reported as an error.
+            # A run that makes no negative ends with an error.
             assert ended.status == (0 if given else 1), ended.err
             scored = list(read_jsonl(tmp_path / f"{most}.jsonl"))
             assert len(scored) == given and all(0 < one.scores["answers"] <= most for one in scored)

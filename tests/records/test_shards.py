@@ -197,6 +197,12 @@ def test_shards_that_were_made_anew_are_merged_anew(tmp_path: Path) -> None:
         merge(files, out)
 
 
+@pytest.mark.parametrize("folder", [".", "..", "/"])
+def test_a_folder_is_no_shard(folder: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder, not the file of a shard"):
+        merge([folder], tmp_path / "merged.jsonl")
+
+
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_is_no_shard(device: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a regular file"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Generator
@@ -93,6 +96,21 @@ class TestStopping:
         with pytest.raises(StoreError, match="return less of each, or fewer rows"):
             store.query_read(query, most=50)
         assert len(store.query_read(query, most=5).records) == 5
+
+
+def test_ctrl_c_stops_the_query_of_a_command(own: Store, server: Embedded) -> None:
+    command = [Path(sys.executable).with_name("graphneg"), "cypher", "--store", server.target, LONG]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while not is_running(own):
+            assert process.poll() is None, process.stderr.read() if process.stderr else ""
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and "stopped: " in errors
+    assert not is_running(own)
 
 
 class TestReopening:

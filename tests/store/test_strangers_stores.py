@@ -319,7 +319,7 @@ def test_a_stopped_server_is_named_soon_and_goes_on_when_it_is_continued(sent: P
         assert store.read("RETURN 1 AS one")[0]["one"] == 1
 
 
-# Two nested lists: how long a single one may be depends on the memory of the server.
+# Use two nested ranges: the server limits the length of a single one, depending on its memory.
 MILLIONS = "UNWIND range(1, 3000) AS i UNWIND range(1, 3000) AS j"
 WAITING: dict[str, Callable[[Store], object]] = {
     "reading": lambda store: store.read(f"{MILLIONS} RETURN count(DISTINCT i % 7) AS n"),

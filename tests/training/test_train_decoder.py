@@ -234,7 +234,7 @@ class TestCommands:
                 "negatives", "--decoder", decoder, "--model", out, "--beams", "1", "--limit", "2",
                 "-o", tmp_path / f"{decoder}.jsonl", *place,
             )  # fmt: skip
-            # After two steps the model may not finish a single sentence, which is an error of the run.
+            # After two training steps, the model may complete no sentence, which is reported as an error.
             assert made.status == 0 or "no negative was made" in made.err, made.err
 
     def test_what_is_wrong_is_told_before_anything_is_learned(

@@ -144,6 +144,7 @@ class Judgements:
         self.set = set
         self.now: Callable[[], float] = time.time
         self._connection = connection
+        self._identity = _identity(path)
         self._lock = threading.RLock()
 
     @classmethod
@@ -211,8 +212,18 @@ class Judgements:
 
     def _check(self) -> None:
         """Read and check all judgements, so that a damaged file is refused before anyone works with it."""
+        # Triggers could discard or change judgements while they are written.
+        programs = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+        if found := self._asked(programs):
+            raise InputError(f"{self.path}: has {found[0][0][:60]!r}, which graphneg did not create")
+        for (row,) in self._asked("SELECT DISTINCT item FROM judgement"):
+            # SQLite stores values of any type in a column, if another program writes them.
+            if not isinstance(row, int):
+                raise InputError(
+                    f"{self.path}: {str(row)[:20]!r} is not the number of a row: restore the file from a copy"
+                )
+            self.set.item(row)
         for one in self.all():
-            self.set.item(one.row)
             self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
 
     def __enter__(self) -> Self:
@@ -238,6 +249,12 @@ class Judgements:
             # transaction could no longer write.
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
+            # SQLite would go on writing to a file that has been removed, and nobody would notice the loss.
+            if _identity(self.path) != self._identity:
+                raise InputError(
+                    f"{self.path}: the file was removed, moved or replaced while it was open, and this "
+                    "judgement is not stored: put the file back, or stop and start again"
+                )
 
     def _asked(self, query: str, *values: Any) -> list[Any]:
         """Run a query and return the rows of its result."""
@@ -456,6 +473,15 @@ def _connected(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the numbers by which the system identifies the file at a path; None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _check_text(text: str, what: str) -> None:

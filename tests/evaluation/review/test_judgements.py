@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,46 @@ class TestJudgements:
             pytest.raises(InputError, match="is not a valid name"),
         ):
             judged.next_row(name)
+
+    @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
+    def test_a_file_that_is_not_there_any_more_takes_no_judgement(self, path: Path, how: str) -> None:
+        with Judgements.create(path, small_set()) as judged:
+            order = judged.set.order("ann")
+            judged.judge(order[0], "ann", USABLE)
+            if how == "removed":
+                path.unlink()
+            else:
+                path.rename(path.with_name("moved"))
+            if how == "replaced":
+                path.write_bytes(path.with_name("moved").read_bytes())
+            with pytest.raises(InputError, match="was removed, moved or replaced while it was open"):
+                judged.judge(order[1], "ann", USABLE)
+            if how == "moved":
+                path.with_name("moved").rename(path)
+                judged.judge(order[1], "ann", USABLE)
+                assert len(judged.all()) == 2
+
+    @pytest.mark.parametrize(
+        ("statement", "reason"),
+        [
+            (
+                "INSERT INTO judgement VALUES ('abc', 'ann', 'shown', '{}', '', 1, 99)",
+                "'abc' is not",
+            ),
+            (
+                "INSERT INTO judgement VALUES (7.5, 'ann', 'skipped', '{}', '', 1, 99)",
+                "'7.5' is not",
+            ),
+            ("INSERT INTO judgement VALUES (999, 'ann', 'shown', '{}', '', 1, 99)", "999"),
+            ("CREATE TRIGGER lost BEFORE INSERT ON judgement BEGIN SELECT raise(IGNORE); END", "has 'lost'"),
+        ],
+    )
+    def test_what_another_program_wrote_is_checked(self, path: Path, statement: str, reason: str) -> None:
+        Judgements.create(path, small_set()).close()
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute(statement)
+        with pytest.raises(InputError, match=reason):
+            Judgements.open(path)
 
     def test_other_files_are_refused(self, path: Path) -> None:
         with pytest.raises(InputError, match="there is no such file of judgements"):
