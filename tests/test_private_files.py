@@ -106,7 +106,7 @@ def test_a_file_that_is_created_where_a_stranger_may_write_is_private(tmp_path: 
     for opener in (private_opener, untrusted_opener):
         with open(tmp_path / opener.__name__, "w", opener=opener) as file:
             file.write("x")
-    assert modes(tmp_path) == {"private": 0o600, "found": 0o600}
+    assert modes(tmp_path) == {"private_opener": 0o600, "untrusted_opener": 0o600}
 
 
 def test_the_supervisor_starts_without_the_users_modules(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class SelectionCriteria:
         """Check that the values are in range.
 
         Raises:
-            InputError: A value is out of range, or ``least`` names an unknown score.
+            InputError: A value is out of range, or ``min_scores`` names an unknown score.
         """
         if self.per_context is not None and self.per_context < 1:
             raise InputError(f"per_context {self.per_context}: must be at least 1")

@@ -180,7 +180,7 @@ def test_arguments_out_of_range_are_refused(tiny: TinyT5, arguments: dict):
         T5Decoder(tiny.hugging_face, **arguments)
 
 
-@pytest.mark.parametrize("arguments", [{"temperature": 0}, {"top_k": -1}, {"top_p": 0}, {"draws": 0}])
+@pytest.mark.parametrize("arguments", [{"temperature": 0}, {"top_k": -1}, {"top_p": 0}, {"max_samples": 0}])
 def test_sampling_out_of_range_is_refused(arguments: dict):
     with pytest.raises(InputError):
         Sampling(**arguments)

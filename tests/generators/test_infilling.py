@@ -192,7 +192,7 @@ class TestLayouts:
 class Histories:
     """One history for all."""
 
-    def of(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
+    def get(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
         return [History("own/test/9#0", HISTORY)] * len(contexts)
 
 

@@ -168,8 +168,8 @@ class TestInTheStore:
     def test_an_item_that_the_server_fails_at_is_found_and_the_rest_of_its_batch_is_written(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(writing, "oversized", lambda _: None)
-        monkeypatch.setattr(writing, "too_long", lambda *_: None)
+        monkeypatch.setattr(writing, "graph_fault", lambda _: None)
+        monkeypatch.setattr(writing, "length_fault", lambda *_: None)
         long = "a" * 300_000
         said = [dialogue(str(n), "Hi.", "Ho.", amr=GRAPH, place=f"f.jsonl:{n}") for n in range(9)]
         said.insert(5, dialogue("odd", "Hi.", "Ho.", amr=f"(w / {long})", place="f.jsonl:x"))
@@ -188,7 +188,7 @@ class TestInTheStore:
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "MOST_REFUSED", 2)
-        monkeypatch.setattr(writing, "too_long", lambda *_: None)
+        monkeypatch.setattr(writing, "length_fault", lambda *_: None)
         with pytest.raises(StoreError, match="Transaction error"):
             write(embedded, [Frame(f"{n}.01", str(n) + "a" * 300_000, (), ()) for n in range(5)])
 

@@ -125,7 +125,7 @@ def test_margins_need_a_judge(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"per_context": 0}, {"least": {"odd": 0.5}}, {"quotas": {"polarity_flip": 2}}]
+    "wrong", [{"per_context": 0}, {"min_scores": {"odd": 0.5}}, {"quotas": {"polarity_flip": 2}}]
 )
 def test_values_out_of_range_are_refused(wrong):
     with pytest.raises(InputError):
