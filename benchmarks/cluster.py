@@ -30,13 +30,14 @@ from benchmarks.process import peak_megabytes
 from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.ids import natural_order
 from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.merging import merge
 from graphneg.model import Dialogue, Negative, Rejected
 from graphneg.pipeline import Actors, Parse, Pipeline, run_pipeline
 from graphneg.records.files import to_record
 from graphneg.records.shards import RECORDS, Header, ShardBatch, open_shard, write_batches
-from graphneg.shards import Shard, natural_order
+from graphneg.shards import Shard
 from graphneg.store.opening import open_store
 from tests.stub_model import answered, stub_model
 

@@ -36,6 +36,7 @@ from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.export import Exported
 from graphneg.editing.recipes import GENERATED, chosen_recipe
+from graphneg.editing.transforms import load_transforms
 from graphneg.errors import GraphnegError, InputError, PenmanError, first_line
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.ingest.blocks import Load, block_records, sort_records
@@ -55,8 +56,6 @@ from graphneg.store.contents import content_digest
 from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store, open_temporary
 
-CORPUS_WIDE = frozenset({"topical_statement", "perspective_substitution"})
-"""Transforms that use dialogues other than the edited one."""
 _LONGEST = 2**20
 """Maximum size of a pipeline file in bytes."""
 _DIALOGUES = 2_000
@@ -168,7 +167,10 @@ def _looks_across(pipeline: Pipeline) -> bool:
     # All generators use other dialogues: they take sentences, samples or responses from them.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
-    return not CORPUS_WIDE.isdisjoint(chosen_recipe(recipe, transforms, asked.get("target")).transforms)
+    known = load_transforms(asked.get("folders", ()))
+    names = chosen_recipe(recipe, transforms, asked.get("target")).transforms
+    # An unknown name is an error of the run itself, which says where it was written.
+    return any(known[name].uses_corpus for name in names if name in known)
 
 
 def _wrong(reason: str) -> InputError:

@@ -1,4 +1,4 @@
-"""Split a corpus into shards for several machines, and sort its dialogues.
+"""Split a corpus into shards for several machines.
 
 The shard of a dialogue is determined by a hash of the dialogue's id. Therefore shards do not overlap and
 together contain the whole corpus, and a machine can compute its shard without the other dialogues:
@@ -100,24 +100,6 @@ def shard_of(given: Shard | str | None) -> Shard | None:
         The shard, or None for all dialogues.
     """
     return Shard.parse(given) if isinstance(given, str) else given
-
-
-def natural_order(id: str) -> str:
-    """Return an ASCII sort key for an id. It sorts numbers inside ids by value, so that 2 is before 10.
-
-    Args:
-        id: Any id.
-
-    Returns:
-        The key. All servers sort it in the same way.
-
-    Example:
-        >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
-        ['c/test/9', 'c/test/10']
-    """
-    # Each number is prefixed with the count of its digits: 9 becomes 019, 10 becomes 0210.
-    padded = re.sub(r"\d+", lambda match: f"{len(match[0]):02d}{match[0]}", id)
-    return padded.encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _wrong(reason: str) -> InputError:

@@ -67,9 +67,7 @@ from graphneg.records.runs import atomic_file
 from graphneg.shift.graphs import read_edges
 from graphneg.store.connection import Store
 from graphneg.store.copied_contexts import copied_contexts
-from graphneg.store.dialogues import read_dialogues, read_whole_graphs
-from graphneg.store.queries import info_of
-from graphneg.store.snapshots import (
+from graphneg.store.corpus_data import (
     ANSWERED,
     BANK,
     COPIES,
@@ -80,6 +78,8 @@ from graphneg.store.snapshots import (
     UTTERANCES,
     stored_snapshot,
 )
+from graphneg.store.dialogues import read_dialogues, read_whole_graphs
+from graphneg.store.queries import info_of
 from graphneg.store.statements import cypher_text, run
 
 

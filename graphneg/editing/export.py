@@ -19,15 +19,16 @@ from graphneg import __version__
 from graphneg.amr.penman import format_graph, is_inverted
 from graphneg.editing.variants import positive_of
 from graphneg.hashing import fingerprint
+from graphneg.ids import natural_order
 from graphneg.ingest.rows import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import Progress
 from graphneg.records.files import from_record, to_record, write_lines, write_rows
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
 from graphneg.records.shards import RECORDS, Header, ShardBatch, open_shard, write_batches
-from graphneg.shards import natural_order
 from graphneg.store.connection import Store
 from graphneg.store.contents import content_digest, texts_digest
+from graphneg.store.corpus_data import check_selection, shared_content
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
@@ -38,7 +39,6 @@ from graphneg.store.dialogues import (
     read_responses,
     read_whole_graphs,
 )
-from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 
 BATCH = 500
 """Number of dialogues to read at a time."""
@@ -109,7 +109,7 @@ def export(
     """
     check_output(out, SUFFIXES if form is None else LINES)
     form = form or FORMS[out.suffix]
-    check_selection(stored_snapshot(store), selection)
+    check_selection(store, selection)
     settings = [__version__, selection.conditions(), selection.limit, *facts]
     # Records contain only texts. The digest that identifies the input therefore ignores the graphs, so that
     # parsing them again does not make the export outdated.

@@ -49,15 +49,17 @@ from graphneg.editing.variants import (
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
 from graphneg.errors import InputError
+from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
-from graphneg.shards import Shard, natural_order
+from graphneg.shards import Shard
 from graphneg.store.connection import Store
 from graphneg.store.contents import content_digest
 from graphneg.store.copied_contexts import CopiedContexts, copied_contexts
+from graphneg.store.corpus_data import check_selection, shared_content
 from graphneg.store.dialogues import (
     GraphCache,
     Selection,
@@ -67,7 +69,6 @@ from graphneg.store.dialogues import (
     read_dialogues,
     read_responses,
 )
-from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.store.statements import cypher_text, run
 from graphneg.workers import fewer_collections, prefetch_map
 
@@ -187,7 +188,7 @@ class Negatives(NegativeStream):
             The negatives of each batch, with the number of dialogues that are finished so far.
         """
         selection = self._request.selection
-        check_selection(stored_snapshot(self._store), selection)
+        check_selection(self._store, selection)
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
         self._progress.advance(skip)
         ids = dialogue_ids(self._store, selection, skip, self.resumed.last)
@@ -243,7 +244,7 @@ class Negatives(NegativeStream):
         """Return a digest that is the same for all shards of a run.
 
         Returns:
-            The digest of the snapshot if the store has one, otherwise a digest of the store's content.
+            A digest of the content of the whole corpus.
         """
         return shared_content(self._store, self._request.selection)
 

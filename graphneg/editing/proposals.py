@@ -30,16 +30,15 @@ from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
 from graphneg.parsers.base import LONGEST_TEXT
 from graphneg.store.connection import Store
+from graphneg.store.corpus_data import DONORS, UTTERANCES, corpus_rows, corpus_size, has_whole_corpus
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
     StoredTurn,
-    count_dialogues,
     dialogue_ids,
     read_dialogues,
 )
 from graphneg.store.queries import frame_exists
-from graphneg.store.snapshots import DONORS, UTTERANCES, StoredSnapshot, stored_snapshot
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
@@ -73,8 +72,8 @@ class UtteranceSamples:
     The store has an index of utterances by the digest of their text. The utterances whose digests lie in an
     interval are therefore a random sample, which can be read without reading the corpus. The interval is
     narrower for a larger corpus, so that all samples have about the same size. There are at most ``most``
-    samples for each corpus and split. Each of them is read once and kept in memory. If the store contains a
-    snapshot of a larger corpus (as the store of a shard does), the rows are taken from the snapshot.
+    samples for each corpus and split. Each of them is read once and kept in memory. The samples are those of
+    the whole corpus, even if the store contains only one shard of it.
     """
 
     def __init__(self, store: Store, query: str, part: str, size: int, max_samples: int) -> None:
@@ -142,15 +141,16 @@ class UtteranceSamples:
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
-        """Return the rows of the sample with the number ``drawn``, from the snapshot if there is one."""
+        """Return the rows of the sample with the number ``drawn``."""
         amount = self._amount(share)
         low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
-        if self._snapshot is None:
+        if self._whole:
             between = {"corpus": corpus, "split": split, "low": low, "high": high}
             return self._store.read(cypher_text(self._query), **between)
-        # Read all rows of the snapshot once. The rows of the sample are selected below.
+        # The store of a shard keeps the rows of all samples without an index. Read them once, and select the
+        # rows of the sample here.
         if self._known is None:
-            self._known = self._snapshot.rows(self._store, self._part)
+            self._known = corpus_rows(self._store, self._part, list[Any])
         return [
             row
             for row in self._known
@@ -158,23 +158,18 @@ class UtteranceSamples:
         ]
 
     @cached_property
-    def _snapshot(self) -> StoredSnapshot | None:
-        return stored_snapshot(self._store)
+    def _whole(self) -> bool:
+        """Whether the store has the whole corpus."""
+        return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
         """Return the share of all digests that contains about one sample of a corpus and split."""
-        if self._snapshot is not None:
-            everything = sum(self._snapshot.dialogues.values())
-            own, utterances = self._snapshot.dialogues.get((corpus, split), 0), self._snapshot.utterances
-        else:
-            everything = count_dialogues(self._store, Selection())
-            own = count_dialogues(self._store, Selection((corpus,), (split,)))
-            utterances = self._store.read(cypher_text("read/size"))[0]["utterances"]
+        size = corpus_size(self._store, corpus, split)
         # The digests of all corpora are mixed in the index. If a corpus has a small share of the store, its
         # interval must be wide to contain enough utterances of this corpus.
-        if not everything or not own:
+        if not size.dialogues or not size.selected:
             return 1.0
-        return min(1.0, self._size * everything / max(1, utterances * own))
+        return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))
 
 
 def _digest_at(share: float) -> str:
@@ -254,11 +249,12 @@ class Donors:
             A row for each assignment, with the keys ``corpus``, ``split``, ``taker`` (id of the dialogue that
             may copy), ``dialogue`` (id of the donor's dialogue) and ``amr`` (id of the donor's graph).
         """
-        # The store of a shard does not contain the other dialogues. Its snapshot contains the assignments for
-        # the whole corpus.
-        if (snapshot := stored_snapshot(self._store)) is not None:
-            rows: list[Row] = snapshot.rows(self._store, DONORS)
-            return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
+        rows: list[Row] = corpus_rows(self._store, DONORS, lambda: self._assigned(corpus, split))
+        # A snapshot has the assignments of all corpora and splits.
+        return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
+
+    def _assigned(self, corpus: str, split: str) -> list[Row]:
+        """Compute the assignments of a corpus and split. See `offers`."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:

@@ -37,6 +37,8 @@ MOST_BYTES = 1_000_000
 """Maximum size of a transform file in bytes."""
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
 """The error categories of Gupta et al. 2021. Each transform belongs to one of them."""
+_FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
+"""Values of ``needs`` for data that come from all dialogues of a corpus. The other values name resources."""
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
 _HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
@@ -71,6 +73,11 @@ class Transform:
     query: str
     place: str
     version: str = ""
+
+    @property
+    def uses_corpus(self) -> bool:
+        """Whether the transform uses dialogues other than the edited one, so that a shard is not enough."""
+        return not _FROM_OTHER_DIALOGUES.isdisjoint(self.needs)
 
 
 def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transform]:

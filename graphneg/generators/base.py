@@ -20,11 +20,11 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from graphneg.errors import GeneratorError, InputError
+from graphneg.ids import natural_order
 from graphneg.ingest.rows import utterance_id
 from graphneg.model import Negative
 from graphneg.plugins import Plugins
 from graphneg.progress import Progress
-from graphneg.shards import natural_order
 from graphneg.store.connection import Store
 from graphneg.store.copied_contexts import CopiedContexts
 from graphneg.store.dialogues import (

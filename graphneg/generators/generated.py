@@ -29,17 +29,18 @@ from graphneg.generators.base import (
     context_batches,
 )
 from graphneg.generators.deferred_choice import DRAFTS, pack_draft
+from graphneg.ids import natural_order
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import to_record
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.records.shards import Header, ShardBatch
-from graphneg.shards import Shard, natural_order
+from graphneg.shards import Shard
 from graphneg.store.connection import Store
 from graphneg.store.contents import texts_digest
 from graphneg.store.copied_contexts import copied_contexts
+from graphneg.store.corpus_data import check_selection, shared_content
 from graphneg.store.dialogues import count_dialogues
-from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.workers import prefetch_map
 
 PREFETCHED = 2
@@ -179,7 +180,7 @@ class Generated(NegativeStream):
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
         """Yield the batches after the first ``skip`` dialogues, and the number of dialogues read so far."""
         generator, asked = self._generator, self._generation
-        check_selection(stored_snapshot(self._store), asked.contexts.selection)
+        check_selection(self._store, asked.contexts.selection)
         total = count_dialogues(self._store, asked.contexts.selection)
         self._progress.start(f"negatives, {generator.name}", total, "dialogues")
         self._progress.advance(skip)
@@ -228,7 +229,7 @@ class Generated(NegativeStream):
         }
 
     def shared_content(self) -> str:
-        """Return a digest of the content that all shards use: the snapshot, or the store if it has none."""
+        """Return a digest of the content of the whole corpus, which is the same for all shards."""
         return shared_content(self._store, self._generation.contexts.selection)
 
     def content_digest(self) -> str:

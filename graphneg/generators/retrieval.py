@@ -27,8 +27,8 @@ from graphneg.model import Negative
 from graphneg.nn.embedders import BUNDLED
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
+from graphneg.store.corpus_data import BANK, corpus_rows, has_whole_corpus
 from graphneg.store.dialogues import Selection
-from graphneg.store.snapshots import BANK, stored_snapshot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,16 +86,15 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
             them.
     """
     sample = HashSample[BankEntry](most)
-    if (snapshot := stored_snapshot(store)) is not None:
-        if most > MOST:
-            raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
-        # The store of a shard has only a part of the dialogues, but the bank of the whole corpus.
-        for corpus, draw, *entry in snapshot.rows(store, BANK):
-            if not corpora or corpus in corpora:
-                sample.offer(draw, BankEntry(*entry))
-    else:
+    if has_whole_corpus(store):
         for draw, entry in _replies(store, corpora):
             sample.offer(draw, entry)
+    elif most > MOST:
+        raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
+    else:
+        for corpus, draw, *entry in corpus_rows(store, BANK, list[Any]):
+            if not corpora or corpus in corpora:
+                sample.offer(draw, BankEntry(*entry))
     entries = sample.items()
     if not entries:
         raise GeneratorError(

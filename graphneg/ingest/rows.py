@@ -33,8 +33,8 @@ from graphneg.english.selectional_preferences import noun_cluster
 from graphneg.english.tokens import WORD, detokenize, one_line, word_count
 from graphneg.english.words import CLOSED, content_lemmas, is_foreign, is_past, word_class
 from graphneg.hashing import number
+from graphneg.ids import natural_order
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
-from graphneg.shards import natural_order
 
 Row = dict[str, Any]
 

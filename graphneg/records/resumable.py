@@ -40,6 +40,7 @@ from msgspec import Meta
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.ids import natural_order
 from graphneg.json_input import converted
 from graphneg.model import Negative
 from graphneg.records.files import (
@@ -67,7 +68,7 @@ from graphneg.records.runs import (
     unwritable,
 )
 from graphneg.records.summary import Summary
-from graphneg.shards import Shard, natural_order
+from graphneg.shards import Shard
 
 if TYPE_CHECKING:
     import datasets

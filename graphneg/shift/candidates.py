@@ -20,7 +20,7 @@ from itertools import islice, pairwise
 
 from graphneg.errors import InputError
 from graphneg.hashing import shuffled
-from graphneg.shards import natural_order
+from graphneg.ids import natural_order
 from graphneg.shift.graphs import Likelihoods, ShiftGraph
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids

@@ -19,12 +19,12 @@ from typing import Any, Literal, get_args
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.ids import natural_order
 from graphneg.json_input import json_line
 from graphneg.nn.fine_tuning import TrainingReport, fine_tune
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
-from graphneg.shards import natural_order
 from graphneg.shift.candidates import CandidateOptions, Reply, all_replies, posts, stored_reply
 from graphneg.shift.graphs import ShiftGraph
 from graphneg.shift.keywords import KeywordExtractor, extractor_named

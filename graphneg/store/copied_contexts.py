@@ -28,6 +28,7 @@ from zlib import crc32
 
 from graphneg.english.near_duplicates import BANDS, Signature, are_near, word_hashes
 from graphneg.store.connection import Store
+from graphneg.store.corpus_data import COPIES, corpus_rows
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
@@ -36,7 +37,6 @@ from graphneg.store.dialogues import (
     read_dialogues,
     read_responses,
 )
-from graphneg.store.snapshots import COPIES, stored_snapshot
 
 if TYPE_CHECKING:
     from numpy import bool_
@@ -89,21 +89,19 @@ def copied_contexts(store: Store) -> CopiedContexts:
     """Find the contexts of a store that occur in several dialogues, exactly or nearly.
 
     Args:
-        store: The store. If it has a snapshot, the result for the whole corpus is read from the snapshot.
+        store: The store.
 
     Returns:
         The contexts that have copies, with the correct replies.
     """
-    if (snapshot := stored_snapshot(store)) is not None:
-        rows = snapshot.rows(store, COPIES)
-        return CopiedContexts(
-            {
-                (id, turn): replies
-                for texts, places in rows
-                for replies in [tuple(texts)]
-                for id, turn in places
-            }
-        )
+    rows = corpus_rows(store, COPIES, lambda: _copies_in(store).rows())
+    return CopiedContexts(
+        {(id, turn): replies for texts, places in rows for replies in [tuple(texts)] for id, turn in places}
+    )
+
+
+def _copies_in(store: Store) -> CopiedContexts:
+    """Find the contexts that occur in several dialogues of a store with the whole corpus."""
     # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
     for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):

@@ -17,7 +17,7 @@ from graphneg.editing.generation import Negatives
 from graphneg.editing.transforms import load_transforms
 from graphneg.english.tokens import sentences
 from graphneg.errors import InputError, TransformError
-from graphneg.ingest.rows import natural_order
+from graphneg.ids import natural_order
 from graphneg.model import Decoded, EditedUtterance, Negative
 from graphneg.progress import Progress
 from graphneg.records.files import negative_to_json, read_jsonl

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from graphneg.amr.penman import parse_graph
 from graphneg.english.lexicon import english
 from graphneg.errors import StoreError
+from graphneg.ids import natural_order
 from graphneg.ingest import batches, writing
 from graphneg.ingest.lexicon import entry_rows
 from graphneg.ingest.loader import LoadReport
@@ -20,7 +21,6 @@ from graphneg.ingest.rows import (
     attributes_row,
     frame_row,
     mention_rows,
-    natural_order,
     opposite_row,
     person_of,
     sentence,

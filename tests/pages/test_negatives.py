@@ -16,13 +16,13 @@ from playwright.sync_api import Page, expect
 from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
+from graphneg.ids import natural_order
 from graphneg.model import Negative
 from graphneg.pages.drawing import HEIGHT, Drawing, align_nodes, draw_edited
 from graphneg.pages.index import BATCH, STEPS, Filter, NegativesIndex, open_index
 from graphneg.records import write_jsonl, write_parquet
 from graphneg.records.files import read_negatives
 from graphneg.scorers.choosing import SelectedNegatives, SelectionCriteria
-from graphneg.shards import natural_order
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from graphneg.errors import InputError
 from graphneg.generators.deferred_choice import SentenceChooser, choose_from_draft, choosing, pack_draft
+from graphneg.ids import natural_order
 from graphneg.merging import merge
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.records.shards import Header, ShardBatch, open_shard, read_shards, write_batches
-from graphneg.shards import Shard, natural_order
+from graphneg.shards import Shard
 from tests.interrupting import interrupt
 from tests.negative_samples import EXAMPLE
 

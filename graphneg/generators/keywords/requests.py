@@ -31,8 +31,8 @@ from graphneg.nn.fine_tuning import Example, TrainingReport
 from graphneg.nn.language_models import CausalLM, LanguageModel
 from graphneg.shift.keywords import Keyword, KeywordExtractor
 from graphneg.store.connection import Store
+from graphneg.store.corpus_data import has_whole_corpus
 from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.store.snapshots import stored_snapshot
 
 BEST = 8
 """Number of the most salient keywords of a context, from which keywords are drawn."""
@@ -206,7 +206,7 @@ class Histories:
     @cached_property
     def _ids(self) -> list[str]:
         """The ids of all dialogues."""
-        if stored_snapshot(self._store) is not None:
+        if not has_whole_corpus(self._store):
             raise GeneratorError(
                 "this generator takes examples from all other dialogues, but this store has those of one "
                 "shard: use one store for all shards"

@@ -55,7 +55,7 @@ from graphneg.generators.retrieval import embedder_of
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
-from graphneg.store.snapshots import ANSWERED, SENTENCES, stored_snapshot
+from graphneg.store.corpus_data import ANSWERED, SENTENCES, corpus_rows, require_part
 from graphneg.store.statements import cypher_text
 from graphneg.workers import prefetch_map
 
@@ -236,9 +236,7 @@ class OverlapGenerator(Generator):
             given: Negatives that an interrupted run has written.
             progress: Progress display for adding dialogues.
         """
-        if (snapshot := stored_snapshot(self._store)) is not None:
-            # In the store of a shard, the pool of the whole corpus comes from the snapshot.
-            snapshot.require(SENTENCES)
+        require_part(self._store, SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.options, progress)
         # New sentences change the frequencies of terms, so the pool must be read again.
@@ -460,8 +458,7 @@ class Similarity:
             store: Store that contains correct responses.
             most: Upper limit for the cosine of a sentence and its context; None for no limit.
         """
-        snapshot = stored_snapshot(store)
-        known = answered(store) if snapshot is None else snapshot.rows(store, ANSWERED)
+        known = corpus_rows(store, ANSWERED, lambda: answered(store))
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder

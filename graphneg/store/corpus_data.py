@@ -1,29 +1,29 @@
-"""Read the snapshot in the store of a shard.
+"""Read data about a whole corpus, whether the store has all of it or only one shard.
 
-To make negatives in parallel, a corpus can be divided into shards, each in its own store. But some negatives
-need data from the whole corpus, for example utterances of other dialogues that are inserted into a response.
-A snapshot contains these data, so that a shard gives the same negatives as a store with the whole corpus.
-`graphneg.snapshots` makes and loads snapshots. `stored_snapshot` returns the snapshot in a store, or None if
-the store has none.
+Some negatives need more than the dialogue that they are made from, for example utterances of other dialogues
+that are inserted into a response. On one machine, these data are computed from the store. If a corpus is
+divided into shards, the store of a shard has only some of the dialogues, and a snapshot: a copy of the data
+that were computed from the whole corpus (see `graphneg.snapshots`). Code that needs such data calls
+`corpus_rows` and does not have to know which of the two it is.
 
 Example:
-    Read the shifts of the whole corpus in the store of a shard::
+    Count the shifts of the whole corpus::
 
-        snapshot = stored_snapshot(store)
-        rows = snapshot.rows(store, SHIFTS)
+        rows = corpus_rows(store, SHIFTS, lambda: store.read(cypher_text("shift/edges")))
+        shifts = sum(row["count"] for row in rows)
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphneg.errors import InputError
 from graphneg.store.connection import Store
 from graphneg.store.contents import shared_digest
-from graphneg.store.dialogues import Selection
+from graphneg.store.dialogues import Selection, count_dialogues
 from graphneg.store.statements import cypher_text
 
 DONORS, UTTERANCES, SHIFTS, SENTENCES, BANK = "donors", "utterances", "shifts", "sentences", "bank"
@@ -102,6 +102,82 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 
 
+def corpus_rows(store: Store, part: str, compute: Callable[[], list[Any]]) -> list[Any]:
+    """Return rows about the whole corpus: from the store's snapshot if it has one, otherwise computed.
+
+    Raises `InputError` if the store has a snapshot without this part.
+
+    Args:
+        store: An open store.
+        part: Name of the part of a snapshot that contains the rows; a name in `PARTS`, or `ANSWERED` or
+            `COPIES`.
+        compute: Function that computes the rows from a store with the whole corpus.
+
+    Returns:
+        The rows. The snapshot has them in the order in which ``compute`` returned them.
+    """
+    snapshot = stored_snapshot(store)
+    return compute() if snapshot is None else snapshot.rows(store, part)
+
+
+class CorpusSize(NamedTuple):
+    """The size of a whole corpus.
+
+    Attributes:
+        dialogues: Number of dialogues of all corpora and splits.
+        selected: Number of dialogues of the corpus and split that were asked for.
+        utterances: Number of utterances of all corpora and splits.
+    """
+
+    dialogues: int
+    selected: int
+    utterances: int
+
+
+def corpus_size(store: Store, corpus: str, split: str) -> CorpusSize:
+    """Return the numbers of dialogues and utterances, including those of other shards.
+
+    Args:
+        store: An open store.
+        corpus: Name of a corpus.
+        split: Name of a split.
+
+    Returns:
+        The numbers, from the snapshot if the store has one.
+    """
+    if (snapshot := stored_snapshot(store)) is not None:
+        by_split = snapshot.dialogues
+        return CorpusSize(sum(by_split.values()), by_split.get((corpus, split), 0), snapshot.utterances)
+    return CorpusSize(
+        count_dialogues(store, Selection()),
+        count_dialogues(store, Selection((corpus,), (split,))),
+        store.read(cypher_text("read/size"))[0]["utterances"],
+    )
+
+
+def has_whole_corpus(store: Store) -> bool:
+    """Return whether the store has all dialogues of its corpora, and not only those of a shard.
+
+    Args:
+        store: An open store.
+
+    Returns:
+        False if the store has a snapshot, which only the store of a shard has.
+    """
+    return stored_snapshot(store) is None
+
+
+def require_part(store: Store, part: str) -> None:
+    """Raise `InputError` if the store has a snapshot that lacks a part, so that a run fails at its start.
+
+    Args:
+        store: An open store.
+        part: A name in `PARTS`.
+    """
+    if (snapshot := stored_snapshot(store)) is not None:
+        snapshot.require(part)
+
+
 def shared_content(store: Store, selection: Selection) -> str:
     """Return a digest that is the same for all shards of a selection.
 
@@ -117,23 +193,23 @@ def shared_content(store: Store, selection: Selection) -> str:
     snapshot = stored_snapshot(store)
     if snapshot is None:
         return shared_digest(store, selection)
-    check_selection(snapshot, selection)
+    check_selection(store, selection)
     # Use the digest of the snapshot, which is the same in the stores of all shards.
     return f"snapshot {snapshot.digest}"
 
 
-def check_selection(snapshot: StoredSnapshot | None, selection: Selection) -> None:
-    """Raise `InputError` for a selection that a store with a snapshot cannot resolve.
+def check_selection(store: Store, selection: Selection) -> None:
+    """Raise `InputError` for a selection that the store of a shard cannot resolve.
 
-    A store with a snapshot contains one shard of a corpus. It does not record which shard this is, so the
-    selection must specify the shard. It does not know which dialogues of the corpus are the first ones, so
-    the selection must not have a limit.
+    Such a store does not record which shard it has, so the selection must specify the shard. It does not know
+    which dialogues of the corpus are the first ones, so the selection must not have a limit. A store without
+    a snapshot has the whole corpus and accepts every selection.
 
     Args:
-        snapshot: The snapshot in the store; None if there is none, so that every selection is accepted.
+        store: An open store.
         selection: The selected dialogues.
     """
-    if snapshot is None:
+    if has_whole_corpus(store):
         return
     if selection.shard is None:
         reason = "this store has a shard, and a snapshot of the rest: say which shard, with --shard I/N"
