@@ -197,7 +197,7 @@ class Snapshot:
                 head = converted(facts, _Head, str(path))
             except (InputError, EOFError, OSError, zlib.error) as error:
                 raise InputError(
-                    f"{path}: not a snapshot; write one with graphneg snapshot -o FILE"
+                    f"{path}: not a snapshot; write one with graphneg shards snapshot -o FILE"
                 ) from error
         # Another version may compute different rows.
         if head.version != __version__:

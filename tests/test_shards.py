@@ -212,7 +212,7 @@ def test_what_is_selected_keeps_the_order_of_the_file(
     assert run(*asked, "-o", one).status == 0
     for index in "123":
         assert run(*asked, "-o", out, "--shard", f"{index}/3").status == 0
-    assert run("merge", *sorted(tmp_path.glob("out.jsonl.*-of-3")), "-o", out).status == 0
+    assert run("shards", "merge", *sorted(tmp_path.glob("out.jsonl.*-of-3")), "-o", out).status == 0
     assert out.read_bytes() == one.read_bytes()
     with pytest.raises(InputError, match="quotas depend on all records kept"):
         SelectedNegatives(given, SelectionCriteria(quotas={"polarity_flip": 0.5}), shard="1/3")
@@ -326,7 +326,7 @@ def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_
         (("negatives", "-o", "-", "--shard", "1/4"), "a shard needs a file"),
         (("export", "out.amr", "--shard", "0/4"), "choose one of"),
         (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard"),
-        (("merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),
+        (("shards", "merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),
     ],
 )
 def test_wrong_input_is_told_in_a_line(

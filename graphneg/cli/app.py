@@ -18,20 +18,18 @@ from typing import Any
 import typer
 
 from graphneg import __version__
-from graphneg.cli import contradictions, evaluate, shift, train
+from graphneg.cli import contradictions, evaluate, rank, shards, shift, train
 from graphneg.cli.annotate import annotate
 from graphneg.cli.commands import group, option, with_expanded_options, without_none
-from graphneg.cli.compare import compare
 from graphneg.cli.cypher import cypher, transforms
 from graphneg.cli.doctor import doctor
 from graphneg.cli.negatives import generate, negatives
 from graphneg.cli.options import StoreOptions
 from graphneg.cli.parse import parse
-from graphneg.cli.rank import bank, rank, select
+from graphneg.cli.rank import select
 from graphneg.cli.run import run
 from graphneg.cli.serve import serve
-from graphneg.cli.shards import merge, snapshot
-from graphneg.cli.store import check, export, info, load, upgrade
+from graphneg.cli.store import export, info, load, upgrade
 from graphneg.cli.terminal import print_error
 from graphneg.errors import GraphnegError
 from graphneg.imports import own_process
@@ -55,8 +53,8 @@ app = group(
     "graphneg",
     "Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries, and decode them to text.",
     (
-        *(load, upgrade, parse, negatives, generate, select, snapshot, merge, run, transforms),
-        *(bank, rank, cypher, export, info, check, compare, annotate, serve, doctor),
+        *(load, upgrade, parse, negatives, generate, select, run, transforms),
+        *(cypher, export, info, annotate, serve, doctor),
     ),
     "graphneg load everyday",
     "graphneg negatives -o negatives.jsonl --show 5",
@@ -65,7 +63,7 @@ app = group(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for commands in (shift.app, train.app, contradictions.app, evaluate.app):
+for commands in (shift.app, train.app, rank.app, evaluate.app, contradictions.app, shards.app):
     app.add_typer(commands)
 
 

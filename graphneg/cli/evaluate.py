@@ -1,7 +1,8 @@
 """Define the commands ``evaluate``, which evaluate graphs, texts, negatives, rankers, scorers and detectors.
 
-``smatch`` compares graphs with gold graphs, ``decoder`` compares texts with reference texts, ``negatives``
-measures negatives, ``ranker`` tests a ranker on correct and wrong responses, ``correlation`` compares scores
+``graphs`` finds malformed graphs. ``sources`` compares rankers that were trained on several sources of
+negatives. ``smatch`` compares graphs with gold graphs, ``decoder`` compares texts with reference texts,
+``negatives`` measures negatives, ``ranker`` tests a ranker on correct and wrong responses, ``correlation`` compares scores
 with human ratings, and ``contradiction`` tests a detector of contradictions.
 
 Example::
@@ -20,7 +21,9 @@ from typer import BadParameter
 
 from graphneg.cli import options
 from graphneg.cli.commands import argument, group, named_values, option, panel, training_command
+from graphneg.cli.evaluate_graphs import graphs
 from graphneg.cli.evaluate_negatives import negatives
+from graphneg.cli.evaluate_sources import sources
 from graphneg.cli.options import (
     AnyDevice,
     BackParser,
@@ -448,5 +451,5 @@ def contradiction(
 app = group(
     "evaluate",
     "Evaluate parsers and decoders on gold data, rankers on negatives, and scorers on human ratings.",
-    (smatch, decoder, ranker, negatives, correlation, contradiction),
+    (graphs, smatch, decoder, ranker, negatives, sources, correlation, contradiction),
 )

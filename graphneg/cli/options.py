@@ -54,7 +54,7 @@ OverwriteModel = Annotated[
 ShardOption = Annotated[
     str | None,
     shared(
-        "Process only this shard of the dialogues: 3/16 is the third of 16. graphneg merge "
+        "Process only this shard of the dialogues: 3/16 is the third of 16. graphneg shards merge "
         "joins the files of all shards.",
         "I/N",
         rich_help_panel="Which dialogues",

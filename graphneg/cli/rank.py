@@ -1,14 +1,15 @@
-"""Define the commands ``rank``, ``bank`` and ``select``, which find responses and filter records.
+"""Define the commands ``rank`` and ``select``, which find responses and filter records.
 
-``bank`` encodes a collection of responses with a poly-encoder. ``rank`` retrieves the responses in such a
-bank that fit a context best. ``select`` filters a file of negatives by scores that need no model, by the
-score of a ranker (the judge), or by the perplexities of language models.
+``rank index`` encodes a collection of responses with a poly-encoder, and calls the result a bank.
+``rank search`` retrieves the responses in such a bank that fit a context best. ``select`` filters a file of
+negatives by scores that need no model, by the score of a ranker (the judge), or by the perplexities of
+language models.
 
 Example::
 
-    graphneg bank --model ranker -o bank --corpus everyday
-    graphneg rank --model ranker --bank bank --context context.txt -k 5    # five responses with their scores
-    graphneg select negatives.jsonl -o best.jsonl --per-context 2          # the best two of each context
+    graphneg rank index --model ranker -o bank --corpus everyday
+    graphneg rank search --model ranker --bank bank --context context.txt -k 5   # five responses, with scores
+    graphneg select negatives.jsonl -o best.jsonl --per-context 2         # the best two of each context
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rich.text import Text
 from typer import BadParameter
 
 from graphneg.cli import terminal
-from graphneg.cli.commands import argument, command, option, panel, training_command
+from graphneg.cli.commands import argument, command, group, option, panel, training_command
 from graphneg.cli.options import (
     Device,
     DialogueOptions,
@@ -56,11 +57,11 @@ _of_choice = panel("The best of several")
 
 
 @training_command(
-    "graphneg rank --model ranker --bank bank --context context.txt -k 5",
-    "printf 'Hi!\\nHello. Shall we swim?\\n' | graphneg rank --model ranker --bank bank --context -",
-    "graphneg rank --model ranker --context contexts.txt --candidates responses.txt --json",
+    "graphneg rank search --model ranker --bank bank --context context.txt -k 5",
+    "printf 'Hi!\\nHello. Shall we swim?\\n' | graphneg rank search --model ranker --bank bank --context -",
+    "graphneg rank search --model ranker --context contexts.txt --candidates responses.txt --json",
 )
-def rank(
+def search(
     model: str = option(
         ..., "A trained ranker; with --bank, the poly-encoder that made the bank.", "PATH_OR_ID"
     ),
@@ -130,11 +131,11 @@ def rank(
 
 
 @training_command(
-    "graphneg bank --model ranker -o bank --corpus everyday --split train",
-    "graphneg bank responses.txt negatives.jsonl --model ranker -o bank --index hnsw",
-    "graphneg rank --model ranker --bank bank --context context.txt",
+    "graphneg rank index --model ranker -o bank --corpus everyday --split train",
+    "graphneg rank index responses.txt negatives.jsonl --model ranker -o bank --index hnsw",
+    "graphneg rank search --model ranker --bank bank --context context.txt",
 )
-def bank(
+def index(
     *,
     model: str = option(..., "A trained poly-encoder.", "PATH_OR_ID"),
     out: Path = option(..., "Folder to write the bank to.", "FOLDER", "--out", "-o"),
@@ -144,8 +145,11 @@ def bank(
         "per line, or records (.jsonl, .parquet), of which only the right responses are used.",
         "FILE...",
     ),
-    index: Literal["flat", "ivf", "hnsw"] = option(
-        "flat", "Type of the search index: flat is exact; ivf and hnsw are faster for millions of responses."
+    kind: Literal["flat", "ivf", "hnsw"] = option(
+        "flat",
+        "Type of the search index: flat is exact; ivf and hnsw are faster for millions of responses.",
+        None,
+        "--index",
     ),
     overwrite: Overwrite = False,
     batch: int = option(64, "Number of responses to encode at a time.", min=1),
@@ -154,7 +158,7 @@ def bank(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Encode responses with a poly-encoder, to be searched by graphneg rank.
+    """Encode responses with a poly-encoder, to be searched by graphneg rank search.
 
     Without files, the responses come from a store: all turns that follow another turn, and the right
     responses. Duplicates are removed. If a run is interrupted, run the same command again: the bank will have
@@ -177,8 +181,11 @@ def bank(
             responses = read_responses(files or ())
         else:
             responses = stored_replies(graph.store, chosen.selection, (1,), bars)
-        made = build_bank(ranker, responses, out, index=index, overwrite=overwrite, progress=bars)
+        made = build_bank(ranker, responses, out, index=kind, overwrite=overwrite, progress=bars)
     print_message(f"{out}: {counted(len(made), 'response')}")
+
+
+app = group("rank", "Find the responses that fit a context best.", (search, index))
 
 
 @command(

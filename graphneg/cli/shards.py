@@ -1,30 +1,30 @@
-"""Define the commands ``snapshot`` and ``merge``, which are needed to make negatives on several machines.
+"""Define the commands ``shards``, which are needed to make negatives on several machines.
 
 The dialogues can be divided into shards. Each machine stores one shard and runs the same command with
-``--shard I/N``. Some recipes need data from all dialogues. Before the runs, ``snapshot`` writes these data to
-a file, which each machine loads. After the runs, ``merge`` joins the files of all shards into the file that a
-single run would have written.
+``--shard I/N``. Some recipes need data from all dialogues. Before the runs, ``shards snapshot`` writes these
+data to a file, which each machine loads. After the runs, ``shards merge`` joins the files of all shards into
+the file that a single run would have written.
 
 Example::
 
-    graphneg snapshot -o everything.snapshot                           # on the machine with all dialogues
+    graphneg shards snapshot -o everything.snapshot                    # on the machine with all dialogues
     graphneg load snapshot everything.snapshot                         # on each of 16 machines
     graphneg negatives -o negatives.jsonl --shard 3/16                 # on the third of them
-    graphneg merge negatives.jsonl.*-of-16 -o negatives.jsonl
+    graphneg shards merge negatives.jsonl.*-of-16 -o negatives.jsonl
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from graphneg.cli.commands import argument, command, option, training_command
+from graphneg.cli.commands import argument, command, group, option, training_command
 from graphneg.cli.options import OutFile, Overwrite, StoreOptions
 from graphneg.cli.terminal import counted, print_message, progress_bars, say_complete
 
 
 @training_command(
-    "graphneg merge negatives.jsonl.*-of-16 -o negatives.jsonl",
-    "graphneg merge positives.parquet.*-of-4 -o positives.parquet",
+    "graphneg shards merge negatives.jsonl.*-of-16 -o negatives.jsonl",
+    "graphneg shards merge positives.parquet.*-of-4 -o positives.parquet",
 )
 def merge(
     *,
@@ -50,8 +50,8 @@ def merge(
 
 
 @command(
-    "graphneg snapshot -o everything.snapshot",
-    "graphneg snapshot -o words.snapshot --part donors --part shifts",
+    "graphneg shards snapshot -o everything.snapshot",
+    "graphneg shards snapshot -o words.snapshot --part donors --part shifts",
 )
 def snapshot(
     *,
@@ -84,3 +84,10 @@ def snapshot(
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
     print_message(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")
+
+
+app = group(
+    "shards",
+    "Several machines: join the files that they wrote, and prepare data that all of them need.",
+    (merge, snapshot),
+)

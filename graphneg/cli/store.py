@@ -1,8 +1,8 @@
-"""Define the commands ``load``, ``info``, ``upgrade``, ``check`` and ``export`` for the data in a store.
+"""Define the commands ``load``, ``info``, ``upgrade`` and ``export`` for the data in a store.
 
 ``load`` reads a corpus (or a resource such as ConceptNet) with one of the loaders, ``info`` prints what the
-store contains, ``upgrade`` converts an older store to the current schema, ``check`` finds malformed PENMAN
-graphs, and ``export`` writes dialogues or graphs to a file.
+store contains, ``upgrade`` converts an older store to the current schema, and ``export``
+writes dialogues or graphs to a file.
 
 Example::
 
@@ -29,14 +29,11 @@ from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import (
     advise_on_interrupt,
     counted,
-    print_error,
     print_message,
     print_note,
     progress_bars,
     say_complete,
-    visible,
 )
-from graphneg.errors import InputError
 from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
@@ -183,11 +180,11 @@ def load(
 
 
 def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
-    """Load a snapshot file, which ``graphneg snapshot`` has written, into the store."""
+    """Load a snapshot file, which ``graphneg shards snapshot`` has written, into the store."""
     from graphneg.snapshots import Snapshot
 
     if len(paths) != 1:
-        raise BadParameter("name one file that graphneg snapshot wrote", param_hint="PATH")
+        raise BadParameter("name one file that graphneg shards snapshot wrote", param_hint="PATH")
     snapshot = Snapshot.read(paths[0])
     with where.opened() as graph, progress_bars("the same command again loads the rest") as bars:
         snapshot.load(graph.store, bars)
@@ -265,49 +262,6 @@ def upgrade(*, where: StoreOptions) -> None:
     print_message(
         "the store is current: nothing to do" if count is None else f"upgraded {counted(count, 'graph')}"
     )
-
-
-@command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
-def check(
-    *,
-    files: list[Path] = argument(..., "PENMAN files to check.", "FILE..."),
-    frames: bool = option(False, "Also check that each frame is among the frames loaded in the store."),
-    where: StoreOptions,
-) -> None:
-    """Check PENMAN files for malformed graphs.
-
-    Prints one line for each defect, FILE:LINE: ID: CODE: MESSAGE, and exits with status 1 if there are any.
-    The store is opened for --frames only. \N{FORM FEED}
-
-    Raises:
-        InputError: The store has no frames to check against.
-        Exit: There are defects or unreadable files.
-    """
-    from graphneg.amr.wellformed import check_file
-
-    with advise_on_interrupt("nothing was changed"):
-        inventory: frozenset[str] | None = None
-        if frames:
-            with where.opened() as graph:
-                inventory = frozenset(row["id"] for row in graph.cypher("MATCH (f:Frame) RETURN f.id AS id"))
-            if not inventory:
-                raise InputError(
-                    "no frames are in the store: load some first, with graphneg load propbank PATH"
-                )
-        defects = unreadable = 0
-        for file in files:
-            try:
-                for defect in check_file(file, inventory):
-                    at = f"{defect.file}:{defect.line}: {defect.id}"
-                    typer.echo(visible(f"{at}: {defect.code}: {defect.message}"))
-                    defects += 1
-            except InputError as error:
-                # Report the error and continue with the other files.
-                print_error(str(error))
-                unreadable += 1
-    print_message(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
-    if defects or unreadable:
-        raise typer.Exit(1)
 
 
 @command(

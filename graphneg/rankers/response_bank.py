@@ -130,7 +130,9 @@ class ResponseBank:
         except FileNotFoundError as error:
             if (path / _BUILDING).is_file():
                 raise InputError(f"{path}: this bank is unfinished; build it again to continue") from error
-            raise InputError(f"{path}: not a bank of responses; build one with graphneg bank") from error
+            raise InputError(
+                f"{path}: not a bank of responses; build one with graphneg rank index"
+            ) from error
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"{path / _MANIFEST}: not a file of a bank; build the bank again") from error
         # The vectors of a context and a response can be compared only if the same model made them.

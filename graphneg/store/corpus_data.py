@@ -80,7 +80,8 @@ class StoredSnapshot:
         """
         if part not in self.parts:
             raise InputError(
-                f"the snapshot in this store has no {part}: make one with graphneg snapshot --part {part}"
+                f"the snapshot in this store has no {part}: make one with "
+                f"graphneg shards snapshot --part {part}"
             )
 
 

@@ -72,7 +72,7 @@ class TestHelp:
         subprocess.run([sys.executable, "-c", code, str(everyday)], check=True, capture_output=True)
 
     @pytest.mark.parametrize(
-        "command", ["load", "negatives", "transforms", "cypher", "export", "info", "check"]
+        "command", ["load", "negatives", "transforms", "cypher", "export", "info", "evaluate"]
     )
     def test_every_command_has_help_with_examples(self, run: Run, command: str) -> None:
         ended = run(command, "--help")
@@ -323,7 +323,7 @@ class TestOtherCommands:
         exported = run("export", tmp_path / "graphs.amr", "--corpus", "everyday", *place)
         assert exported.status == 0
         assert "graphs" in exported.err
-        checked = run("check", "--frames", tmp_path / "graphs.amr", *place)
+        checked = run("evaluate", "graphs", "--frames", tmp_path / "graphs.amr", *place)
         assert (checked.status, checked.out) == (0, "")
 
     def test_export_refuses_an_unknown_suffix(self, run: Run, everyday: Path) -> None:
@@ -332,13 +332,13 @@ class TestOtherCommands:
     def test_defects_are_told_with_file_line_id_and_code(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "bad.amr"
         path.write_text(ILL_FORMED)
-        ended = run("check", path)
+        ended = run("evaluate", "graphs", path)
         assert ended.status == 1
         assert ended.out.startswith(f"{path}:2: twice: double-polarity: ")
 
     def test_a_check_goes_on_after_a_file_that_is_missing(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "bad.amr").write_text(ILL_FORMED)
-        ended = run("check", tmp_path / "none.amr", tmp_path / "bad.amr")
+        ended = run("evaluate", "graphs", tmp_path / "none.amr", tmp_path / "bad.amr")
         assert ended.status == 1
         assert "none.amr" in ended.err
         assert "double-polarity" in ended.out

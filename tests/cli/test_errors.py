@@ -128,8 +128,11 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
         (["generate", "bm25", "-o", "a.jsonl", "--option", "by"], "write NAME=VALUE"),
         (["shift", "substitutes", "--post", "Hi!", "--utterance", "a#1"], "give one of --post, --utterance"),
         (["shift", "substitutes", "--post", "Hi!", "--predictor", "none"], "no predictor named 'none'"),
-        (["rank", "--model", "m", "--context", "-"], "give either --bank or --candidates"),
-        (["bank", "a.txt", "--model", "m", "-o", "b", "--limit", "3"], "apply to a store, not to files"),
+        (["rank", "search", "--model", "m", "--context", "-"], "give either --bank or --candidates"),
+        (
+            ["rank", "index", "a.txt", "--model", "m", "-o", "b", "--limit", "3"],
+            "apply to a store, not to files",
+        ),
         (["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--kind", "none"], "none: choose one of"),
         (
             ["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--codes", "4"],
@@ -143,7 +146,8 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
         (["evaluate", "contradiction", "a.jsonl"], "give one of --model, --scores and --encoder"),
         (
             [
-                "compare",
+                "evaluate",
+                "sources",
                 "a.json",
                 "--model",
                 "m",

@@ -129,7 +129,7 @@ class TestPaths:
         "command",
         [
             *(["info", "--store"], ["load", "everyday", "--store"], ["load", "dialogues"]),
-            *(["check"], ["evaluate", "negatives"], ["annotate", "--read"]),
+            *(["evaluate", "graphs"], ["evaluate", "negatives"], ["annotate", "--read"]),
         ],
         ids="-".join,
     )

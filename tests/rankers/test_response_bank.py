@@ -184,9 +184,9 @@ class TestCommands:
     def test_a_bank_is_made_and_ranked_from(self, run: Run, saved: Path, tmp_path: Path) -> None:
         (tmp_path / "responses.txt").write_text("\n".join(RESPONSES))
         (tmp_path / "contexts.txt").write_text("shall we swim\nnow\n\nwhere is the cat\n")
-        made = run("bank", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
+        made = run("rank", "index", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
         assert (made.status, made.err) == (0, f"{tmp_path / 'bank'}: 121 responses\n")
-        asked = ["rank", "--model", saved, "--context", tmp_path / "contexts.txt", "-k", "3"]
+        asked = ["rank", "search", "--model", saved, "--context", tmp_path / "contexts.txt", "-k", "3"]
         ended = run(*asked, "--bank", tmp_path / "bank", "--retrieved", "121", "--json")
         assert ended.status == 0
         of_bank = [json.loads(line) for line in ended.out.splitlines()]
@@ -198,7 +198,7 @@ class TestCommands:
             assert scores == pytest.approx([response["score"] for response in other["responses"]], abs=1e-5)
         table = run(*asked, "--bank", tmp_path / "bank").out
         assert "where is the cat" in table
-        refused = run("bank", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
+        refused = run("rank", "index", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
         assert refused.status == 2
         assert "there is a bank in it already" in refused.err
 
@@ -208,11 +208,13 @@ class TestCommands:
         model = encoder_folder(tmp_path / "cross", labels=1)
         (tmp_path / "candidates.txt").write_text("at six\nfish now\n")
         monkeypatch.setattr("sys.stdin", StringIO("shall we swim\n"))
-        ended = run("rank", "--model", model, "--context", "-", "--candidates", tmp_path / "candidates.txt")
+        ended = run(
+            "rank", "search", "--model", model, "--context", "-", "--candidates", tmp_path / "candidates.txt"
+        )
         assert ended.status == 0
         assert "at six" in ended.out and "fish now" in ended.out
         (tmp_path / "context.txt").write_text("now\n")
-        asked = ["rank", "--model", model, "--context", tmp_path / "context.txt"]
+        asked = ["rank", "search", "--model", model, "--context", tmp_path / "context.txt"]
         assert "no poly-encoder" in run(*asked, "--bank", tmp_path).err
         assert run(*asked).status == 2
 
@@ -225,7 +227,7 @@ class TestCommands:
         path = tmp_path / "context.txt"
         if content is not None:
             path.write_text(content)
-        ended = run("rank", "--model", saved, "--context", path, "--candidates", path)
+        ended = run("rank", "search", "--model", saved, "--context", path, "--candidates", path)
         assert ended.status == 2
         assert complaint in ended.err and ended.err.count("\n") == 1
 

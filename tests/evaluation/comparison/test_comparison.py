@@ -329,7 +329,15 @@ class TestComparing:
 
 class TestCommand:
     def test_prints_a_table_and_goes_on(self, folder: Path, run: CommandLine, tmp_path: Path) -> None:
-        words = ["compare", folder / "all.json", "--model", folder / "encoder", "-o", tmp_path / "out"]
+        words = [
+            "evaluate",
+            "sources",
+            folder / "all.json",
+            "--model",
+            folder / "encoder",
+            "-o",
+            tmp_path / "out",
+        ]
         words += ["--epochs", 1, "--source", "random", "--source", "human"]
         first = run(*words)
         assert first.status == 0, first.err
@@ -353,7 +361,14 @@ class TestCommand:
         self, folder: Path, run: CommandLine, tmp_path: Path, words: list[Any], complaint: str
     ) -> None:
         ended = run(
-            "compare", folder / "all.json", "--model", folder / "encoder", "-o", tmp_path / "o", *words
+            "evaluate",
+            "sources",
+            folder / "all.json",
+            "--model",
+            folder / "encoder",
+            "-o",
+            tmp_path / "o",
+            *words,
         )
         assert ended.status == 2
         assert complaint in " ".join(ended.err.split())

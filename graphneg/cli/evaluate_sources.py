@@ -1,4 +1,4 @@
-"""Define the command ``compare``, which finds out which wrong responses are best for training a ranker.
+"""Define the command ``evaluate sources``, which compares sources of wrong responses for training a ranker.
 
 For each source of wrong responses and each seed, a ranker is trained with the same settings and the same
 number of pairs. All rankers are tested on contexts that none of them has seen. The resulting table has a row
@@ -6,7 +6,7 @@ for each source.
 
 Example::
 
-    graphneg compare train.json --test test.json --source random --source human --model path/to/encoder -o out
+    graphneg evaluate sources train.json --source random --source human --model path/to/encoder -o out
     # Two rows, random and human; columns for R@1, balanced accuracy and AUC, with 95% intervals.
 """
 
@@ -44,12 +44,12 @@ _of_negatives = panel("Negatives that are made")
 
 
 @training_command(
-    "graphneg compare dev.json --source random --source human --source overlap --seeds 3 "
+    "graphneg evaluate sources dev.json --source random --source human --source overlap --seeds 3 "
     "--model path/to/encoder -o compared",
-    "graphneg compare train.json --test test.json --source random --source human "
+    "graphneg evaluate sources train.json --test test.json --source random --source human "
     "--source mine=negatives.jsonl --model path/to/encoder -o compared",
 )
-def compare(
+def sources(
     *,
     train: Path = argument(
         ..., "Contexts to train on, as JSON lines in the format of DailyDialog++.", "TRAIN"
