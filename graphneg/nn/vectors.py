@@ -36,8 +36,8 @@ class StaticVectors:
     The vector of a text is the mean of the vectors of its words, scaled to length 1. Three formats of word
     vectors can be read:
 
-    - the text format of GloVe and fastText, which may be compressed as .gz: a word and its numbers on each line
-      (a first line with only two numbers is skipped)
+    - the text format of GloVe and fastText, also compressed as .gz: a word and its numbers on each line (a
+      first line with only two numbers is skipped)
     - a .npz file with the arrays ``words`` and ``vectors``
     - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose first column contains the words
 
