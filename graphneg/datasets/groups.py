@@ -633,7 +633,7 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
     # Without this check, nothing would be held out for a split whose name is misspelled.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
-        raise InputError(f"no dialogue is of the split {strange[0]!r}; there are: {known}")
+        raise InputError(f"the store has no dialogue of the split {strange[0]!r}; it has: {known}")
     yield from stored_replies(store, Selection((), tuple(splits), None))
 
 

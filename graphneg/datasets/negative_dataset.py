@@ -84,7 +84,7 @@ class NegativeDataset:
             InputError: There are no sources.
         """
         if not sources:
-            raise InputError("no negatives to make pairs of: name files, or give streams of negatives")
+            raise InputError("no negatives to make pairs from: give files or streams of negatives")
         self._seed = seed
         self._makers = [item for item in sources if callable(item)]
         self._fixed = [item for item in sources if not callable(item)]
@@ -152,7 +152,7 @@ class NegativeDataset:
         # A split that no file contains may still occur in the negatives that a function makes.
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
-            raise InputError(f"no negatives are of the split {strange[0]!r}; there are: {there}")
+            raise InputError(f"there are no negatives of the split {strange[0]!r}, only of: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the records that are not in held-out splits. Hold out the responses of the others."""

@@ -96,7 +96,7 @@ class Mix:
         if self.positives < 1 or not self.negatives or min(self.negatives.values()) < 1:
             raise InputError("a mix needs at least one right and one wrong response of each context")
         if min(self.weights.values(), default=1) < 0:
-            raise InputError("a weight is 0 or more")
+            raise InputError("weights must be at least 0")
 
 
 @dataclass(slots=True)

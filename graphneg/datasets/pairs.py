@@ -226,7 +226,9 @@ class Pairs:
         # A position is valid only for the same pairs. The digest changes if the negatives, the mix, the seed
         # or the held-out texts change.
         if epoch < 0 or self.epoch(epoch).digest != digest:
-            raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
+            raise InputError(
+                "this state belongs to other pairs: the negatives, mix, seed or held-out texts differ"
+            )
         self._epoch, self._index = epoch, index
 
     def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
@@ -359,7 +361,7 @@ class Pairs:
         # If the mix draws fewer negatives per context, no row could ever be filled.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
-            raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
+            raise InputError(f"{negatives} negatives per row: the mix draws {most} per context")
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
@@ -403,7 +405,7 @@ def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "
             'one anchor: make negatives with target="response" (--target response), or use to_dataset(), '
-            "whose pairs carry each context"
+            "where each pair has its own context"
         )
 
 
@@ -428,7 +430,7 @@ def _features(columns: Mapping[str, str], separator: str | None) -> Features:
     try:
         from datasets import Features, List, Value
     except ImportError as error:
-        raise GraphnegError('a dataset needs datasets: pip install "graphneg[neural]"') from error
+        raise GraphnegError('a dataset needs the package datasets: pip install "graphneg[neural]"') from error
     features = Features({name: Value(kind) for name, kind in columns.items()})
     if separator is None:
         features["context"] = List(Value("string"))

@@ -333,7 +333,7 @@ def train_counterfactual_replies(
     """
     examples = [perspective_example(exchange) for exchange in exchanges_of(store, selection)]
     if not examples:
-        raise InputError("no reply in the store has a perspective: graphneg shift build finds them")
+        raise InputError("no reply in the store has a perspective: run graphneg shift build")
     return train_for(REPLY_WITH_PERSPECTIVE, model, examples, out, seed=seed, **arguments)
 
 

@@ -208,7 +208,7 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
         case "sentences":
             return _sentences(**options)
         case by:
-            raise InputError(f"this graphneg knows no choice by {by!r}")
+            raise InputError(f"this version of graphneg has no chooser {by!r}")
 
 
 def _new_texts(most: int) -> Choose:

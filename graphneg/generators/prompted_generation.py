@@ -55,7 +55,7 @@ END = "\n"
 MIN_WORDS = 5
 """Minimum number of words in a text. The model may not end the text before it has that many."""
 _ANSWERS_REASON = {ANSWERS: "the score of the judge is too high: the text may be an answer"}
-UNJUDGED = "no judge: texts are not refused as surprising or fitting; name a judge with --option judge=MODEL"
+UNJUDGED = "no judge: unlikely or fitting texts are not rejected; name a judge with --option judge=MODEL"
 """Message to the user if a run has no judge."""
 
 
@@ -158,7 +158,7 @@ class WritingOptions:
         if self.temperature <= 0 or (self.keyword_bias or 0.0) < 0:
             raise InputError("temperature must be above 0, keyword_bias at least 0")
         if self.max_words < self.min_words:
-            raise InputError(f"max_words {self.max_words}: a text has {self.min_words} words at least")
+            raise InputError(f"max_words {self.max_words}: must be at least {self.min_words}")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"route {self.route!r}: choose one of chat, completion")
         # Creating the bounds checks their values.
@@ -215,7 +215,7 @@ class WritingOptions:
             GeneratorError: No model is given.
         """
         if not self.model:
-            raise GeneratorError(f"{name} needs a model: option model=PATH_OR_ID, a language model")
+            raise GeneratorError(f"{name} needs a language model: set the option model=PATH_OR_ID")
         reader: LanguageModel | None = None
         if self.judge is not None:
             reader = load_causal(self.judge, device=self.device, offline=self.offline)

@@ -91,7 +91,9 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     sample = HashSample[BankEntry](most)
     if (snapshot := stored_snapshot(store)) is not None:
         if most > MOST:
-            raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
+            raise GeneratorError(
+                f"most {most:,}: the snapshot in this store has only {MOST:,} responses of each corpus"
+            )
         # The store of a shard contains only some of the dialogues, but its snapshot contains the bank of the
         # whole corpus.
         for corpus, draw, *entry in snapshot.rows(store, BANK):
@@ -103,7 +105,7 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     entries = sample.items()
     if not entries:
         raise GeneratorError(
-            "no right response in the store to take wrong ones from; load dialogues with replies first"
+            "the store has no right responses to use as wrong ones; load dialogues with replies first"
         )
     return entries
 

@@ -259,7 +259,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
         Separation(threshold=3.0, right_kept=0.75, random_kept=0.0)
     """
     if not right or not random:
-        raise InputError("a threshold needs right pairs and random ones")
+        raise InputError("a threshold is learned from right and random pairs, but some are missing")
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
     fitting, others = sorted(right), sorted(random)

@@ -116,7 +116,7 @@ def longest_first(
     results: list[Result] = []
     for index, result in enumerate(if_memory_suffices(items, length, size, run)):
         if result is None:
-            raise ModelError(f"memory does not suffice for {what} alone (number {index})")
+            raise ModelError(f"out of memory, even for {what} alone (number {index})")
         results.append(result)
     return results
 

@@ -152,7 +152,7 @@ class Endpoint:
             ):
                 content = await _content(response)
         except TimeoutError as error:
-            raise RequestError("late", f"no whole answer within {self.timeout:g} seconds") from error
+            raise RequestError("late", f"no complete answer within {self.timeout:g} seconds") from error
         except RequestError:
             raise
         # Not all errors are HTTPErrors: there are also InvalidURL, and errors of TLS and of address lookups.
@@ -175,14 +175,16 @@ def _value_of(variable: str) -> str:
     """
     value = os.environ.get(variable, "").strip()
     if not (value.isascii() and value.isprintable()):
-        raise ModelError(f"{variable} has characters that no key has: copy the whole key, on one line")
+        raise ModelError(
+            f"{variable} contains characters that no key contains: copy the whole key, on one line"
+        )
     return value
 
 
 async def _content(response: Any) -> bytes:
     """Return the body of an answer. Raise an error if it is compressed or too large."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise RequestError("unreadable", "a compressed answer, which was not asked for")
+        raise RequestError("unreadable", "a compressed answer, which was not requested")
     content = bytearray()
     async for chunk in response.aiter_raw():
         content += chunk
@@ -198,7 +200,7 @@ def _json(content: bytes) -> Any:
     # Even valid JSON can fail: Python raises ValueError for integers with more than 4,300 digits, and
     # RecursionError for lists that are nested about a thousand levels deep.
     except (ValueError, RecursionError) as error:
-        raise RequestError("unreadable", f"an answer that is no JSON: {_line(first_line(error))}") from error
+        raise RequestError("unreadable", f"an answer that is not JSON: {_line(first_line(error))}") from error
 
 
 def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> RequestError:

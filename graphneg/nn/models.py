@@ -172,7 +172,7 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
     try:
         config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: no config.json can be read in it, so it is no {what}") from error
+        raise ModelError(f"{folder}: no config.json can be read in it, so it is not a {what}") from error
     if not isinstance(config, dict):
         raise ModelError(f"{folder}: its config.json is not an object, so it is not a {what}")
     return config

@@ -154,12 +154,14 @@ class ServedWriter:
                 line = f"{_counted(amount)} of {self.name}: {what} ({problem})"
                 if problem != "not-accepted":
                     solved = self._solved[problem]
-                    line += f"; asked again with more tokens, {solved:,} usable then, {amount - solved:,} not"
+                    line += (
+                        f"; repeated with more tokens, {solved:,} became usable, {amount - solved:,} did not"
+                    )
                 lines.append(line)
             if self._miscounted:
                 lines.append(
-                    f"{_counted(self._miscounted)} of {self.name} came with impossible numbers of tokens: "
-                    "these are estimated from the letters"
+                    f"{_counted(self._miscounted)} of {self.name} had impossible token counts, which "
+                    "were estimated from the texts instead"
                 )
         return lines
 
@@ -335,7 +337,7 @@ class ServedWriter:
         """
         url, status = self.serving.url, error.status
         if status in (401, 403):
-            has = "does not take the key of" if os.environ.get(KEY) else "wants a key: set"
+            has = "does not accept the key in" if os.environ.get(KEY) else "needs a key: set"
             raise ModelError(f"{url}: {has} {KEY} ({error})") from None
         if status == 404:
             raise ModelError(
@@ -344,7 +346,9 @@ class ServedWriter:
         # OpenAI reports an account without credit with status 429, the same as for a rate limit. Waiting does
         # not help in this case.
         if status == 429 and error.code == "insufficient_quota":
-            raise StoppedError(f"{url}: nothing is left to spend there ({error}); what was answered is kept")
+            raise StoppedError(
+                f"{url}: the account has no credit left ({error}); the answers so far are kept"
+            )
         # Newer models of OpenAI reject "max_tokens" with a message that mentions "max_completion_tokens". All
         # further requests use that name.
         if status == 400 and NAMES_OF_LIMIT[1] in str(error) and self._limit_name != NAMES_OF_LIMIT[1]:
@@ -354,7 +358,7 @@ class ServedWriter:
             # The server has accepted other prompts, so there is something wrong with this prompt.
             if self._met:
                 return True
-            raise ModelError(f"{url}: does not accept what it is asked ({error})") from None
+            raise ModelError(f"{url}: does not accept the request ({error})") from None
         # Only these statuses are temporary: 408 (timeout), 409 (conflict), 425 (too early), 429 (rate limit)
         # and 5xx (server error). With any other status, another attempt would fail in the same way.
         if status and status not in (408, 409, 425, 429) and status < 500:
@@ -363,9 +367,7 @@ class ServedWriter:
         # a few attempts.
         if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
             if status >= 500:
-                what = (
-                    f"fails for the model {self.name!r} ({error}); is it there, with what {self.route} needs?"
-                )
+                what = f"fails for the model {self.name!r} ({error}); does the server have it?"
                 raise ModelError(f"{url}: {what}") from None
             unreached = error.kind == "unreachable"
             what = "no server can be reached there" if unreached else f"gives no answer ({error})"
@@ -373,8 +375,8 @@ class ServedWriter:
             raise ModelError(f"{url}: {what}; {advice}") from None
         if attempt >= self.serving.attempts:
             raise StoppedError(
-                f"{url}: no answer in {attempt} attempts ({error}); what was answered is kept, and the same "
-                "command continues from there"
+                f"{url}: no answer in {attempt} attempts ({error}); the answers so far are kept, and the "
+                "same command continues the run"
             ) from None
         return False
 

@@ -80,7 +80,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
     """
     search = settings.search
     if isinstance(search, Beams) and search.width > 1:
-        raise InputError("a served model has no beams to search with")
+        raise InputError("a served model offers no beam search")
     drawn = {"temperature": 0.0}
     if isinstance(search, Sampling):
         drawn = {"temperature": search.temperature, "top_p": search.top_p}
@@ -107,7 +107,7 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
         logprobs = _logprobs(told.get("content" if route == "chat" else "token_logprobs"))
     # An OverflowError occurs if a log-probability is an integer with hundreds of digits.
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise RequestError("unreadable", f"an answer of another form: {_shown(content)}") from error
+        raise RequestError("unreadable", f"an answer in an unknown format: {_shown(content)}") from error
     text, is_thinking, has_thought = without_thinking(written or "")
     thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
     tokens_in, tokens_out = usage.get("prompt_tokens"), usage.get("completion_tokens")
@@ -150,7 +150,7 @@ def _shown(content: Any) -> str:
     try:
         return ascii(content)[:80]
     except RecursionError:
-        return "lists in lists, a thousand deep"
+        return "lists that are nested a thousand levels deep"
 
 
 def without_thinking(text: str) -> tuple[str, bool, bool]:

@@ -264,8 +264,9 @@ class SpendingLimit:
                 # no such request.
                 if not self._awaited:
                     raise StoppedError(
-                        f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "
-                        "what was answered is kept, and the same command with a higher limit continues"
+                        f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "
+                        f"{most:.2g}; the answers so far are kept, and the same command with a higher limit "
+                        "continues"
                     )
                 self._settled.wait()
 

@@ -118,7 +118,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     try:
         return TrainingArguments(**own, **settings)
     except (ValueError, TypeError) as error:
-        raise InputError(f"these training arguments do not go together: {error}") from error
+        raise InputError(f"these training arguments contradict each other: {error}") from error
     except ImportError as error:
         raise InputError(f"training needs accelerate: {INSTALL}") from error
 
@@ -347,7 +347,7 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     try:
         loop = make(callbacks=list(callbacks), **options)
     except ValueError as error:
-        raise InputError(f"these training arguments do not go together: {error}") from error
+        raise InputError(f"these training arguments contradict each other: {error}") from error
     loop.remove_callback(PrinterCallback)
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:

@@ -351,7 +351,7 @@ class LocalWriter:
         """
         held, search, model = per_prompt(constraints, prompts), settings.search, self.model
         if isinstance(search, Beams) and n > search.width:
-            raise InputError(f"{n} texts of each prompt: {search.width} beams find no more than these")
+            raise InputError(f"{n} texts per prompt: {search.width} beams find at most {search.width}")
         # A stop string of several characters may be spread over several tokens, so it is searched for later,
         # in the decoded text.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]

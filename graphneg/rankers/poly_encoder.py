@@ -174,7 +174,9 @@ class PolyEncoder(EncoderRanker):
             encoders = [load_encoder(folder, dropout) for _ in range(1 + (towers == "separate"))]
             tokenizer = tokenizer_of(folder)
         if encoders[0].config.is_encoder_decoder:
-            raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
+            raise ModelError(
+                f"{folder}: the model has a decoder; a poly-encoder needs an encoder without one"
+            )
         # Loading the encoders may use random numbers. The seed is set again, so that the codes depend on
         # nothing else.
         set_seed(seed)
@@ -203,7 +205,7 @@ class PolyEncoder(EncoderRanker):
         """
         if kind_of(config) != POLY_ENCODER:
             raise ModelError(
-                f"{folder}: no poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
+                f"{folder}: not a poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
             )
         from safetensors.torch import load_file
 

@@ -369,7 +369,7 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
     if strange := sorted(names - set(_FILES)):
         raise InputError(f"{folder}: there are other files in it ({strange[0]}); choose another folder")
     if _MANIFEST in names and not overwrite:
-        raise InputError(f"{folder}: there is a bank in it already; choose another folder, or overwrite it")
+        raise InputError(f"{folder}: it already contains a bank; choose another folder, or overwrite it")
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:

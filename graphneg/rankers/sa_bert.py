@@ -261,7 +261,7 @@ def _table(network: Any) -> tuple[Any, str, Any]:
             return network.get_submodule(above), name, module
     name, kind = network.config.name_or_path, network.config.model_type
     raise ModelError(
-        f"{name}: {kind} has no table of one or two segments, which speakers would go into; "
+        f"{name}: {kind} has no segment embeddings that could be extended by speakers; "
         "start from BERT, ELECTRA, ALBERT or RoBERTa, or train another kind of ranker"
     )
 

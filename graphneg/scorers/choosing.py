@@ -88,9 +88,9 @@ class SelectionCriteria:
             raise InputError(f"least {unknown[0]!r}: choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}")
         for name, share in {**self.min_scores, **self.quotas}.items():
             if not 0 <= share <= 1:
-                raise InputError(f"{name} {share}: a share from 0 to 1")
+                raise InputError(f"{name} {share}: must be a fraction from 0 to 1")
         if self.relative_margin is not None and not 0 <= self.relative_margin <= 1:
-            raise InputError(f"relative_margin {self.relative_margin}: a share from 0 to 1")
+            raise InputError(f"relative_margin {self.relative_margin}: must be a fraction from 0 to 1")
 
     @property
     def judged(self) -> bool:

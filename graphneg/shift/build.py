@@ -280,7 +280,7 @@ def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
     names = [*selection.corpora, *selection.splits]
     of = f" of {', '.join(names)}" if names else ""
     if not dialogues:
-        raise InputError(f"no dialogues{of} are in the {store.description}: graphneg load brings some")
+        raise InputError(f"no dialogues{of} are in the {store.description}: load some with graphneg load")
     if not store.read(cypher_text("shift/any_reply"), **selection.conditions()):
         raise InputError(
             f"the dialogues{of} in the {store.description} have no replies: a shift graph needs dialogues "
@@ -359,8 +359,8 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
         raise InputError(
             "the shift graph of this store was made with the keywords {keywords!r} and the embedder "
             "{embedder!r}, ".format(**before)
-            + "not {keywords!r} and {embedder!r}: take the same, or ".format(**method)
-            + "make it anew (--rebuild, existing='replace')"
+            + "not {keywords!r} and {embedder!r}: use the same, or ".format(**method)
+            + "rebuild it (--rebuild, existing='replace')"
         )
     return state["forgetting"]
 

@@ -170,8 +170,8 @@ class SpacyExtractor(ABC):
         self.notes: tuple[str, ...] = ()
         if not found:
             self.notes = (
-                f"no spaCy model for {language!r} is installed: any word that is no stop word can be a "
-                "keyword, under its own form; python -m spacy download gets models",
+                f"no spaCy model for {language!r} is installed: any word that is not a stop word can be "
+                "a keyword, without lemmatisation; install a model with python -m spacy download",
             )
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
@@ -260,7 +260,7 @@ def _pipeline(model: str | None, language: str) -> Any:
     if model is not None and (of := nlp.meta["lang"]) != language:
         raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
     if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
-        raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
+        raise InputError(f"the spaCy model {model} gives no parts of speech, because it has no tagger")
     # spaCy limits the length of texts because of its parser and its entity recogniser. They are not loaded
     # here, so longer texts are possible.
     nlp.max_length = _LONGEST_TEXT
@@ -340,7 +340,7 @@ class YakeExtractor(SpacyExtractor):
         except ImportError as error:
             raise InputError(
                 "keywords by YAKE need the package yake: pip install 'graphneg[keywords]', "
-                "or take --keywords rake, which needs nothing"
+                "or use --keywords rake, which needs no package"
             ) from error
         self._yake: Any = KeywordExtractor(lan=language, n=MAX_WORDS, top=100)
 

@@ -37,13 +37,13 @@ from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
 """Reason for skipping a reply whose perspective is unknown."""
-NO_CANDIDATES = "no keyword before it leads anywhere else"
+NO_CANDIDATES = "no earlier keyword leads to another perspective"
 """Reason for skipping a reply for which there are no candidates."""
 
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
 """Names of the predictors that use a model that can be trained."""
-_NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
+_NOTHING = "no reply has a perspective to learn from: run graphneg shift build"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Prediction:
     def __post_init__(self) -> None:
         """Check that the maximum number of substitutes is at least 1."""
         if self.most is not None and self.most < 1:
-            raise InputError(f"{self.most} of the best substitutes: at least 1 is asked for, or all (None)")
+            raise InputError(f"top {self.most}: must be at least 1, or None for all substitutes")
 
 
 @dataclass(slots=True)
@@ -209,7 +209,7 @@ class SubstituteFinder:
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
         if not keywords:
-            raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
+            raise InputError(f"the post {post!r} has no keywords, so it has no focus")
         salient = {word.text: word.score for word in keywords}
         return self._of(Reply("", "", None, perspective, (post,), (salient,)))
 
@@ -251,7 +251,7 @@ class SubstituteFinder:
             InputError: The suffix is not .jsonl.
         """
         if Path(out).suffix != ".jsonl":
-            raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")
+            raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends in .jsonl")
         how = self.how
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}

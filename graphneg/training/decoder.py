@@ -185,7 +185,7 @@ def train_decoder(
     if not fitting:
         raise InputError(
             f"none of {len(examples):,} graphs and texts fits into {read} and {written} tokens: "
-            "raise max_tokens, or take a model that reads more"
+            "raise max_tokens, or use a model that can read more"
         )
     known = getattr(model.model.config, "task_specific_params", None) or {}
     # amrlib loads the tokenizer from the path in the configuration, so this must be the path of the output

@@ -111,7 +111,7 @@ def new_adaptable(
         kind: Any = config_of(folder).model_type
         if kind not in BERT_FAMILY:
             raise ModelError(
-                f"{folder}: {kind} has no head for the next sentence; post-training is for BERT's family"
+                f"{folder}: {kind} has no head for next-sentence prediction; use a model of the BERT family"
             )
         tokenizer = tokenizer_of(folder)
         if tokenizer.mask_token_id is None:
@@ -231,7 +231,7 @@ class AdaptationExamples:
             if answer.text.strip() and answer.text not in out
         ]
         if len({match_key(text) for _, text in self._pairs}) < 2:
-            raise InputError("no contexts with two or more different right responses to learn from")
+            raise InputError("fewer than two distinct right responses to learn from")
         self.size = len(self._pairs)
         self._epochs = epochs
         self._seed = seed

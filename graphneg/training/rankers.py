@@ -216,9 +216,7 @@ def _parts(
     """Return functions that draw the pairs of an epoch, for training and (or None) for validation."""
     if isinstance(data, Pairs):
         if mix is not None or held_out:
-            raise InputError(
-                "pairs have a mix and held-out texts of their own: give both where they are made"
-            )
+            raise InputError("pairs already have a mix and held-out texts: pass both to read_pairs instead")
         if validation is None:
             return data.draw, None
         validation.check(data.sampler(0).groups)

@@ -426,8 +426,8 @@ def layout_of(writer: Writer) -> Layout:
         if (mask := model.tokenizer.mask_token) is not None:
             return WholeText(mask=mask)
         raise ModelError(
-            f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it fills no "
-            "blanks; graphneg train infill teaches a model to"
+            f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it cannot "
+            "fill blanks; train it with graphneg train infill"
         )
     # A causal model without fill-in-the-middle tokens needs solved examples in the prompt.
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)

@@ -220,9 +220,9 @@ class OverlapGenerator(Generator):
         # Each may be used only a few times, so there may be too few.
         if self._pool is not None and self._pool.narrow:
             found.append(
-                f"{self.name}: the dialogues say few different words, so few sentences share some and are "
-                "set elsewhere; load other dialogues or sentences (graphneg load text, wordnet), or let "
-                "sentences come up again (--option max_uses=4)"
+                f"{self.name}: the vocabulary of the dialogues is small, so few sentences share words with a "
+                "context and are about another situation; load other dialogues or sentences (graphneg load "
+                "text, wordnet), or allow sentences to be used again (--option max_uses=4)"
             )
         elif self._pool is not None and self._pool.size.fit < SMALL:
             found.append(

@@ -232,8 +232,8 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
     size = Size(*(sum(row[name] for row in chosen.values()) for name in Size.__annotations__))
     if not size.fit:
         raise GeneratorError(
-            f"overlap: of {size.sentences:,} sentences in the pool none can be a response; load more: "
-            "dialogues, or graphneg load wordnet, propbank_examples, text"
+            f"overlap: none of the {size.sentences:,} sentences in the pool can be a response; load more "
+            "dialogues, or sentences (graphneg load wordnet, propbank_examples or text)"
         )
     return list(chosen) if named or len(wanted) < len(rows) else [], size
 
