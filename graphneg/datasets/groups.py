@@ -343,7 +343,7 @@ class ContextWriter:
 
     @property
     def duplicated(self) -> int:
-        """The number of records that do not belong to any dialogue and turn that were written."""
+        """The number of records whose dialogue or turn was not written."""
         return sum(map(len, self._given.values()))
 
     def _contexts(

@@ -176,7 +176,7 @@ class Generator(ABC):
     Attributes:
         name: Name of the generator. It is also the recipe name of the negatives.
         batch: Number of dialogues per call of `generate`. Generators that spend seconds on each dialogue use
-            a small number, so that an interrupted run loses little.
+            a small number, so that little work is lost if a run is interrupted.
         depends_on_earlier: Whether the candidates for a context depend on the negatives that were made for
             earlier contexts. Such a generator can run on shards of a corpus only if it makes drafts (see
             `Draft` and `choice`).
@@ -293,7 +293,7 @@ class Generator(ABC):
         return ()
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates since the last call, each with whether it was met.
+        """Return the target features of the candidates since the last call, and whether each was met.
 
         A target feature is a property that a candidate should have, for example that it is a question.
         """

@@ -124,7 +124,7 @@ class Generated(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues to generate for, or None."""
+        """The shard whose dialogues are used; None for all dialogues."""
         return self._generation.contexts.selection.shard
 
     def shard_header(self, content: str | None = None) -> Header:

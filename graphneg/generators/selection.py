@@ -383,8 +383,9 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # If a context has several groups of records in the batch, the place of the first group is used. A
-            # dict keeps the last value of a key, so the order is reversed.
+            # `places` contains the position of each context in the input, by which shards are merged. If
+            # the records of a context are in several groups, the first group counts. A dict keeps the last
+            # value of a key, so the order is reversed.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -408,7 +409,7 @@ class Selected(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues whose records are read, or None."""
+        """The shard whose records are read; None for all records."""
         return self._shard
 
     @property

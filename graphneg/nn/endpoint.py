@@ -155,7 +155,7 @@ class Endpoint:
             raise RequestError("late", f"no complete answer within {self.timeout:g} seconds") from error
         except RequestError:
             raise
-        # Not all errors are HTTPErrors: there are also InvalidURL, and errors of TLS and of address lookups.
+        # HTTPError does not cover invalid URLs, TLS errors and failed address lookups.
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise RequestError("unreachable", _line(first_line(error))) from error
         if response.status_code >= 300:

@@ -45,10 +45,10 @@ class PolyOutput(ModelOutput):
         logits: Logits of the pairs, of shape (pairs, 1).
         crossed: Logits of every context with every response in the batch, of shape (pairs, pairs). Row i
             belongs to the context of pair i, and column j belongs to the response of pair j.
-        same_context: For each two pairs, whether they have the same context; boolean, of shape (pairs,
-            pairs).
-        same_response: For each two pairs, whether they have the same response; boolean, of shape (pairs,
-            pairs).
+        same_context: Boolean matrix of shape (pairs, pairs), which says for pairs i and j whether they have
+            the same context.
+        same_response: Boolean matrix of shape (pairs, pairs), which says for pairs i and j whether they have
+            the same response.
     """
 
     logits: Tensor | None = None

@@ -225,7 +225,7 @@ class SelectedNegatives(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues that are read; None for all."""
+        """The shard whose records are read; None for all records."""
         return self._shard
 
     @property

@@ -318,7 +318,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return two pairs of an earlier utterance and a response, first contradictory, then consistent."""
+    """Return a contradictory and a consistent pair, each of an earlier utterance and a response."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
         """Choose one of some texts. The choice depends on the seed, the name and the id."""

@@ -111,7 +111,8 @@ class ShiftGraphMethods:
     ) -> SubstituteFinder:
         """Return an object that finds substitutes, that is, other perspectives that a reply could have had.
 
-        With ``turns=1, hops=1``, the candidates are those of Algorithm 1 in CAPT.
+        A perspective is the keyword that a reply moves on to. With ``turns=1, hops=1``, the candidates are
+        those of Algorithm 1 in CAPT.
 
         Args:
             predictor: Name of a predictor, or an object with the method ``choose(post, focus, subsets)``.

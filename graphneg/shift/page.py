@@ -117,12 +117,12 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """The number of topics to which there are shifts from the topic that ``moves_to`` does not list."""
+        """The number of perspectives of the topic that ``moves_to`` does not list."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """The number of other topics with shifts to the topic that ``comes_from`` does not list."""
+        """The number of other foci of the topic that ``comes_from`` does not list."""
         return self.other_foci - len(self.comes_from)
 
 

@@ -47,7 +47,7 @@ _AS_MASK, _AS_ANY = 0.8, 0.9
 class Adaptation(TrainingResult):
     """The report of an adaptation.
 
-    The attribute ``loss`` is the mean of the sum of both tasks' losses.
+    The attribute ``loss`` is the sum of the losses of both tasks, averaged over the run.
 
     Attributes:
         examples: Number of training examples per epoch.

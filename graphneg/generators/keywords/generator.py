@@ -189,7 +189,7 @@ class KeywordGenerator(WritingGenerator):
             seed: Seed of all random choices.
 
         Returns:
-            The gaps in the order of the contexts. There is none for a context without a keyword.
+            The `Gap` objects in the order of the contexts. There is none for a context without a keyword.
         """
         slots = self._slots(contexts, per_context, seed)
         for draw in range(self._options.max_draws):

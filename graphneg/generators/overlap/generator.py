@@ -232,7 +232,7 @@ class OverlapGenerator(Generator):
         return found
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates since the last call, each with whether it was met."""
+        """Return the target features of the candidates since the last call, and whether each was met."""
         told, self._target_features = self._target_features, []
         return told
 

@@ -48,7 +48,7 @@ class NounSubstitution:
         self._decoder = get_decoder("surface")
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Edit a random fraction of the candidates in place. Others, and those without a suitable noun, stay.
+        """Edit a random fraction of the candidates in place, if they contain a suitable noun.
 
         Args:
             contexts: The contexts.

@@ -165,7 +165,7 @@ class Scenes:
             dialogue: Id of the dialogue.
 
         Returns:
-            A vector of length 1, or of zeros, shape (dimensions,).
+            A vector of shape (dimensions,), scaled to length 1 unless it is zero.
         """
         if dialogue not in self._scenes:
             self._scenes[dialogue] = self.scene(self.terms_of_dialogue(dialogue))
@@ -178,7 +178,7 @@ class Scenes:
             terms: Terms of a text.
 
         Returns:
-            A vector of length 1, or of zeros, shape (dimensions,).
+            A vector of shape (dimensions,), scaled to length 1 unless it is zero.
         """
         import numpy as np
 
