@@ -244,7 +244,8 @@ def _sentences(**limits: Any) -> Choose:
 def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
     """Pack the candidates of a draft into one record of a shard's output file.
 
-    The first candidate is stored completely. Of the others, only the fields with other values are stored.
+    The first candidate is stored completely. Of the others, only those fields are stored whose values differ
+    from it.
 
     Args:
         records: Candidates in the form of records, at least one.

@@ -128,7 +128,7 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # An insertion makes the dialogue one turn longer, so the speaker of a further turn is added.
+        # An insertion makes the dialogue one turn longer, so the list of speakers gets one more.
         speakers = (*(turn.speaker for turn in turns), next_speaker(turns))
         # A shuffle may by chance restore the original order, so the original dialogue counts as already seen.
         seen = {_key(turn.text for turn in turns)}

@@ -132,7 +132,7 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Of the substitutes after a random one, take the first that has another lemma than the word.
+            # Start at a random substitute, and take the first one with another lemma than that of the word.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
             # An inflected form of the same word ("boats" for "boat") would change only the grammar, not the

@@ -38,8 +38,8 @@ DIRECTION = "graphneg_direction"
 _NOT_LEARNED = -100
 """The label of tokens that do not count for the loss, as torch's cross-entropy expects it."""
 
-# Tokenizers without a limit of the input length report a huge number as the limit. Numbers from this one on
-# mean that there is no limit.
+# Tokenizers without a limit of the input length report a huge number as their limit. A limit of at least this
+# many tokens counts as no limit.
 _NO_LIMIT = 100_000
 _log = logging.getLogger(__name__)
 

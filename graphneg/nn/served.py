@@ -1,6 +1,6 @@
 """Generate texts on a hosted or local server that implements OpenAI's protocol.
 
-Such servers are vLLM, llama.cpp, Ollama and ``transformers serve``. A `ServedWriter` takes prompts and
+Examples are vLLM, llama.cpp, Ollama and ``transformers serve``. A `ServedWriter` takes prompts and
 returns texts, as described in `graphneg.nn.writers`. It sends several requests at the same time. If the
 server is overloaded, does not answer in time, drops the connection or sends invalid data, the request is
 repeated.

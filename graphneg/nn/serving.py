@@ -91,7 +91,7 @@ class ServerSettings:
             parts = urlsplit(self.url)
             # Reading the port raises ValueError if the port is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # For example http://[::1 or http://localhost:eight.
+        except ValueError:  # For example, http://[::1 is not valid.
             raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
             raise InputError(f"base_url {self.url!r}: must be an address such as http://localhost:8000/v1")

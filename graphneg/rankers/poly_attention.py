@@ -117,7 +117,7 @@ class PolyNetwork(nn.Module):
             response_mask: Attention mask of ``response_ids``, of the same shape.
 
         Returns:
-            The logits, and the information which pairs have the same context or the same response.
+            The logits, and two matrices that say which pairs have the same context or the same response.
         """
         contexts = self.context_vectors(context_ids, context_mask)
         responses = self.response_vectors(response_ids, response_mask)

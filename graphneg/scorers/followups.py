@@ -134,7 +134,7 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     scored: list[FollowUp] = []
     for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
         # The loss is the mean negative log probability per token, without the end token. Multiplied by the
-        # number of tokens, it gives that of the whole question.
+        # number of tokens, it is the negative log probability of the whole question.
         tokens = len(model.target_tokens(text)) - 1
         tokens = tokens if model.longest is None else min(tokens, model.longest - 1)
         ratio = tokens * (far - near) if math.isfinite(near) else 0.0

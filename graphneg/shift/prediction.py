@@ -494,8 +494,8 @@ class Seq2SeqPredictor:
         given = [source_with_candidates(post.text, focus.text, subset) for subset in subsets for _ in subset]
         texts = list(chain.from_iterable(subsets))
         means = self._model.score(texts, given)
-        # `score` returns means per token. Multiplied by the number of tokens, they are those of whole
-        # candidates.
+        # `score` returns the mean loss per token. Multiplied by the number of tokens, it is the loss of the
+        # whole candidate.
         lengths = (len(self._model.target_tokens(text)) for text in texts)
         scores = (-mean * length for mean, length in zip(means, lengths, strict=True))
         return best_of_each(post, subsets, scores, self._prior)

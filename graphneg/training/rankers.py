@@ -213,7 +213,7 @@ def _parts(
     seed: int,
     validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return functions that draw the pairs of an epoch, for training and (or None) for validation."""
+    """Return functions that draw an epoch's pairs: one for training, one or None for validation."""
     if isinstance(data, Pairs):
         if mix is not None or held_out:
             raise InputError("pairs already have a mix and held-out texts: pass both to read_pairs instead")

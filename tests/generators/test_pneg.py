@@ -299,8 +299,9 @@ class TestCommand:
             ended = run(*ask, "-o", tmp_path / "a.jsonl", *told, "--batch", "5")
         assert ended.status == 0 and "12 requests of about" in ended.err, ended.err
         made = list(read_jsonl(tmp_path / "a.jsonl"))
-        # The stub numbers its answers as requests arrive, so an answer may happen to hold fewer than two usable
-        # replies. The generator then asks for another draw. No request may be answered, and paid for, twice.
+        # The stub numbers its answers as requests arrive, so an answer may happen to hold fewer than two
+        # usable replies. The generator then asks for another draw. No request may be answered, and paid for,
+        # twice.
         paid = answered(folder)
         assert len(made) == 24 and len(paid) == len(set(paid)) >= 12
         assert all(one.recipe == "pneg" and one.scores["context_overlap"] > 0 for one in made)

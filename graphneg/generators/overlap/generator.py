@@ -370,7 +370,7 @@ class OverlapGenerator(Generator):
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Split contexts into parts. Yield each part with the terms to read sentences for."""
+        """Split contexts into parts. Yield each part with the terms whose sentences it needs."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
         # The options are fractions of the pool. They are converted to numbers of sentences, as frequencies
