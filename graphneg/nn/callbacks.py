@@ -83,8 +83,8 @@ class StepCallback(TrainerCallback):
         """Let Ctrl-C stop the run after its current step, for the duration of the block.
 
         Raises:
-                KeyboardInterrupt: Ctrl-C was pressed. The exception is raised at the end of the block, when
-                    the checkpoint has been saved.
+            KeyboardInterrupt: Ctrl-C was pressed. The exception is raised at the end of the block, when the
+                checkpoint has been saved.
         """
         # Python allows signal handlers only in the main thread. If the caller has installed another
         # handler for Ctrl-C, that handler stays. In both cases, Ctrl-C works as it did before.

@@ -39,7 +39,7 @@ _NEXT, _OTHER = 0, 1
 # Label of tokens that are not to be predicted. torch's cross-entropy ignores this label by default.
 _NOT_MASKED = -100
 # As in BERT, 80% of the selected tokens are replaced by the mask token, 10% are replaced by a random token,
-# and 10% are not changed. These are the cumulative fractions.
+# and 10% are not changed. The two numbers are the cumulative fractions.
 _AS_MASK, _AS_ANY = 0.8, 0.9
 
 

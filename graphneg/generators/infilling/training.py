@@ -131,7 +131,7 @@ def divided(
         seed: Seed of the choice of dialogues.
 
     Returns:
-        The training pairs and the held-out pairs. Both never contain pairs of the same dialogue.
+        The training pairs and the held-out pairs. No dialogue has pairs in both.
     """
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
     wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))
