@@ -250,7 +250,7 @@ class PairSampler:
         return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
-        """Return the groups that are used in a random order, which depends on the epoch.
+        """Return, in a random order that depends on the epoch, the groups that are used.
 
         Args:
             epoch: Number of the epoch, from 0.

@@ -323,7 +323,7 @@ class Generator(ABC):
         return list(missing)
 
     # The default is a class attribute, so that subclasses need not call `__init__`. It is immutable, so that
-    # instances cannot change it for each other.
+    # no instance can change it for the others.
     _missing: tuple[tuple[str, str], ...] = ()
 
 

@@ -129,7 +129,7 @@ class ServerSettings:
 
 
 def serving_of(options: ServerSettings | Mapping[str, Any]) -> ServerSettings:
-    """Return settings that are given as a mapping as a `ServerSettings`.
+    """Convert settings to a `ServerSettings` if they are given as a mapping.
 
     Args:
         options: The settings: a `ServerSettings`, or a mapping with the names of its attributes as keys.

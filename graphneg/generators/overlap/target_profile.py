@@ -582,7 +582,7 @@ def _gumbel(chance: int) -> float:
 def features_met(
     profile: TargetProfile, item: ScoredCandidate, terms: ContextTerms
 ) -> list[tuple[str, bool]]:
-    """Return the target features of a profile, each with whether a sentence meets it.
+    """Return each target feature of a profile and whether a sentence meets it.
 
     Args:
         profile: Features that the negative should have.
