@@ -168,7 +168,7 @@ class EncoderRanker(ABC):
 
 
 def argsort_descending(scores: Sequence[float]) -> list[int]:
-    """Return the indices that sort scores in descending order.
+    """Return the indexes that sort scores in descending order.
 
     Args:
         scores: The scores.

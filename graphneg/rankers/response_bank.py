@@ -188,8 +188,8 @@ class ResponseBank:
             # it is in the bank, although it does not answer the context.
             never = set(map(match_key, turns)) if context_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-            # Turns of the context are left out below, so the index must find as many responses more. If FAISS
-            # finds too few responses, it returns the index -1 for the missing ones.
+            # Turns of the context are left out below, so the index must find that many additional
+            # responses. If FAISS finds too few responses, it returns the index -1 for the missing ones.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
             # The indexes are sorted, so that responses with equal scores are in the order of the bank.

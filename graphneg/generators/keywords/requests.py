@@ -235,7 +235,7 @@ class Histories:
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
-            # If the dialogue of the context is not in the store, no index has to be skipped.
+            # If the dialogue of the context is not in the store, all dialogues of the store can be drawn.
             own = self._indexes.get(context.dialogue, len(self._ids))
             amount = len(self._ids) - (context.dialogue in self._indexes)
             index = number(seed, "history", id) % max(amount, 1)

@@ -373,8 +373,8 @@ class OverlapGenerator(Generator):
         """Split contexts into parts. Yield each part with the terms whose sentences it needs."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
-        # The options are fractions of the pool. They are converted to numbers of sentences, as frequencies
-        # are.
+        # The options are fractions of the pool. They are converted to numbers of sentences, because the
+        # frequencies that are compared with them are such numbers.
         hub, light = (
             conditions.max_bridge_frequency * size,
             inf if conditions.max_overlap_frequency is None else conditions.max_overlap_frequency * size,

@@ -339,7 +339,7 @@ def _ranked(
             # Weighted random order: the sort key is -log(u) for a uniform random number u, times a factor
             # that grows with the frequency of the term. u is above 0, so that the logarithm is defined.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
-            # Very frequent terms are sorted after all others, because the flag is compared first.
+            # The first part of the key is True for very frequent terms, so they come after all others.
             keys.append(
                 (often > max_bridge_frequency, -math.log(chance) * math.log(often + 2) ** _RARITY, term)
             )
