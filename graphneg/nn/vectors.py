@@ -213,7 +213,7 @@ class Nearest:
             k: Number of vectors to find for each query.
 
         Returns:
-            The inner products and the indices of the nearest vectors, the nearest first. Both arrays have the
+            The inner products and the indexes of the nearest vectors, the nearest first. Both arrays have the
             shape (queries, min(k, n)).
         """
         import numpy

@@ -483,7 +483,7 @@ class LocalWriter:
 
 
 def _is_over(constraints: Constraints, stop: Sequence[str]) -> Callable[[str], bool] | None:
-    """Return a function that says whether a text is over; None if only the end tokens end the text."""
+    """Return a function that says whether a text must end; None if only end tokens can end it."""
     longer = [string for string in stop if len(string) > 1]
     if not longer and not constraints.min_words:
         return None

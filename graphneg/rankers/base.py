@@ -60,7 +60,7 @@ class Ranker(Protocol):
             candidates: The candidate responses.
 
         Returns:
-            The indices of the candidates, best first. Candidates with equal scores keep their order.
+            The indexes of the candidates, best first. Candidates with equal scores keep their order.
         """
         ...
 
@@ -162,7 +162,7 @@ class EncoderRanker(ABC):
             candidates: The candidate responses.
 
         Returns:
-            The indices of the candidates, best first. Candidates with equal scores keep their order.
+            The indexes of the candidates, best first. Candidates with equal scores keep their order.
         """
         return argsort_descending(self.score([context] * len(candidates), candidates))
 

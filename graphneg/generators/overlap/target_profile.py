@@ -300,8 +300,8 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
-        # Four 16-bit numbers determine the number of shared words, the last turn, the person and whether it
-        # is a question.
+        # Four 16-bit numbers determine the number of shared words, and whether one of them is from the last
+        # turn, whether the sentence is in the first person, and whether it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # A context without everyday words has no words that a negative could share.
