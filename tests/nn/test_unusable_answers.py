@@ -175,8 +175,8 @@ class TestLimits:
             (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [' + b"1" * 5000 + b"]}", "not JSON"),
             (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [1]}', "an answer in an unknown format"),
             (b'HTTP/1.1 200 OK\r\n\r\n"choices"', "an answer in an unknown format"),
-            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": 3}}]}', "of another form"),
-            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": "\\ud800"}}]}', "of another form"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": 3}}]}', "in an unknown format"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": "\\ud800"}}]}', "in an unknown format"),
             (b"HTTP/1.1 200 OK\r\n\r\n<html>", "not JSON"),
             (
                 b"HTTP/1.1 500 No\r\n\r\n" + b"x" * 100_000,

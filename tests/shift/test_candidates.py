@@ -258,7 +258,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
 def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
     embedded: Store, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=r"ends \.jsonl"):
+    with pytest.raises(InputError, match=r"ends in \.jsonl"):
         SubstituteFinder(embedded, frequent()).to_jsonl(tmp_path / "out.parquet")
     wipe(embedded)
     with pytest.raises(InputError, match="no shift graph: run graphneg shift build"):
