@@ -1,1 +1,1 @@
-"""Build training data for rankers: group negatives with correct responses by context, and sample pairs."""
+"""Make training data for rankers: group responses by context, and sample pairs from the groups."""

@@ -1,15 +1,15 @@
 """Group correct and wrong responses by context, as training data for a ranker.
 
-A record names the context that its response replies to: the dialogue and the number of the turn. The record
-of an edited negative also holds the correct response that was edited. `read_groups` collects the records from
-files into one `Group` per context::
+A record contains the place of its response: the dialogue and the number of the turn. The turns before that
+place are the context. The record of an edited negative also contains the correct response from which it was
+made. `read_groups` collects the records from files, and makes one `Group` per context::
 
     record   dialogue "d", turn 2, response "It is far.", label 0, original response "It is not far."
     group    id "d#2", positives "It is not far.", negatives "It is far."
 
-A wrong response that equals a correct response of the same context is dropped (see `without_unusable`).
-`HeldOut` is a compact set of texts that must not be used for training. `ContextWriter` writes contexts in the
-format of the DailyDialog++ dataset.
+A wrong response that is equal to a correct response to the same context is dropped (see `without_unusable`).
+`HeldOut` is a set of texts that must not be used for training. `ContextWriter` writes contexts in the format
+of the DailyDialog++ dataset.
 """
 
 from __future__ import annotations
@@ -48,24 +48,25 @@ from graphneg.store.statements import cypher_text
 REFERENCE = "reference"
 """Name of the source of correct responses."""
 RANDOM = "random"
-"""Name of the source of random negatives: correct responses of other contexts. It needs no records."""
+"""Name of the source of random negatives, that is, correct responses to other contexts. They need no
+records."""
 SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
-"""The three properties by which wrong responses can be grouped."""
+"""The three properties by which reports group wrong responses."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledContext:
-    """A context with its correct responses, and with its wrong responses grouped by kind.
+    """A context with its correct responses and, for each kind, its wrong responses.
 
     Attributes:
         id: Id of the context.
         turns: Texts of the turns, oldest first.
         positives: Correct responses.
         negatives: Wrong responses by kind, for example ``{"random": ("It rains.",)}``.
-        edited: The turns of the edited context, for each wrong response whose context was edited. The key is
-            the index of the response in `responses`.
-        parts: For each transform and category, the indexes of its wrong responses in `responses`. The key is
-            ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
+        edited: For each wrong response whose context was edited: the texts of the edited turns, by the index
+            of the response in `responses`.
+        parts: For each transform and each error category: the indexes of its wrong responses in `responses`.
+            A key is ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
     """
 
     id: str
@@ -79,23 +80,23 @@ class LabelledContext:
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """The correct responses, followed by the wrong responses of one kind after the other."""
+        """The correct responses, followed by the wrong responses of each kind."""
         return self.positives + tuple(text for some in self.negatives.values() for text in some)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response, correct or wrong.
+    """A correct or wrong response.
 
-    ``categories`` and ``transforms`` are ignored when answers are compared.
+    Two answers may be equal even if they have different ``categories`` or ``transforms``.
 
     Attributes:
         text: The response.
-        source: Recipe, generator or kind of negatives from which the response comes.
+        source: Recipe, generator or kind of negatives that the response comes from.
         category: First error category; empty if there is none.
-        context: Texts of the edited context; None if the context was not edited.
+        context: Texts of the context after an edit; None if the context was not edited.
         categories: Error categories.
-        transforms: Names of the transforms that made it.
+        transforms: Names of the transforms that made the response.
     """
 
     text: str
@@ -134,20 +135,20 @@ class Group:
 
 
 class Entry(NamedTuple):
-    """A record in the form in which it is added to a group.
+    """The data of a record that are needed to add it to a group.
 
     Attributes:
         group_id: Id of the group.
         split: Split of the dialogue.
         context: Texts of the original context.
-        edited_context: Texts of the context in the record. They differ from ``context`` if the context was
+        edited_context: Texts of the context in the record. It is equal to ``context`` if the context was not
             edited.
         response: The response.
         label: 1 for a correct response, 0 for a wrong one.
         source: Recipe or generator of the record.
         categories: Error categories.
         transforms: Names of the transforms that made the response.
-        right: Correct response from which an edited response was made; None if there is none.
+        right: Correct response from which the response was made by an edit; None if there is none.
     """
 
     group_id: str
@@ -165,9 +166,9 @@ class Entry(NamedTuple):
 def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Group]:
     """Read records and group them by context.
 
-    The original response of an edited negative is added to the correct responses of its context. Responses
-    that make no meaningful training pair are dropped (see `without_unusable`). Groups are in the order of
-    their first records.
+    The original response of an edited negative is added to the correct responses to its context. Responses
+    that are useless for training are dropped (see `without_unusable`). Groups are in the order of their first
+    records.
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
@@ -179,7 +180,7 @@ def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Grou
 
 
 def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tuple[list[Group], int]:
-    """Read records and group them by context, and count the responses that were dropped.
+    """Read records and group them by context. Count the responses that were dropped.
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
@@ -197,15 +198,16 @@ def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tu
 def without_unusable(group: Group) -> Group:
     """Return a group without the responses that are useless for training.
 
-    Empty responses are dropped. A negative is dropped if it equals a correct response after the same context.
-    Spelling variants count as equal: if "I'll come." is a correct response, "I ’ ll come ." cannot be a wrong
-    one. After an edited context, however, the same response may be wrong, so it is kept.
+    Empty responses are dropped. A wrong response is dropped if it is equal to a correct response to the same
+    context. Different spellings count as equal: if "I'll come." is correct, "I ’ ll come ." is not wrong. If
+    the context of the wrong response was edited, it may be wrong although it is equal to a correct one, so it
+    is kept.
 
     Args:
-        group: Responses of one context. It is not changed.
+        group: A group. It is not changed.
 
     Returns:
-        The group itself if nothing is dropped, else a smaller copy.
+        The same group if nothing is dropped, otherwise a smaller copy.
 
     Raises:
         InputError: No correct response is left.
@@ -216,21 +218,21 @@ def without_unusable(group: Group) -> Group:
             f"{group.id}: no right response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
-    # Compare normalized keys: spelling variants such as "I ’ ll come ." and "I'll come." have the same key.
+    # The normalized texts are compared, so that "I ’ ll come ." and "I'll come." are equal.
     known = {match_key(answer.text) for answer in right}
     wrong = [
         answer
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
-    # Nothing is dropped from most groups, so the common case avoids a copy.
+    # In most groups, nothing is dropped, and then no copy is needed.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
 
 
 def _has_context_of(answer: Answer, group: Group) -> bool:
-    """Return whether the context of an answer equals the group's context, apart from spelling."""
+    """Return whether the context of an answer is that of the group, apart from spelling."""
     return answer.context is None or _same_turns(answer.context, group.context)
 
 
@@ -260,20 +262,20 @@ def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
 
 
 def labelled_context(group: Group) -> LabelledContext:
-    """Convert a group to a context whose wrong responses are grouped by source.
+    """Convert a group to a context with its wrong responses by source.
 
     Args:
         group: A group.
 
     Returns:
-        The context. Its ``parts`` list the wrong responses of each transform and category.
+        The context. Its ``parts`` contain the wrong responses of each transform and error category.
     """
     by_source: defaultdict[str, list[Answer]] = defaultdict(list)
     for answer in group.negatives:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # Wrong responses are numbered after the correct ones, as in `LabelledContext.responses`.
+    # In `LabelledContext.responses`, wrong responses come after the correct ones, so their indexes do, too.
     for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
         if answer.context is not None:
             edited[place] = answer.context
@@ -294,19 +296,19 @@ _ADVERSARIAL, _RANDOM = "adversarial_negative_responses", "random_negative_respo
 
 @dataclass(slots=True)
 class ContextWriter:
-    """Writes dialogues as contexts in the format of DailyDialog++, one JSON object per line.
+    """Writes the contexts of dialogues in the format of DailyDialog++, one JSON object per line.
 
-    The format is the one of DailyDialog++ (Sai et al., 2020). A context consists of the turns before turn n.
-    It is written if there are responses for turn n: in the store, or in the files of negatives. The correct
-    responses are turn n of the dialogue, and all responses and records with label 1. The wrong responses are
-    the responses and records with label 0: those with the source ``random`` are written as random negatives,
-    all others as adversarial negatives. Each access to `form` starts a new export and resets the counts.
+    The format is that of Sai et al. (2020). The context of turn n consists of the turns before it. A context
+    is written if there are responses for its turn n, in the store or in the files of negatives. The correct
+    responses are turn n of the dialogue itself, and all responses and records with label 1. The wrong
+    responses are those with label 0. If their source is ``random``, they are written as random negatives,
+    otherwise as adversarial negatives. Each access to `form` starts a new export and resets the counts.
 
     Attributes:
         negatives: Files of negatives.
-        incomplete: Number of contexts that are skipped because they have no correct or no wrong response.
-        edited: Number of records that are skipped because their context was edited.
-        unusable: Number of wrong responses that are skipped because they are empty or equal a correct
+        incomplete: Number of contexts that were skipped because they have no correct or no wrong response.
+        edited: Number of records that were skipped because their context was edited.
+        unusable: Number of wrong responses that were skipped because they are empty or equal to a correct
             response.
     """
 
@@ -318,15 +320,15 @@ class ContextWriter:
 
     @property
     def form(self) -> Form:
-        """The output format for `graphneg.editing.export.export`. Using it resets the counts."""
+        """The output format for `graphneg.editing.export.export`. Each access resets the counts."""
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
-        """Read the negatives, and return the function that converts dialogues to lines."""
+        """Read the negatives. Return a function that converts dialogues to lines."""
         self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
-            # In DailyDialog++, all responses have the same context, so skip negatives with edited contexts.
+            # In DailyDialog++, a context has only one version, so negatives with edited contexts are skipped.
             if entry.edited_context == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
@@ -341,40 +343,40 @@ class ContextWriter:
 
     @property
     def duplicated(self) -> int:
-        """The number of records whose dialogue or turn was not among those written."""
+        """The number of records whose dialogue or turn was not written."""
         return sum(map(len, self._given.values()))
 
     def _contexts(
         self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
     ) -> Iterator[LabelledContext]:
-        """Yield the contexts that have at least one correct and one wrong response."""
+        """Yield the contexts that have both correct and wrong responses."""
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
-            # A stored response to turn n takes the place of turn n + 1.
+            # A response in the store that answers turn n belongs to the place of turn n + 1.
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Records are removed when they are used. `duplicated` counts those that are left at the end.
+                # Records that are used are removed. `duplicated` counts the others.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
-                # The context of turn n consists of the turns before it.
+                # The context consists of the turns before the place of the responses.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
                 for text, label, source in found[at]:
-                    # DailyDialog++ has separate fields for random and adversarial negatives.
+                    # DailyDialog++ has different fields for random and for adversarial negatives.
                     kind = wrong[_RANDOM if source == RANDOM else _ADVERSARIAL] if not label else right
                     kind[text] = None
-                # Responses that are empty or equal to a correct response are not negatives.
+                # Responses that are empty or equal to a correct response are not used as negatives.
                 known = {"", *map(match_key, right)}
                 texts = {
                     kind: tuple(text for text in some if match_key(text) not in known)
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
-                # The format needs a context with both correct and wrong responses.
+                # In this format, each context must have both correct and wrong responses.
                 if turns and right and any(texts.values()):
                     yield LabelledContext(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
@@ -382,19 +384,19 @@ class ContextWriter:
 
 
 def _line(choices: LabelledContext) -> dict[str, Any]:
-    """Return a context as a JSON object in the format of DailyDialog++."""
+    """Convert a context to a JSON object in the format of DailyDialog++."""
     wrong = {kind: choices.negatives.get(kind, ()) for kind in (_ADVERSARIAL, _RANDOM)}
     return {"id": choices.id, "context": choices.turns, "positive_responses": choices.positives, **wrong}
 
 
 def _write_contexts(lines: Iterable[Any], out: Path) -> int:
-    """Write contexts, one per line, and return their number."""
+    """Write contexts to a file, one per line. Return their number."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
-    # Refuse to write an empty file: training would fail on it later, with a less helpful message.
+    # An empty file is an error. Otherwise, training would fail later with a less helpful message.
     if not count:
         raise InputError(
             "no context has both right and wrong responses: name files of negatives, or load a corpus "
@@ -419,7 +421,7 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display.
-        write: Writer that names the files of negatives and counts what is skipped.
+        write: Writer, which contains the files of negatives and counts what is skipped.
         overwrite: Whether to replace an existing file.
 
     Returns:
@@ -436,12 +438,12 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         record: A negative.
 
     Returns:
-        Each name once. The result is empty if a generator made the negative, because the edits of a generator
-        carry the generator's own name instead of the name of a transform.
+        Each name once. There are none if a generator made the negative, because the edits of a generator have
+        the name of the generator instead of that of a transform.
     """
     made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
-    # An edit with the name of the record's recipe comes from a generator if the record has no graphs.
-    # If it has graphs, a transform and its recipe merely share a name, and the name is kept.
+    # An edit may have the same name as the recipe of its record. If the record has no graphs, this is the
+    # name of a generator and is left out. If it has graphs, a transform and a recipe have the same name.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -464,7 +466,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
 
     Args:
         record: A record.
-        where: Position of the record, such as ``negatives.jsonl, line 3``, for the error message.
+        where: Where the record is, such as ``negatives.jsonl, line 3``, for the error message.
 
     Returns:
         The entry.
@@ -474,7 +476,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
-    # `record.context` holds the edited turns. `original["context"]` holds the turns before the edit, or None.
+    # `record.context` contains the turns after an edit, and `original["context"]` those before it, or None.
     own = tuple(turn["text"] for turn in record.context)
     original = record.original.get("context")
     context = own if original is None else tuple(turn["text"] for turn in original)
@@ -483,7 +485,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
     categories, transforms = tuple(record.categories), transforms_of(record)
-    # If only the context was edited, the response is unchanged, so it is correct after the original context.
+    # If only the context was edited, the response is the correct response to the original context.
     right = record.original.get("response") or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
@@ -491,17 +493,17 @@ def entry_from_record(record: Negative, where: str) -> Entry:
 
 
 def add_entry(group: Group, entry: Entry) -> None:
-    """Add an entry to the group of its context.
+    """Add an entry to the group for its context.
 
     Args:
         group: The group, which is changed.
-        entry: The entry. If the group already has the same response, only the categories and transforms of
-            the entry are added to it.
+        entry: The entry. If the group already contains its response, only its categories and transforms are
+            added.
     """
     if entry.label:
         right, wrong = Answer(entry.response, entry.source), None
     else:
-        # None means that the context was not edited.
+        # If the context was not edited, the answer has None as its context.
         own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context
         right = Answer(entry.right, REFERENCE) if entry.right else None
         first = entry.categories[0] if entry.categories else ""
@@ -513,8 +515,8 @@ def add_entry(group: Group, entry: Entry) -> None:
     if wrong not in group.negatives:
         group.negatives.append(wrong)
         return
-    # Several transforms may make the same response, and it may have several categories.
-    # Such a response is kept as one answer that lists all of its transforms and categories.
+    # Several transforms may make the same response, with several categories. It becomes a single answer with
+    # all of these transforms and categories.
     at = group.negatives.index(wrong)
     there = group.negatives[at]
     categories, transforms = (
@@ -531,7 +533,7 @@ def file_digest(path: str | Path) -> str:
         path: Path of the file.
 
     Returns:
-        BLAKE2b digest in hexadecimal.
+        BLAKE2b digest of the content, in hexadecimal.
 
     Raises:
         InputError: The file cannot be read.
@@ -544,11 +546,11 @@ def file_digest(path: str | Path) -> str:
 
 
 class HeldOut:
-    """A compact set of texts that must not be used for training: 8 bytes per text.
+    """A set of texts that must not be used for training. It needs 8 bytes per text.
 
-    Texts are compared by the hash of their normalized form, so spelling variants are equal. If a million
-    texts are held out, the probability that another text is held out by mistake, because it has the same
-    hash, is about 1 in 10 trillion.
+    Only the hashes of the normalized texts are stored, so different spellings are equal. A text that is not
+    in the set may have the same hash as one that is, but this is very unlikely: with a million held-out
+    texts, the probability is about 1 in 10 trillion.
 
     Example:
         >>> "what  NOW?" in HeldOut(["What now?"])
@@ -559,7 +561,7 @@ class HeldOut:
         """Initialize the set.
 
         Args:
-            texts: The texts that are in the set from the start.
+            texts: Texts to hold out.
         """
         self._hashes = array("Q")
         self._new: set[int] = set()
@@ -574,7 +576,7 @@ class HeldOut:
         self._new.update(_hash(text) for text in texts)
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a text or a spelling variant of it is held out."""
+        """Return whether a text is held out, in this or another spelling."""
         hashes = self._sorted()
         if not hashes:
             return False
@@ -583,26 +585,27 @@ class HeldOut:
         return at < len(hashes) and hashes[at] == hash
 
     def without(self, group: Group) -> Group:
-        """Return a group without the responses that are held out.
+        """Return a group without its held-out responses.
 
         Args:
             group: A group. It is not changed.
 
         Returns:
-            A new group without these responses.
+            A new group without them.
         """
         right = [answer for answer in group.positives if answer.text not in self]
         wrong = [answer for answer in group.negatives if answer.text not in self]
         return Group(group.id, group.context, right, wrong)
 
     def digest(self) -> bytes:
-        """Return a digest of the set of texts, which does not depend on their order."""
+        """Return a digest of the texts. It does not depend on the order in which they were added."""
         return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
 
     def _sorted(self) -> array[int]:
-        """Return the sorted hashes, including those added since the last call."""
+        """Return the sorted hashes of all texts."""
         if self._new:
-            # Sort only when the set is searched: texts are added one by one, and sorting after each is slow.
+            # The hashes are sorted when the set is searched, because sorting them after each addition would
+            # be slow.
             self._hashes = array("Q", sorted(self._new.union(self._hashes)))
             self._new = set()
         return self._hashes
@@ -614,36 +617,36 @@ def _hash(text: str) -> int:
 
 
 def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
-    """Yield the replies of whole splits, correct and wrong ones, so that they can be held out from training.
+    """Yield the replies in whole splits, correct and wrong ones, to hold them out from training.
 
     Args:
         store: Store with the dialogues.
         splits: Names of the splits.
 
     Yields:
-        Texts of all turns but the first of each dialogue, and of the responses stored with the dialogues.
+        Texts of all turns except the first turn of each dialogue, and of all responses in the store.
 
     Raises:
-        InputError: The store has no dialogue of one of the splits.
+        InputError: The store has no dialogue in one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
-    # Without this check, a misspelled split would silently hold out nothing.
+    # Without this check, nothing would be held out for a split whose name is misspelled.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
-        raise InputError(f"no dialogue is of the split {strange[0]!r}; there are: {known}")
+        raise InputError(f"the store has no dialogue of the split {strange[0]!r}; it has: {known}")
     yield from stored_replies(store, Selection((), tuple(splits), None))
 
 
 def stored_replies(
     store: Store, selection: Selection, labels: Collection[int] = (0, 1), progress: Progress | None = None
 ) -> Iterator[str]:
-    """Yield the replies of the selected dialogues: all turns but the first, and the stored responses.
+    """Yield the replies in the selected dialogues: all turns but the first, and responses in the store.
 
     Args:
         store: Store with the dialogues.
         selection: Dialogues to read.
-        labels: Labels of the stored responses to include: 1 for correct, 0 for wrong.
-        progress: Progress display, advanced by the number of dialogues read.
+        labels: Labels of the responses to include: 1 for correct, 0 for wrong. Turns are always included.
+        progress: Progress display; advanced by the number of dialogues read.
 
     Yields:
         Texts of replies.

@@ -1,13 +1,13 @@
-"""Group negatives by context in a memory-mapped file.
+"""Group the records of correct and wrong responses by context, on disk.
 
-Memory use stays at a few megabytes, apart from 16 bytes per record, for a corpus of any size. The records of
-a context may be far apart in the input, so they are grouped on disk:
+Even for a large corpus, only a few megabytes of memory are needed, plus 16 bytes per record. The records of a
+context may be far apart in the input, so they are brought together in three steps:
 
-1. Each record is appended to a temporary file. Only the hash of its context and its offset in that file stay
-  in memory, 16 bytes per record.
-2. The records are read back in the order of the hashes, which puts those of a context next to each other.
-  Each group is written as one line of JSON.
-3. A group is decoded from the memory-mapped file when it is accessed.
+1. Each record is appended to a temporary file. Memory contains only the hash of its context and its offset in
+   the file.
+2. The records are read again in the order of the hashes, so that those of a context follow each other. Each
+   group is written as one line of JSON.
+3. The file of groups is memory-mapped. A group is decoded when it is accessed.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from graphneg.model import Negative
 from graphneg.records.runs import atomic_folder
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
-"""A file of negatives (.jsonl, .parquet), an iterable of negatives, or a function that takes a seed and makes
-negatives."""
+"""Type of a source of records: a file of negatives (.jsonl, .parquet), an iterable of negatives, or a
+function that takes a seed and makes negatives."""
 _VERSION = 4
 """Version of the file format. It is part of the cache key."""
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
@@ -52,11 +52,11 @@ _group = msgspec.json.Decoder(Group).decode
 
 
 class NegativeDataset:
-    """The groups of several sources of negatives, built on first access.
+    """The groups from several sources of negatives. They are made when they are first accessed.
 
-    A source may be a function. It is called once per epoch, with ``seed`` + epoch as its argument. If all
-    sources are files, the groups are stored in the folder ``cache`` and reused. Otherwise they are stored in
-    a temporary folder, which is deleted together with this object.
+    A source may be a function. It is called once per epoch with ``seed`` plus the number of the epoch. If all
+    sources are files, the groups are stored in the folder ``cache`` and used again by later runs. Otherwise
+    they are stored in a temporary folder, which is deleted together with this object.
     """
 
     def __init__(
@@ -68,22 +68,23 @@ class NegativeDataset:
         cache: str | Path | None = None,
         known_splits: Collection[str] = (),
     ) -> None:
-        """Initialize the dataset; the sources are read later.
+        """Initialize the dataset. The sources are not read yet.
 
         Args:
             sources: Files of negatives, iterables of negatives, or functions that make negatives from a seed.
-            seed: Seed for the functions.
-            held_out: Texts to exclude from the responses.
-            splits: Splits to hold out. Their records are left out, and so are their responses if they occur
-                in other splits.
-            cache: Folder in which the groups of files are kept; None to use the temporary folder.
-            known_splits: Held-out splits that may be missing in the records without an error.
+            seed: Seed that, plus the number of the epoch, is passed to the functions.
+            held_out: Texts that must not be used as responses.
+            splits: Splits to hold out. Their records are left out. Responses in their records are also left
+                out of other splits.
+            cache: Folder in which to store the groups if all sources are files; None for a temporary folder.
+            known_splits: Held-out splits that need not occur in the records. It is an error if another
+                held-out split does not occur.
 
         Raises:
             InputError: There are no sources.
         """
         if not sources:
-            raise InputError("no negatives to make pairs of: name files, or give streams of negatives")
+            raise InputError("no negatives to make pairs from: give files or streams of negatives")
         self._seed = seed
         self._makers = [item for item in sources if callable(item)]
         self._fixed = [item for item in sources if not callable(item)]
@@ -92,7 +93,7 @@ class NegativeDataset:
         self._seen = set(known_splits)
         self._cache = None if cache is None else Path(cache)
         self.folder = Path(tempfile.mkdtemp(prefix="graphneg-pairs-"))
-        # The folder is removed when this object is collected or the interpreter exits.
+        # The folder is removed when this object is deleted or the interpreter exits.
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._last: tuple[int, StoredGroups] | None = None
 
@@ -110,25 +111,26 @@ class NegativeDataset:
         Returns:
             The groups.
         """
-        # If no source is a function, all epochs have the same groups.
+        # If no source is a function, the groups are the same in all epochs.
         number = epoch if self._makers else 0
         if self._last is None or self._last[0] != number:
             self._last = (number, self._groups(number))
         return self._last[1]
 
     def _groups(self, epoch: int) -> StoredGroups:
-        """Return the groups of an epoch, after storing them on disk if necessary."""
+        """Return the groups of an epoch. Make and store them if they are not on disk yet."""
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
-            # The name of the folder is a digest of the files, so changed files are grouped again.
+            # The folder is named after a digest of the files, so that changed files are grouped again.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Files and iterables are read once. Each epoch adds the negatives that the functions make.
+        # Files and iterables are read only once. Each epoch adds the negatives that the functions make.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
                 file.writelines(map(_line, self._read()))
-            # Rename the complete file, so that an interrupted run cannot leave an incomplete one.
+            # The file gets its name only when it is complete, so that an interrupted run leaves no incomplete
+            # file.
             unfinished.rename(fixed)
         made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
         with open(fixed, "rb") as file:
@@ -136,7 +138,7 @@ class NegativeDataset:
             return self._stored(self.folder / f"epoch-{epoch}", entries)
 
     def _stored(self, folder: Path, entries: Iterable[Entry]) -> StoredGroups:
-        """Return the groups in a folder, after storing them if the folder does not exist."""
+        """Return the groups in a folder. If there is no such folder, make the groups first."""
         if not folder.is_dir():
             with atomic_folder(folder) as unfinished:
                 store_groups(entries, unfinished, self._held_out)
@@ -150,23 +152,23 @@ class NegativeDataset:
         # A split that no file contains may still occur in the negatives that a function makes.
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
-            raise InputError(f"no negatives are of the split {strange[0]!r}; there are: {there}")
+            raise InputError(f"there are no negatives of the split {strange[0]!r}, only of: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the records that are not in a held-out split, and hold out the responses of the others."""
+        """Yield the records that are not in held-out splits. Hold out the responses of the others."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
-                # A response of a held-out split must not be learned from another split either.
+                # A response in a held-out split must not be used from another split, either.
                 self._held_out.add(text for text in (entry.response, entry.right) if text)
             else:
                 yield entry
 
     def _digest(self) -> str:
-        """Return the cache key: a digest of the files' content and of the splits and texts held out."""
+        """Return the cache key: a digest of the files, the held-out splits and the held-out texts."""
         digest = hashlib.blake2b(digest_size=16)
         for item in self._fixed:
-            # Include the suffix, because it decides how the file is parsed.
+            # The suffix determines how a file is parsed, so it is included.
             digest.update(f"{file_digest(str(item))}{Path(str(item)).suffix}".encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
         return digest.hexdigest()
@@ -180,7 +182,7 @@ def _line(entry: Entry) -> bytes:
 class StoredGroups(Sequence[Group]):
     """The groups in a folder that `store_groups` wrote, as a sequence.
 
-    The file is memory-mapped, so several processes can share it.
+    The file is memory-mapped, so that several processes can share the memory.
 
     Attributes:
         held_out: Number of responses that were held out.
@@ -203,7 +205,7 @@ class StoredGroups(Sequence[Group]):
         with open(folder / _GROUPS, "rb") as file:
             # An empty file cannot be memory-mapped.
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
-        # Samplers access a group several times in a row, so the last 256 groups stay decoded.
+        # Samplers access a group several times in a row, so the last 256 decoded groups are cached.
         self._group = lru_cache(256)(self._decoded)
 
     def __len__(self) -> int:
@@ -219,7 +221,7 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
-            # An iteration over the sequence ends with this error, as Python's sequence protocol requires.
+            # Python's iteration over a sequence ends when the sequence raises this error.
             raise IndexError(index)
         return self._group(index)
 
@@ -228,12 +230,12 @@ class StoredGroups(Sequence[Group]):
         return _group(self._lines[self._ends[index] : self._ends[index + 1]])
 
     def __reduce__(self) -> tuple[type[StoredGroups], tuple[Path]]:
-        """Pickle only the path of the folder, so that worker processes memory-map the same file."""
+        """Pickle only the path of the folder, so that worker processes memory-map the same files."""
         return StoredGroups, (self._folder,)
 
 
 def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> None:
-    """Group entries and write the groups to a folder.
+    """Group entries by context, and write the groups to a folder.
 
     Groups are in the order of their first entries. Each context must have a correct response, which may be
     one that is held out.
@@ -241,7 +243,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
     Args:
         entries: Entries in any order.
         folder: Folder to write to.
-        held_out: Responses with these texts are dropped. The set may grow while the entries are read.
+        held_out: Texts to leave out of the responses. Texts may be added to it while the entries are read.
     """
     import numpy
 
@@ -255,20 +257,20 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
             allowed = held_out.without(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
-    # The temporary file is as large as the input and is no longer needed.
+    # The temporary file is as large as the input. It is no longer needed.
     spool.unlink()
-    # With the offsets, a group can be read without reading those before it.
+    # Because of the offsets, a group can be read without reading the groups before it.
     numpy.save(folder / _ENDS, ends)
     (folder / _FACTS).write_text(json.dumps({"held_out": left_out, "unusable": unusable}), encoding="utf-8")
 
 
 def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
-    """Group entries by context, through a temporary file, and yield the groups."""
+    """Yield the groups of entries with the same context. The entries are stored in a temporary file."""
     import numpy
 
     hashes, offsets = array("Q"), array("Q", [0])
     for entry in entries:
-        # Keep only the hash of the context and the offset in memory; the entry itself goes to the file.
+        # The entry is written to the file. Only the hash of its context and its offset remain in memory.
         hashes.append(number(0, "place", entry.group_id))
         offsets.append(offsets[-1] + spool.write(_line(entry)))
     if not hashes:
@@ -276,8 +278,8 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     values = numpy.frombuffer(hashes, dtype=numpy.uint64)
     order = numpy.argsort(values, kind="stable")
     bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    # Each run of equal hashes is one group, and starts with its first entry, because the sort is stable.
-    # Sorting the runs by their first entries restores the order of the input.
+    # Each sequence of equal hashes is a group. It starts with its first entry, because the sort is stable.
+    # The groups are then sorted by their first entries, which restores the order of the input.
     for run in numpy.argsort(order[bounds[:-1]]):
         group: Group | None = None
         for index in order[bounds[run] : bounds[run + 1]].tolist():

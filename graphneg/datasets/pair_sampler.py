@@ -1,18 +1,18 @@
-"""Sample pairs of context and response from groups, reproducibly for each epoch.
+"""Sample pairs of a context and a response from groups, reproducibly for each epoch.
 
-A `Mix` sets how many correct and wrong responses of each kind to draw per context and epoch. `PairSampler`
-draws them; hashes of the seed and the text take the place of a random number generator, so the draws are the
-same on every machine::
+A group is a context with correct and wrong responses. A `Mix` says how many correct and wrong responses of
+each kind to draw per context and epoch. `PairSampler` draws them. It uses hashes of the seed and the texts
+instead of a random number generator, so that the draws are the same on every machine::
 
     group    d#2: 1 correct response, 5 negatives of "deam"
     mix      positives 1, negatives {"deam": 2, "random": 1}
     epoch 0  d#2: correct, deam 1, deam 2, random
     epoch 1  d#2: correct, deam 3, deam 4, another random
 
-`Epochs` puts the pairs into training order. All pairs of a context stay together, so that a batch contrasts
-correct and wrong responses to the same context: MiniLM learns more from 2,800 pairs in this order than from
-10,000 in random order. The contexts of a batch have similar lengths. `shortages` reports how many responses
-an epoch lacks.
+`Epochs` puts the pairs into the order for training. All pairs of a context are next to each other, so that a
+batch contains correct and wrong responses to the same context. With this order, MiniLM learns more from 2,800
+pairs than from 10,000 pairs in random order. The contexts in a batch have similar lengths. `shortages`
+reports how many responses an epoch lacks.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 _TRIES = 20
-"""Maximum number of attempts per random negative. After that, the response counts as missing."""
+"""Maximum number of draws per random negative. If none of them is suitable, the response counts as
+missing."""
 _WINDOW = 16
-"""Number of batches in a window. Contexts are sorted by length within a window."""
+"""Number of consecutive batches (a window) within which contexts are sorted by length."""
 Item = TypeVar("Item")
 
 
@@ -51,12 +52,12 @@ class Pair:
     """A context with one response.
 
     Attributes:
-        id: Id of the pair, made from the group id, the label, the source and the text.
+        id: Id of the pair. It consists of the group id, the label, the source and the text.
         context: Texts of the turns, oldest first.
         response: The response.
         label: 1 for a correct response, 0 for a wrong one.
-        source: Recipe, generator or kind of negatives from which the response comes.
-        category: First error category of a wrong response.
+        source: Recipe, generator or kind of negatives that the response comes from.
+        category: First error category of a wrong response; empty if there is none.
         weight: Weight of the pair in the loss.
     """
 
@@ -71,14 +72,16 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Numbers of responses to draw per context and epoch.
+    """The number of correct and wrong responses to draw per context and epoch.
 
     Attributes:
         positives: Number of correct responses.
-        negatives: Number of wrong responses by source, category or transform. ``random`` needs no records: it
-            draws correct responses of other contexts, unless records with the source ``random`` exist.
-        weights: Weight of a pair in the loss, by transform, category or source; if several apply, in this
-            order of precedence. ``reference`` is the source of correct responses. The default weight is 1.
+        negatives: Number of wrong responses by source, error category or transform. ``random`` draws correct
+            responses of other contexts and needs no records. If there are records with the source ``random``,
+            they are drawn instead.
+        weights: Weight of a pair in the loss, by transform, error category or source. If several apply, they
+            take precedence in this order. ``reference`` is the source of correct responses. The default
+            weight is 1.
 
     Raises:
         InputError: A number of responses is below 1, or a weight is below 0.
@@ -89,11 +92,11 @@ class Mix:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Check that the numbers and weights are in range."""
         if self.positives < 1 or not self.negatives or min(self.negatives.values()) < 1:
             raise InputError("a mix needs at least one right and one wrong response of each context")
         if min(self.weights.values(), default=1) < 0:
-            raise InputError("a weight is 0 or more")
+            raise InputError("weights must be at least 0")
 
 
 @dataclass(slots=True)
@@ -101,11 +104,11 @@ class Shortfall:
     """Counts of the responses that an epoch lacks or does not use.
 
     Attributes:
-        contexts: For each name in the mix, the number of contexts that have too few responses of that name.
-        responses: For each name in the mix, the number of missing responses.
+        contexts: Number of contexts with too few responses, by the name in the mix.
+        responses: Number of missing responses, by the name in the mix.
         held_out: Number of responses that were held out.
         unusable: Number of responses that `graphneg.datasets.groups.without_unusable` dropped.
-        unused: For each source, the number of wrong responses that no name in the mix selects.
+        unused: Number of wrong responses that no name in the mix selects, by source.
     """
 
     contexts: Counter[str] = field(default_factory=Counter[str])
@@ -116,14 +119,15 @@ class Shortfall:
 
 
 class Draw(NamedTuple):
-    """A pair in compact form: indexes instead of texts.
+    """A pair, represented by indexes instead of texts.
 
     Attributes:
-        group: Index of the group that provides the context.
-        other: Index of the group that provides the response. It differs from ``group`` for a random negative.
-        slot: For a correct response, its index in ``positives``. For a wrong one, -1 minus its index in
+        group: Index of the group whose context is used.
+        other: Index of the group whose response is used. It is another group than ``group`` for a random
+            negative.
+        slot: Index of a correct response in ``positives``; for a wrong response, -1 minus its index in
             ``negatives``.
-        name: Name in the mix that selected the response.
+        name: Name in the mix for which the response was drawn.
     """
 
     group: int
@@ -133,19 +137,20 @@ class Draw(NamedTuple):
 
     @property
     def label(self) -> int:
-        """The label: 1 if the response is a correct response of this context, else 0."""
+        """The label: 1 if the response is a correct response to this context, otherwise 0."""
         return int(self.slot >= 0 and self.group == self.other)
 
 
 class PairSampler:
-    """Draw the pairs of each epoch from groups.
+    """Draws the pairs of each epoch from groups.
 
-    The same seed and epoch give the same pairs in the same order. Successive epochs draw different negatives
-    of a context, until all have been used. Missing responses are counted, never replaced by others.
+    The same seed and epoch give the same pairs in the same order. An epoch draws other negatives of a context
+    than the epochs before, until all negatives have been used. If there are too few responses, the missing
+    ones are counted and not replaced by others.
 
     Attributes:
         groups: The groups.
-        mix: Numbers of responses to draw.
+        mix: Number of responses to draw.
         contexts: Number of groups that are used.
     """
 
@@ -162,12 +167,12 @@ class PairSampler:
 
         Args:
             groups: The groups.
-            mix: Numbers of responses to draw.
+            mix: Number of responses to draw.
             seed: Seed of the draws.
-            wanted: Function that returns whether to use a group; None to use all. Random negatives, too, are
-                drawn from these groups only.
-            left_out: Number of responses that were held out; it is only reported.
-            unusable: Number of responses that were dropped as unusable; it is only reported.
+            wanted: Function that returns whether to use a group; None to use all. Random negatives are also
+                drawn only from these groups.
+            left_out: Number of responses that were held out. It is only used in reports.
+            unusable: Number of responses that were dropped as unusable. It is only used in reports.
 
         Raises:
             InputError: No group has a correct response, or a name in the mix does not occur.
@@ -180,7 +185,7 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
-            # Collect the names of all groups, to report a name in the mix that does not occur anywhere.
+            # The names of all groups are collected, to report a name in the mix that occurs in none of them.
             known.update(name for answer in group.negatives for name in answer.names)
             if group.positives and (wanted is None or wanted(group)):
                 self._kept.append(index)
@@ -199,7 +204,7 @@ class PairSampler:
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
-        # Groups with the same context matter only if responses of other contexts are drawn as negatives.
+        # Groups with the same context are only needed if responses of other contexts are drawn as negatives.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
@@ -209,7 +214,7 @@ class PairSampler:
             epoch: Number of the epoch, from 0.
 
         Returns:
-            The shuffled pairs, which take 12 bytes each, and the counts of missing responses.
+            The pairs in random order, which take 12 bytes each, and the numbers of missing responses.
         """
         import numpy
 
@@ -222,22 +227,22 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
-            # A saved position is valid only for the same pairs, so the digest covers contexts and weights.
+            # A saved position is valid only for the same pairs, so the digest includes contexts and weights.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
             right += pair.label
-        # Sorting by hash is a shuffle that gives the same order on every machine.
+        # The pairs are sorted by hash, which is a random order that is the same on every machine.
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
         table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
         return EpochPairs(self, table, sources, right, digest.hexdigest()), shortfall
 
     def draws(self, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
-        """Draw the pairs of an epoch, context by context.
+        """Draw the pairs of an epoch, one context after another.
 
         Args:
             epoch: Number of the epoch, from 0.
-            shortfall: Receives the counts of missing responses.
+            shortfall: The numbers of missing responses are added to it.
 
         Returns:
             An iterator over the draws.
@@ -245,19 +250,19 @@ class PairSampler:
         return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
-        """Return the groups that are used, in a random order.
+        """Return, in a random order that depends on the epoch, the groups that are used.
 
         Args:
-            epoch: Number of the epoch, from 0. Each epoch has its own order.
+            epoch: Number of the epoch, from 0.
 
         Returns:
-            Indexes into `groups`.
+            Indexes of groups in `groups`.
         """
         name = str(epoch)
         return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
 
     def pair(self, draw: Draw) -> Pair:
-        """Return the pair that a draw describes, with its texts.
+        """Convert a draw to a pair with texts.
 
         Args:
             draw: A draw.
@@ -268,23 +273,24 @@ class PairSampler:
         group = self.groups[draw.group]
         other = group if draw.other == draw.group else self.groups[draw.other]
         answer = other.positives[draw.slot] if draw.slot >= 0 else other.negatives[-1 - draw.slot]
-        # A correct response of another context becomes a random negative of this one.
+        # A correct response to another context is a random negative for this context.
         if other is not group:
             answer = Answer(answer.text, RANDOM)
         context = group.context if answer.context is None else answer.context
         id = f"{group.id}~{draw.label}{answer.source}~{answer.text}"
         weights = self.mix.weights
-        # `names` lists transforms first, then the category and the source.
+        # The first name that has a weight counts. `names` contains transforms first, then the category and
+        # the source.
         weight = next((weights[name] for name in answer.names if name in weights), 1.0)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
     def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
-        """Draw the responses of one group: correct ones, then wrong ones.
+        """Draw the responses of one group, first correct ones and then wrong ones.
 
         Args:
             index: Index of the group.
             epoch: Number of the epoch, from 0.
-            shortfall: Receives the counts of missing responses.
+            shortfall: The numbers of missing responses are added to it.
 
         Yields:
             The draws.
@@ -297,11 +303,12 @@ class PairSampler:
             if name == RANDOM and not self._own_random:
                 result = list(self._random(index, group, amount, epoch))
             else:
-                # A response may be selected by its source, its category or a transform.
+                # A name in the mix may be a source, an error category or a transform.
                 some = [(slot, item) for slot, item in wrong if name in item.names]
                 slots = self._turns(group.id, name, some, amount, epoch)
                 result = [Draw(index, index, -1 - slot, name) for slot in slots]
-            # Missing responses are counted. Repeating others instead would change the balance of the mix.
+            # Missing responses are only counted. If others were repeated instead, the balance of the mix
+            # would change.
             if len(result) < amount:
                 shortfall.contexts[name] += 1
                 shortfall.responses[name] += amount - len(result)
@@ -310,23 +317,24 @@ class PairSampler:
     def _turns(
         self, id: str, name: str, answers: Sequence[tuple[int, Answer]], amount: int, epoch: int
     ) -> list[int]:
-        """Return the indexes of the answers of an epoch; successive epochs rotate through all answers."""
+        """Return the indexes of the answers for an epoch. The epochs go through all answers in turn."""
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
         return [slot for slot, _ in rotate(order, amount, epoch)]
 
     def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
-        """Yield correct responses of other contexts that are wrong for this one.
+        """Yield correct responses to other contexts that are wrong for this context.
 
-        A candidate is rejected if it is nearly equal to a correct response of this context or of a group with
-        the same context. It is also rejected if its own context is nearly equal to this one.
+        A response is rejected if it is nearly equal to a correct response to this context, or to a correct
+        response in another group with the same context. It is also rejected if its own context is nearly
+        equal to this one.
         """
-        # If another group has the same context, its correct responses are correct here, too.
+        # If another group has the same context, its correct responses are also correct here.
         copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
         right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
-            # One hash determines both the other context and one of its responses.
+            # A single hash determines another context and one of its responses.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = self.groups[other].positives
@@ -334,7 +342,7 @@ class PairSampler:
             text = some[slot].text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
-                # A reply to a nearly equal context may be correct here.
+                # A reply to a nearly equal context may also be correct here.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -345,12 +353,14 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Map each group to the groups with the same context, apart from spelling; omit unique contexts."""
-    # There may be millions of contexts and few duplicates, so only duplicates get a list.
+    """Return, for each group with a context that is not unique, all groups with this context."""
+    # There may be millions of contexts but few duplicates. A context gets a list only when a duplicate is
+    # found.
     places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
-        # Compare contexts by their hashes, to save memory.
+        # Contexts are compared by their hashes, which takes less memory. Different spellings have the same
+        # hash.
         there = places.setdefault(key, index)
         if isinstance(there, list):
             there.append(index)
@@ -360,7 +370,7 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
 
 
 def rotate(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
-    """Return the items of an epoch; successive epochs rotate through all items.
+    """Return the items for an epoch. The epochs go through all items in turn.
 
     Args:
         items: All items.
@@ -379,14 +389,14 @@ def rotate(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EpochPairs(Sequence[Pair]):
-    """The pairs of an epoch, created on access.
+    """The pairs of an epoch, which are created when they are accessed.
 
     Attributes:
         sampler: Sampler that drew the pairs.
         table: The fields ``group``, ``other`` and ``slot`` of each `Draw`, shape (pairs, 3).
         sources: Number of pairs by source.
         right: Number of pairs with a correct response.
-        digest: Digest of all pairs. Two epochs with the same digest have the same pairs.
+        digest: Digest of all pairs. If two epochs have the same digest, they have the same pairs.
     """
 
     sampler: PairSampler
@@ -396,7 +406,7 @@ class EpochPairs(Sequence[Pair]):
     digest: str
 
     def together(self) -> EpochPairs:
-        """Return the same pairs, reordered so that the pairs of a context are next to each other.
+        """Return the same pairs in another order, in which the pairs of a context are next to each other.
 
         Returns:
             The pairs. Contexts are in the order of their first pairs.
@@ -413,7 +423,7 @@ class EpochPairs(Sequence[Pair]):
         return len(self.table)
 
     def __repr__(self) -> str:
-        """Return the number of pairs, in total and by source."""
+        """Return a text with the number of pairs, in total and by source."""
         made_of = ", ".join(f"{amount:,} {source}" for source, amount in sorted(self.sources.items()))
         return f"<EpochPairs: {len(self):,}, of these {made_of}>"
 
@@ -431,9 +441,10 @@ class EpochPairs(Sequence[Pair]):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Statistics of the similarity of wrong responses to correct ones.
+    """Statistics on how similar wrong responses are to correct ones.
 
-    The similarity of a wrong response is its cosine with the most similar correct response, from -1 to 1.
+    The similarity of a wrong response is its cosine with the most similar correct response to the same
+    context, from -1 to 1.
 
     Attributes:
         count: Number of wrong responses.
@@ -450,18 +461,18 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """The responses that an epoch draws and lacks, for one name in the mix.
+    """How many responses an epoch has and lacks, for a name in the mix.
 
-    If ``category`` is set, the row counts only the responses of that category among those of ``name``.
+    A row with a ``category`` counts only those responses of the name that have this error category.
 
     Attributes:
         name: Name in the mix.
-        category: Error category; empty if the row counts all responses of ``name``.
+        category: Error category; empty if the row counts all responses of the name.
         contexts: Number of contexts.
         short: Number of contexts with too few responses.
         wanted: Number of responses that the mix asks for.
-        got: Number of responses drawn.
-        similarity: Similarity to the correct responses; None if nothing was drawn.
+        got: Number of responses that were drawn.
+        similarity: Similarity of the responses to correct ones; None if none were drawn.
     """
 
     name: str
@@ -474,16 +485,16 @@ class Shortage:
 
 
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-    """Report how many responses an epoch draws and lacks.
+    """Report how many responses an epoch has and lacks.
 
     Args:
         sampler: Sampler of the pairs.
         epoch: Number of the epoch, from 0.
-        embedder: Model that converts texts to vectors of length 1, shape (texts, dimensions). None for the
-            bundled word vectors.
+        embedder: Embedder by which similarities are computed. Its vectors must have length 1. None for the
+            word vectors that graphneg provides.
 
     Returns:
-        One row per name of the mix, followed by one row per category in it.
+        A row for each name in the mix, followed by a row for each error category among its responses.
     """
     if embedder is None:
         from graphneg.nn.embedders import BUNDLED, get_embedder
@@ -493,14 +504,14 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     similarities: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("f"))
     contexts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
-    # Texts are embedded in batches, so that memory use does not grow with their number.
+    # Texts are embedded in batches, so that memory use does not depend on their number.
     while some := list(islice(wrong, 500)):
         pairs = [sampler.pair(draw) for draw in some]
         right = [[item.text for item in sampler.groups[draw.group].positives] for draw in some]
         texts = list(dict.fromkeys([*(pair.response for pair in pairs), *chain.from_iterable(right)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
         for draw, pair, fitting in zip(some, pairs, right, strict=True):
-            # A negative is compared with the correct response that is most similar to it.
+            # A wrong response is compared with the correct response that is most similar to it.
             similarity = max(float(vectors[pair.response] @ vectors[text]) for text in fitting)
             for key in {(draw.name, ""), (draw.name, pair.category)}:
                 similarities[key].append(similarity)
@@ -512,7 +523,8 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # If the mix names a category itself, its row already counts that category.
+            # A name in the mix may itself be a category. Its row already counts the responses of this
+            # category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
@@ -520,29 +532,30 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
 
 
 def _spread(values: Sequence[float]) -> Spread | None:
-    """Return the statistics of cosines; None if there are no cosines."""
+    """Return statistics on cosines, or None if there are no cosines."""
     return Spread(len(values), min(values), median(values), max(values)) if values else None
 
 
 Draws = Callable[[int], tuple[EpochPairs, Shortfall]]
-"""A function that takes the number of an epoch, and returns its pairs and the counts of missing responses."""
+"""Type of a function that takes the number of an epoch, and returns its pairs and the numbers of missing
+responses."""
 
 
 class Epochs:
-    """The pairs of all epochs in training order; each epoch is drawn when it is reached.
+    """The pairs of all epochs in the order for training. An epoch is drawn when its first pair is accessed.
 
-    Contexts are sorted by length within windows of `_WINDOW` batches, so that a batch needs little padding.
-    Only the draws of one epoch and the pairs of one window are in memory at a time.
+    Within windows of `_WINDOW` batches, contexts are sorted by length, so that a batch needs little padding.
+    Memory contains only the draws of one epoch and the pairs of one window at a time.
 
     Attributes:
-        sources: Number of pairs by source, summed over all epochs.
-        shortfall: Counts of the responses that the first epoch lacks.
-        first: Number of pairs of the first epoch.
-        balance: Ratio of wrong to correct responses in the first epoch.
+        sources: Number of pairs in all epochs, by source.
+        shortfall: Numbers of the responses that are missing in the first epoch.
+        first: Number of pairs in the first epoch.
+        balance: Number of wrong responses per correct response in the first epoch.
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
-        """Initialize the epochs. Each epoch is drawn once, to count its pairs.
+        """Initialize the epochs. Draw each epoch once, to count its pairs.
 
         Args:
             draws: Function that draws the pairs of an epoch.
@@ -551,7 +564,7 @@ class Epochs:
         """
         self._draws = draws
         self._batch, self._size = batch, batch * _WINDOW
-        # Training starts with the first epoch, so its pairs are kept.
+        # Training starts with the first epoch, so its pairs are kept in memory.
         first, self.shortfall = draws(0)
         self.first, self._digest = len(first), first.digest
         self.balance = (self.first - first.right) / max(1, first.right)
@@ -565,11 +578,13 @@ class Epochs:
             self._starts.append(self._starts[-1] + len(pairs))
 
     def facts(self) -> list[Any]:
-        """Return what identifies the training data: a digest of the first epoch, and the pairs per source."""
+        """Return data that identify the pairs: a digest of the first epoch, and the counts by source."""
         return [self._digest, sorted(self.sources.items())]
 
     def sources_of(self, amount: int) -> Counter[str]:
-        """Count the sources of the first pairs, to report what a run that stopped early has used.
+        """Count the sources of the first pairs in the order for training.
+
+        If a run stopped early, this gives the pairs that it has used.
 
         Args:
             amount: Number of pairs that were used.
@@ -582,15 +597,15 @@ class Epochs:
         return Counter(self[index].source for index in range(amount))
 
     def __len__(self) -> int:
-        """Return the number of pairs of all epochs."""
+        """Return the number of pairs in all epochs."""
         return self._starts[-1]
 
     def __getitem__(self, index: int) -> Pair:
-        """Return the pair at a position of the training order."""
+        """Return the pair at an index in the order for training."""
         if not 0 <= index < len(self):
             raise IndexError(index)
         epoch = bisect_right(self._starts, index) - 1
-        # Trainers read the pairs in order, so only the current epoch is kept in memory.
+        # Training reads the pairs in order, so only the current epoch is kept in memory.
         if epoch != self._epoch:
             self._pairs = self._draws(epoch)[0].together()
             self._epoch, self._window = epoch, -1
@@ -598,10 +613,10 @@ class Epochs:
         if window != self._window:
             start = window * self._size
             pairs = self._pairs[start : start + self._size]
-            # Sort by length, so that the contexts of a batch need little padding.
+            # The pairs are sorted by the length of their contexts, so that a batch needs little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            # Shuffle the batches. Otherwise training would go from short to long contexts.
+            # The batches are shuffled. Otherwise training would always go from short to long contexts.
             batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

@@ -1,9 +1,9 @@
-"""Stream pairs of context and response to a training job, from any number of negatives.
+"""Read negatives and provide training pairs of a context and a response.
 
 `read_pairs` accepts files of negatives, streams of negatives (``graph.negatives(...)``,
 ``graph.generate(...)``), and functions that make new negatives for each epoch. The negatives are grouped by
-context in a memory-mapped file, and each epoch draws its pairs from these groups. Pairs are available in the
-forms that trainers expect: a sequence, a Hugging Face ``Dataset`` or ``IterableDataset``, a torch
+context in a memory-mapped file, and each epoch draws its pairs from the groups. Pairs are available in the
+forms that training code expects: a sequence, a Hugging Face ``Dataset`` or ``IterableDataset``, a torch
 ``DataLoader``, or rows of an anchor, a positive and negatives. This example prints one correct response, two
 edited negatives and one random negative per context::
 
@@ -50,9 +50,9 @@ _COLUMNS = {
     "category": "string",
     "weight": "float64",
 }
-"""Columns of a table of pairs, with their Hugging Face types."""
+"""Columns of a table of pairs, and their Hugging Face types."""
 Row = dict[str, Any]
-"""A row of a table: column names and values."""
+"""Type of a row of a table: values by the name of the column."""
 
 
 def read_pairs(
@@ -64,21 +64,22 @@ def read_pairs(
     cache: str | Path | None = None,
     store: Store | None = None,
 ) -> Pairs:
-    """Read negatives and return training pairs that are drawn from them.
+    """Read negatives, and return the training pairs that are drawn from them.
 
     Args:
-        sources: Files of negatives (.jsonl, .parquet), iterables of negatives, or functions that make
-            negatives from a seed. A function is called once per epoch, with ``seed`` + epoch.
-        mix: Numbers of correct and wrong responses to draw per context and epoch. None for one correct
-            response and one wrong response of each recipe and generator.
+        sources: Files of negatives (.jsonl, .parquet), iterables of negatives, or functions that take a seed
+            and make negatives. A function is called once per epoch with ``seed`` plus the number of the
+            epoch.
+        mix: Number of correct and wrong responses to draw per context and epoch. None for one correct
+            response and one wrong response from each recipe and generator.
         seed: Seed of the draws.
-        held_out: Texts to exclude from the responses.
-        held_out_splits: Splits to hold out. Their records are left out, and so are their responses if they
-            occur in other splits. With a ``store``, the replies in its dialogues of these splits are held
-            out, too.
-        cache: Folder in which the grouped negatives are kept, so that the same files are read only once. None
-            for a temporary folder.
-        store: Store whose dialogues of ``held_out_splits`` are held out.
+        held_out: Texts that must not be used as responses.
+        held_out_splits: Splits to hold out. Their records are left out, and responses in them are also left
+            out of other splits. If a ``store`` is given, this also applies to the replies in its dialogues of
+            these splits.
+        cache: Folder in which to store the groups of negatives, so that the same files are grouped only once.
+            None for a temporary folder.
+        store: Store that contains dialogues of ``held_out_splits``.
 
     Returns:
         The pairs. The sources are read when the first pair is requested.
@@ -95,10 +96,10 @@ def read_pairs(
 class Pairs:
     """The training pairs of any number of epochs.
 
-    The same sources, mix and seed give the same pairs. Iterating yields the pairs of one epoch; iterating
-    again yields those of the next epoch. `state_dict` returns the position in the stream, and
-    `load_state_dict` continues at such a position without reading the pairs before it. Errors in the sources
-    are raised when the first pair is requested.
+    The same sources, mix and seed give the same pairs. An iteration yields the pairs of one epoch, and the
+    next iteration those of the next epoch. `state_dict` returns the current epoch and position, and
+    `load_state_dict` continues there without reading the pairs before. Errors in the sources are raised when
+    the first pair is requested.
     """
 
     def __init__(
@@ -108,12 +109,12 @@ class Pairs:
         seed: int = 0,
         wanted: Callable[[Group], bool] | None = None,
     ) -> None:
-        """Initialize the stream; the sources are read later.
+        """Initialize the pairs. The sources are not read yet.
 
         Args:
             dataset: The groups to draw from.
-            mix: Numbers of responses to draw per context; None for one correct response and one wrong
-                response of each source.
+            mix: Number of responses to draw per context; None for one correct response and one wrong response
+                from each source.
             seed: Seed of the draws.
             wanted: Function that returns whether to use a group; None to use all groups.
         """
@@ -126,7 +127,7 @@ class Pairs:
         self._epoch = self._index = 0
 
     def __iter__(self) -> Iterator[Pair]:
-        """Yield the rest of the current epoch, then move to the next epoch."""
+        """Yield the remaining pairs of the current epoch. Then go to the next epoch."""
         pairs = self.epoch(self._epoch)
         while self._index < len(pairs):
             pair = pairs[self._index]
@@ -135,11 +136,11 @@ class Pairs:
         self._epoch, self._index = self._epoch + 1, 0
 
     def __len__(self) -> int:
-        """Return the number of pairs of the current epoch."""
+        """Return the number of pairs in the current epoch."""
         return len(self.epoch(self._epoch))
 
     def __repr__(self) -> str:
-        """Return the sources, the mix and the current position."""
+        """Return a text with the sources, the mix and the current position."""
         amounts = self._mix.negatives if self._mix is not None else {"each source": 1}
         mix = " ".join(f"{name}={amount}" for name, amount in amounts.items())
         return (
@@ -153,26 +154,26 @@ class Pairs:
             epoch: Number of the epoch, from 0.
 
         Returns:
-            A sequence that creates its pairs on access.
+            A sequence whose pairs are created when they are accessed.
         """
         return self.draw(epoch)[0]
 
     def draw(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
-        """Return the pairs of an epoch, and the counts of what could not be drawn.
+        """Return the pairs of an epoch, and a report of the responses that are missing.
 
         Args:
             epoch: Number of the epoch, from 0.
 
         Returns:
-            The pairs, and the counts of missing responses.
+            The pairs, and the numbers of missing responses.
         """
-        # Several methods use the same epoch one after the other, so the last one is cached.
+        # Several methods may need the same epoch one after the other, so the last epoch is cached.
         if self._drawn is None or self._drawn[0] != epoch:
             self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
         return self._drawn[1], self._drawn[2]
 
     def sampler(self, epoch: int) -> PairSampler:
-        """Return the sampler of an epoch.
+        """Return the sampler for an epoch.
 
         Args:
             epoch: Number of the epoch, from 0.
@@ -181,11 +182,11 @@ class Pairs:
             The sampler.
         """
         groups = self._dataset.groups(epoch)
-        # If a source is a function, each epoch has new groups and needs a new sampler.
+        # If a source is a function, the groups change in each epoch, and then a new sampler is needed.
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:
-                # By default, draw one wrong response from each source.
+                # The default mix draws one wrong response from each source.
                 sources = sorted({answer.source for group in groups for answer in group.negatives})
                 mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
             left_out, unusable = groups.held_out, groups.unusable
@@ -193,11 +194,11 @@ class Pairs:
         return self._sampler
 
     def part(self, wanted: Callable[[Group], bool]) -> Pairs:
-        """Return the pairs of a subset of the contexts.
+        """Return the pairs of some of the contexts.
 
         Args:
-            wanted: Function that returns whether to use a context. Random negatives, too, are drawn from
-                these contexts only.
+            wanted: Function that returns whether to use a context. Random negatives are also drawn only from
+                these contexts.
 
         Returns:
             The pairs.
@@ -205,50 +206,53 @@ class Pairs:
         return Pairs(self._dataset, self._mix, self.seed, wanted)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position in the stream, as JSON values."""
+        """Return the current epoch and position as JSON values, for `load_state_dict`."""
         return {"epoch": self._epoch, "place": self._index, "pairs": self.epoch(self._epoch).digest}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue at a position that was saved from another stream of the same pairs.
+        """Continue at a position that `state_dict` returned for the same pairs.
 
         Args:
             state: The result of `state_dict`.
 
         Raises:
-            InputError: The state is malformed, or it was saved from other pairs.
+            InputError: The state is malformed, or it is from other pairs.
         """
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
         except (KeyError, TypeError, ValueError) as error:
             reason = "not the state of a stream of pairs, which has an epoch, a place and a digest"
             raise InputError(reason) from error
-        # A position is meaningful only for the same pairs.
-        # The digest covers all that determines them: the negatives, the mix, the seed and the texts held out.
+        # A position is valid only for the same pairs. The digest changes if the negatives, the mix, the seed
+        # or the held-out texts change.
         if epoch < 0 or self.epoch(epoch).digest != digest:
-            raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
+            raise InputError(
+                "this state belongs to other pairs: the negatives, mix, seed or held-out texts differ"
+            )
         self._epoch, self._index = epoch, index
 
     def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-        """Report how many responses an epoch draws and lacks, and how similar wrong ones are to correct ones.
+        """Report how many responses an epoch has and lacks, and how similar wrong ones are to correct ones.
 
         Args:
             epoch: Number of the epoch, from 0.
-            embedder: Model that converts responses to vectors; None for the bundled word vectors.
+            embedder: Embedder by which similarities are computed; None for the word vectors that graphneg
+                provides.
 
         Returns:
-            One row per name of the mix, followed by one row per category in it.
+            A row for each name in the mix, followed by a row for each error category among its responses.
         """
         return shortages(self.sampler(epoch), epoch, embedder)
 
     def to_pandas(self, epoch: int = 0, separator: str | None = None) -> pandas.DataFrame:
-        """Return an epoch as a data frame.
+        """Convert an epoch to a data frame.
 
         Args:
             epoch: Number of the epoch, from 0.
             separator: Text between the turns of a context; None to keep a list of turns.
 
         Returns:
-            A data frame with the columns of `to_dataset`.
+            A data frame with the same columns as the result of `to_dataset`.
         """
         import pandas
 
@@ -256,9 +260,9 @@ class Pairs:
         return pandas.DataFrame.from_records(rows, columns=list(_COLUMNS))
 
     def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
-        """Return an epoch as a Hugging Face ``Dataset``.
+        """Convert an epoch to a Hugging Face ``Dataset``.
 
-        The dataset memory-maps a file that is deleted together with this object. The package datasets is
+        The dataset memory-maps a file that is deleted together with this object. The package ``datasets`` is
         required.
 
         Args:
@@ -272,20 +276,20 @@ class Pairs:
         return _mapped(rows, _features(_COLUMNS, separator), self._dataset.folder)
 
     def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
-        """Return an epoch as a Hugging Face ``IterableDataset``.
+        """Convert an epoch to a Hugging Face ``IterableDataset``.
 
-        The dataset has shards, so that several workers can read it in parallel. Restoring its ``state_dict``
-        skips whole shards without decoding them.
+        The dataset is divided into shards, so that several workers can read it in parallel. When its
+        ``state_dict`` is restored, whole shards are skipped without decoding them.
 
         Args:
             epoch: Number of the epoch, from 0.
             separator: Text between the turns of a context; None to keep a list of turns.
 
         Returns:
-            A dataset with the columns of `to_dataset`.
+            A dataset with the same columns as the result of `to_dataset`.
         """
         dataset = self.to_dataset(epoch, separator)
-        # A shard has about 1,000 pairs, so that there are enough shards for several workers.
+        # With shards of about 1,000 pairs, there are enough shards for several workers.
         return dataset.to_iterable_dataset(max(1, len(dataset) // 1_000))
 
     def to_dataloader(
@@ -297,14 +301,14 @@ class Pairs:
         collate: Callable[[Sequence[Pair]], Any] | None = None,
         **options: Any,
     ) -> DataLoader[Any]:
-        """Return an epoch as a torch ``DataLoader``.
+        """Convert an epoch to a torch ``DataLoader``.
 
         Args:
             batch_size: Number of pairs per batch.
             epoch: Number of the epoch, from 0.
-            start: Index of the first pair, to resume within an epoch.
-            collate: Function that makes a batch from pairs. By default, a batch is a dict with ``context``
-                and ``response`` (lists), ``label`` and ``weight`` (tensors of shape (pairs,)).
+            start: Index of the first pair, for resuming in the middle of an epoch.
+            collate: Function that converts a list of pairs to a batch. By default, a batch is a dict with
+                ``context`` and ``response`` (lists), ``label`` and ``weight`` (tensors of shape (pairs,)).
             options: Further arguments of ``DataLoader``.
 
         Returns:
@@ -315,16 +319,16 @@ class Pairs:
 
         pairs: Any = self.epoch(epoch)
         make: Any = DataLoader
-        # A resumed job skips the pairs that it has already seen.
+        # A resumed job does not need the pairs that it has already processed.
         rest = Subset(pairs, range(start, len(pairs)))
         return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
 
     def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """Return an epoch as a ``Dataset`` for the losses of sentence-transformers.
+        """Convert an epoch to a ``Dataset`` for the losses of sentence-transformers.
 
-        The columns are anchor, positive and negative. The anchor is the context. Both responses of a row
-        share it, so a negative with an edited context raises an error; `epoch` and `to_dataset` support such
-        negatives.
+        The columns are anchor, positive and negative. The anchor is the context, which must be the same for
+        both responses of a row. Therefore, a negative with an edited context raises an error. `epoch` and
+        `to_dataset` support such negatives.
 
         Args:
             epoch: Number of the epoch, from 0.
@@ -336,11 +340,12 @@ class Pairs:
         return self._tuples(epoch, ["negative"], separator)
 
     def tuples(self, negatives: int, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """Return an epoch as a ``Dataset`` with several negatives per row.
+        """Convert an epoch to a ``Dataset`` with several negatives per row.
 
-        The columns are anchor, positive, negative_1, negative_2 and so on. A context with fewer negatives in
-        this epoch is left out; ``dataset.info.description`` says how many contexts are left out. All
-        responses of a row share the anchor, so a negative with an edited context raises an error.
+        The columns are anchor, positive, negative_1, negative_2 and so on. A context with too few negatives
+        in this epoch is left out. ``dataset.info.description`` says how many contexts are left out. The
+        anchor is the context, which must be the same for all responses of a row. Therefore, a negative with
+        an edited context raises an error.
 
         Args:
             negatives: Number of negatives per row.
@@ -356,32 +361,34 @@ class Pairs:
         # If the mix draws fewer negatives per context, no row could ever be filled.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
-            raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
+            raise InputError(f"{negatives} negatives per row: the mix draws {most} per context")
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Return rows of an anchor, a positive, and one negative for each column name given."""
+        """Return rows of an anchor, a positive, and a negative for each of the column names."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)
         left_out = 0
 
         def rows() -> Iterator[Row]:
-            """Yield the rows of one context after the other, each with a correct response and negatives."""
+            """Yield the rows for one context after another. Each has a correct response and negatives."""
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
-                # A row has responses of one context only, so that its negatives are wrong for its anchor.
+                # The negatives of a row are wrong for its anchor, so all of them must be for the same
+                # context.
                 pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
                 for pair in pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
-                # All rows have the same columns, so an incomplete last block of negatives is dropped.
+                # All rows need the same number of negatives, so the last ones are dropped if there are too
+                # few for a row.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
-                # The shorter list is repeated, so that each response and each block of negatives occurs.
+                # The shorter of the two lists is repeated, so that each response is used at least once.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
@@ -393,23 +400,23 @@ class Pairs:
 
 
 def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
-    """Raise `InputError` if the context of a pair differs from the anchor of its row."""
+    """Raise `InputError` if the context of a pair is not the anchor of its row."""
     if pair.context != anchor:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "
             'one anchor: make negatives with target="response" (--target response), or use to_dataset(), '
-            "whose pairs carry each context"
+            "where each pair has its own context"
         )
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
-    """Return a pair as a row of a table."""
+    """Convert a pair to a row of a table."""
     context = list(pair.context) if separator is None else separator.join(pair.context)
     return {name: getattr(pair, name) for name in _COLUMNS} | {"context": context}
 
 
 def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
-    """Return pairs as a batch of lists and tensors."""
+    """Convert pairs to a batch of lists and tensors."""
     import torch
 
     rows: dict[str, Any] = {name: [getattr(pair, name) for pair in pairs] for name in ("context", "response")}
@@ -419,11 +426,11 @@ def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
 
 
 def _features(columns: Mapping[str, str], separator: str | None) -> Features:
-    """Return the Hugging Face features of a table; if there is no separator, a context is a list of turns."""
+    """Return the column types of a table. Without a separator, a context is a list of turns."""
     try:
         from datasets import Features, List, Value
     except ImportError as error:
-        raise GraphnegError('a dataset needs datasets: pip install "graphneg[neural]"') from error
+        raise GraphnegError('a dataset needs the package datasets: pip install "graphneg[neural]"') from error
     features = Features({name: Value(kind) for name, kind in columns.items()})
     if separator is None:
         features["context"] = List(Value("string"))
@@ -431,7 +438,7 @@ def _features(columns: Mapping[str, str], separator: str | None) -> Features:
 
 
 def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
-    """Write rows to an Arrow file in a folder, and return a ``Dataset`` that memory-maps it."""
+    """Write rows to an Arrow file, and return a ``Dataset`` that memory-maps it."""
     import pyarrow as pa
     from datasets import Dataset
 
@@ -439,11 +446,11 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     remaining, schema = iter(rows), features.arrow_schema
     try:
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
-            # Rows are written in batches, so that memory use does not grow with their number.
+            # Rows are written in batches, so that memory use does not depend on their number.
             while some := list(islice(remaining, 1_000)):
                 stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     except BaseException:
-        # Remove the incomplete file, whatever interrupted the writing.
+        # The incomplete file is removed, whatever the reason for the interruption is.
         path.unlink(missing_ok=True)
         raise
     return Dataset.from_file(str(path))

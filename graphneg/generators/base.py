@@ -47,8 +47,9 @@ UNRELATED = "C-follow"
 
 Options = TypeVar("Options")
 Places = Literal["last", "every"]
-"""Which turns get a context in a dialogue without loaded responses: the last turn, or every turn but the
-first."""
+"""Type of `ContextSelection.places`, which concerns dialogues that were loaded without separate responses.
+With ``last``, only the last turn of the dialogue counts as a response, so the dialogue has one context. With
+``every``, each turn but the first counts as a response to the turns before it."""
 
 
 class Turn(NamedTuple):
@@ -75,10 +76,11 @@ class Context:
         turn: Turn number of the response, from 0.
         turns: The turns before the response, oldest first.
         speaker: Speaker of the response.
-        positives: Correct responses in the store. If the dialogue goes on after the context, its next turn
+        positives: Correct responses in the store. If the dialogue continues after the context, its next turn
             comes first.
-        replies_to_copies: Correct replies to copies of this dialogue's contexts in other dialogues of the
-            store, by the turn number of the reply.
+        replies_to_copies: Correct replies that were found in other dialogues, by turn number. Another
+            dialogue may begin with the same turns as this one (a copy of the context). The reply that follows
+            there is correct here, too. See `graphneg.store.copied_contexts`.
     """
 
     id: str
@@ -95,7 +97,7 @@ class Context:
 
     @property
     def correct_responses(self) -> tuple[str, ...]:
-        """All texts that are known to answer the context: ``positives`` and the replies to its copies."""
+        """All known correct responses: ``positives``, and the replies to copies of the context."""
         return (*self.positives, *self.replies_to_copies.get(self.turn, ()))
 
     @property
@@ -152,13 +154,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """All usable candidates of one context, before any are chosen.
+    """All usable candidates of one context, from which a later step chooses those to return.
 
     See `graphneg.generators.deferred_choice`.
 
     Attributes:
         candidates: The candidates.
-        facts: What the function that chooses among the candidates needs to know about them, as JSON values.
+        facts: Data about the candidates that the later step needs for its choice, as JSON values.
     """
 
     candidates: Sequence[Candidate]
@@ -168,17 +170,20 @@ class Draft:
 class Generator(ABC):
     """Base class of generators, which propose candidate responses for contexts.
 
-    A subclass sets ``name`` and implements `generate`. The defaults of the other members fit generators that
-    are fast and treat each context independently.
+    A subclass sets ``name`` and implements `generate`. It may keep the defaults of the other members if it is
+    fast and if its candidates for a context do not depend on other contexts.
 
     Attributes:
         name: Name of the generator. It is also the recipe name of the negatives.
         batch: Number of dialogues per call of `generate`. Generators that spend seconds on each dialogue use
-            a small number, so that an interrupted run loses little.
+            a small number, so that little work is lost if a run is interrupted.
         depends_on_earlier: Whether the candidates for a context depend on the negatives that were made for
-            earlier contexts. Such a generator can only be run in shards if it makes drafts (see `choice`).
-        prefetches: Whether `prefetch` does anything. If so, it is called in a thread.
-        reasons: Explanation of each code that can be passed to `leave_out`, as a sentence.
+            earlier contexts. Such a generator can run on shards of a corpus only if it makes drafts (see
+            `Draft` and `choice`).
+        prefetches: Whether the generator implements `prefetch`. If so, `prefetch` is called in a separate
+            thread.
+        reasons: Reasons for missing candidates: a code, which can be passed to `leave_out`, with a sentence
+            that explains it.
 
     Example:
         >>> class Repeat(Generator):
@@ -205,8 +210,8 @@ class Generator(ABC):
 
         Args:
             contexts: Contexts to generate for.
-            per_context: Maximum number of candidates per context. If there are fewer, the missing ones are
-                reported; a generator never fills up the number with unsuitable candidates.
+            per_context: Maximum number of candidates per context. A generator may return fewer, and the
+                missing ones are reported. It must not add unsuitable candidates to reach the number.
             seed: Seed of all random choices.
 
         Returns:
@@ -214,17 +219,17 @@ class Generator(ABC):
         """
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """Prepare a run, or prepare to resume an interrupted run.
+        """Prepare for a new run, or for resuming an interrupted one.
 
         Args:
-            given: Negatives that an interrupted run has already written. Generators whose candidates depend
-                on earlier negatives need them.
+            given: Negatives that the interrupted run has already written; empty for a new run. A generator
+                needs them if its candidates depend on earlier negatives.
             progress: Progress display for the preparation.
         """
         return
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Request in advance what `generate` will need for later contexts, for example from a server.
+        """Send requests for later contexts in advance, so that `generate` need not wait for the answers.
 
         Args:
             contexts: Contexts of a later call of `generate`.
@@ -247,14 +252,14 @@ class Generator(ABC):
         return None
 
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
-        """Return how the candidates are chosen from drafts when the output files of shards are merged.
+        """Return the settings for choosing candidates from drafts, which is done when shards are merged.
 
         Args:
             per_context: Maximum number of candidates per context.
 
         Returns:
-            Settings of the choice (see `graphneg.generators.deferred_choice`); None if the generator makes no
-            drafts.
+            Name and options of a chooser (see `graphneg.generators.deferred_choice`); None if the generator
+            makes no drafts.
         """
         return None
 
@@ -277,9 +282,9 @@ class Generator(ABC):
         raise NotImplementedError(f"generator {self.name} makes no drafts")
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that the output depends on, besides the contexts and the seed, as JSON values.
+        """Return the options that determine the output, besides the contexts and the seed, as JSON values.
 
-        An interrupted run can only be resumed with equal settings.
+        An interrupted run can only be resumed with the same settings.
         """
         return {}
 
@@ -288,11 +293,16 @@ class Generator(ABC):
         return ()
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of all candidates since the last call, each with whether it was met."""
+        """Return the target features of the candidates since the last call, and whether each was met.
+
+        A target feature is a property that a candidate should have, for example that it is a question.
+        """
         return ()
 
     def leave_out(self, code: str, id: str, amount: int = 1) -> None:
-        """Record why a context has too few candidates. Missing ones without a record count as ``too-few``.
+        """Record why a context has too few candidates.
+
+        Missing candidates for which nothing is recorded are reported with the reason ``too-few``.
 
         Args:
             code: Code of the reason, a key of ``reasons``.
@@ -312,7 +322,8 @@ class Generator(ABC):
         missing, self._missing = self._missing, ()
         return list(missing)
 
-    # The default is an immutable tuple, so subclasses need not call `__init__` and copies share no list.
+    # The default is a class attribute, so that subclasses need not call `__init__`. It is immutable, so that
+    # no instance can change it for the others.
     _missing: tuple[tuple[str, str], ...] = ()
 
 
@@ -325,7 +336,8 @@ def options_of(
         kind: The options dataclass.
         name: Name of the generator, for error messages.
         options: Options that the user gave, by name.
-        others: Names of further options that the generator takes, to list them in error messages.
+        others: Names of options that the generator takes besides the fields of ``kind``. They are only listed
+            in error messages.
 
     Returns:
         An instance of ``kind``.
@@ -353,11 +365,11 @@ def generator_names() -> list[str]:
 
 
 def get_generator(name: str, store: Store, **options: Any) -> Generator:
-    """Create the generator of a name.
+    """Create a generator by its name.
 
-    Packages add generators by entry points in the group ``graphneg.generators``. An entry point names a class
-    or a function that takes the store and, as keyword arguments, the options. Raises `GeneratorError` if the
-    name or an option is unknown, or if the generator cannot be imported.
+    Packages add generators by entry points in the group ``graphneg.generators``. An entry point refers to a
+    class or a function. It is called with the store, and with the options as keyword arguments. Raises
+    `GeneratorError` if the name or an option is unknown, or if the generator cannot be imported.
 
     Args:
         name: Name of the generator, for example ``overlap``.
@@ -371,7 +383,7 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
 
 
 def require_generator(made: Any) -> Generator:
-    """Return an object after checking that it is a generator.
+    """Return the given object if it is a generator, and raise an error otherwise.
 
     Args:
         made: Any object.
@@ -440,16 +452,16 @@ def context_batches(
 ) -> Iterator[ContextBatch]:
     """Yield the contexts of the selected dialogues in batches.
 
-    The dialogues are sorted by id in natural order. While the caller uses a batch, a thread reads the next
-    one.
+    The dialogues are sorted by id in natural order. A thread reads the next batch while the caller processes
+    the current one.
 
     Args:
         store: Store that contains the dialogues.
         chosen: Contexts to read.
         batch: Number of dialogues per batch.
         skip: Number of dialogues to skip at the beginning.
-        after: Sort key of the last dialogue to skip, if known; it makes skipping faster.
-        copied: Correct replies to copies of contexts, from which ``Context.replies_to_copies`` is filled.
+        after: Sort key of the last of the dialogues to skip, if it is known, to skip them faster.
+        copied: Correct replies to copies of contexts. `Context.replies_to_copies` is taken from them.
 
     Yields:
         Batches of contexts.
@@ -461,7 +473,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # A wrong loaded response also marks the end of a context, but is not added as correct.
+                # A response with label 0 shows that a context ends here, but its text is not a correct
+                # response.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -493,22 +506,23 @@ def _contexts(
     places: Places,
     copied: CopiedContexts | None,
 ) -> Iterator[Context]:
-    """Yield the contexts of a dialogue. ``answers`` contains the correct responses, by turn number."""
+    """Yield the contexts of a dialogue. ``answers`` maps turn numbers to loaded correct responses."""
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # Baselines may edit any turn, so the replies to copies are collected for all turns of the dialogue.
-    # The turn after the last one is included, because a loaded response may be there.
+    # Some generators edit earlier turns of a dialogue, so the replies to copies are collected for all turns.
+    # The position after the last turn is included, because loaded responses answer the last turn.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies
-    # The loaded responses determine where contexts end. If there are none, the turns serve as responses.
+    # If responses were loaded with the dialogue, its contexts end at the turns that they answer. If not, its
+    # own turns are the responses.
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
         # The first turn of a dialogue has no turns before it, so it is not a response.
         if not before:
             continue
-        # The next turn of the dialogue is a correct response. There is none if the context ends the dialogue.
+        # The next turn of the dialogue, if there is one, is a correct response.
         reply = next((turn for turn in dialogue.turns if turn.turn == answered + 1), None)
         own = [] if reply is None else [reply.text]
         yield Context(
@@ -519,7 +533,7 @@ def _contexts(
             turn=answered + 1,
             turns=before,
             speaker=next_speaker(before) if reply is None else reply.speaker,
-            # A loaded response may be equal to the dialogue's own next turn, so duplicates are removed.
+            # A loaded response may be equal to the next turn of the dialogue, so duplicates are removed.
             positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
             replies_to_copies=copies,
         )

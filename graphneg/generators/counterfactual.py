@@ -1,17 +1,17 @@
 """Generate replies to a context with another perspective (CAPT, Ou et al. 2022).
 
-A perspective is the keyword of a reply that marks what the reply is about; the dialogue moves to it from the
-keywords of the turns before. The generator takes an observed reply whose perspective is known, replaces the
-perspective by a substitute, and asks a language model what the reply would have been
-(`graphneg.generators.counterfactual_model`)::
+The perspective of a reply is the keyword that says what the reply is about, for example *jacket* in "Did you
+look in your jacket?". The generator takes a reply from the store whose perspective is known (the observed
+reply). It replaces the perspective by another keyword (the substitute), and asks a language model what the
+reply would have been (`graphneg.generators.counterfactual_model`)::
 
     A: I can't find my keys anywhere.
     observed         B (jacket): Did you look in your jacket?
     counterfactual   B (train):  Did you leave them on the train?
 
-The origin of the substitute determines whether the reply is correct. Substitutes that a predictor chooses
-because the context leads to them give new correct replies, as in CAPT. Substitutes from unrelated contexts
-give wrong replies.
+The generator makes wrong or correct replies, depending on how the substitute is chosen. For wrong replies,
+the substitute is a keyword from unrelated contexts. For correct replies, as in CAPT, a predictor chooses a
+keyword that often follows the keywords of the context.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ from graphneg.store.connection import Store
 PURPOSES = ("negatives", "positives")
 """Kinds of replies to generate: wrong ones (``negatives``) or new correct ones (``positives``)."""
 _DRAWS = 8
-"""Number of random draws for each perspective that is needed. One is not enough, because many draws are
-rejected: frequent perspectives are drawn several times, and are often related to the context."""
+"""Number of random draws for each substitute that is needed. One draw is not enough: frequent keywords are
+drawn several times, and many keywords are rejected because they are related to the context."""
 _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
@@ -63,16 +63,19 @@ _REASONS = {
 class CounterfactualOptions(WritingOptions):
     """Options of the generator ``counterfactual``, in addition to those of `WritingOptions`.
 
-    A ``model`` trained by `graphneg.generators.counterfactual_model.train_counterfactual_replies` works best.
+    The generator works best with a ``model`` that was trained by
+    `graphneg.generators.counterfactual_model.train_counterfactual_replies`.
 
     Attributes:
         max_words: Maximum number of words in a reply.
         purpose: ``negatives`` for wrong replies, ``positives`` for new correct replies.
         predictor: Name of the predictor that chooses substitutes for ``positives``.
         predictor_options: Options of the predictor.
-        turns: Number of most recent turns whose keywords lead to substitutes, for ``positives``.
-        hops: Number of edges in the shift graph from such a keyword to a substitute, 1 or 2.
-        tries: Number of substitutes to try for each candidate.
+        turns: For ``positives``: number of most recent turns from whose keywords the predictor starts.
+        hops: For ``positives``: maximum number of edges in the shift graph between such a keyword and a
+            substitute, 1 or 2. The shift graph connects keywords to the perspectives of the replies that
+            followed them.
+        tries: Number of substitutes to try for each candidate that is needed.
         batch_size: Number of prompts per batch of a local model.
 
     Raises:
@@ -102,13 +105,13 @@ class CounterfactualOptions(WritingOptions):
 
     @property
     def reach(self) -> CandidateOptions:
-        """The part of the shift graph that is searched for substitutes."""
+        """Which keywords of the shift graph are considered as substitutes."""
         return CandidateOptions(turns=self.turns, hops=self.hops)
 
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, and the questions to ask the language model about it."""
+    """A context, and the questions about it to ask the language model."""
 
     questions: Sequence[Question] = field(default_factory=list[Question])
 
@@ -116,11 +119,11 @@ class _Asked(Gap):
 class CounterfactualGenerator(WritingGenerator):
     """Generate replies with other perspectives.
 
-    The observed replies are those correct responses whose perspectives ``graphneg shift build`` found. A
-    context without such a reply gets no candidate. Several substitutes are tried for each candidate. A reply
-    is usable if it is complete, contains its keyword and does not repeat an earlier text. Of the usable
-    replies, those with the lowest loss under the ``judge`` model are kept. Without a judge, a local causal
-    model judges its own replies.
+    The observed replies are those correct responses to a context whose perspectives ``graphneg shift build``
+    found. If a context has none, it gets no candidate. For each candidate that is needed, several substitutes
+    are tried. A reply with a substitute is accepted if it is complete, contains the substitute and does not
+    repeat an earlier text. Of the accepted replies, those with the lowest loss under the ``judge`` model are
+    returned. If no judge is given, a local causal model judges its own replies.
     """
 
     name = "counterfactual"
@@ -145,11 +148,12 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
-        # A model that was trained for this task uses the perspective anyway, so it needs no bias toward it.
+        # A model that was trained for this task writes about the perspective anyway, so no bias toward it is
+        # added.
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, most likely replies first.
+        """Return the contexts with their candidates, the most likely reply first.
 
         Args:
             contexts: Contexts to generate for.
@@ -157,7 +161,7 @@ class CounterfactualGenerator(WritingGenerator):
             seed: Seed of the choice of substitutes and of the sampling noise.
 
         Returns:
-            One gap (a context and its candidates) per context, in order.
+            One `Gap` per context, in order: the context and its candidates.
         """
         asked = self._asked(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
@@ -170,14 +174,15 @@ class CounterfactualGenerator(WritingGenerator):
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
-                # Distinct substitutes often lead to nearly the same reply, which would be a duplicate.
+                # Different substitutes often lead to nearly the same reply. Only the first of such replies is
+                # used.
                 nearly = any(alike(words_of(reply.text), words_of(one.text)) for one in each.candidates)
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return a reply to each question. Only the replies of a local model are counterfactual."""
+        """Return a reply to each question. It is counterfactual only if a local model computes it."""
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
             return other_replies(writer, questions, seed=seed, temperature=temperature)
@@ -195,7 +200,7 @@ class CounterfactualGenerator(WritingGenerator):
         }
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return each context with its questions: one for each observed reply and substitute."""
+        """Return each context with its questions: one for each pair of an observed reply and a substitute."""
         most = per_context * self._options.tries
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
@@ -210,9 +215,11 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_Asked] = []
         for context, each in zip(contexts, observed, strict=True):
-            # Alternate between the observed replies: the first substitute of each, then the second of each.
+            # Take the first substitute of each observed reply, then the second of each, and so on, so that
+            # all observed replies are used.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # A dict keeps the last question for a substitute, so the order is reversed to keep the first.
+            # Several observed replies may have the same substitute. A dict keeps the last value of a key, so
+            # the questions are reversed to keep the first one.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -223,8 +230,8 @@ class CounterfactualGenerator(WritingGenerator):
         """Return up to ``most`` substitutes for the perspective of each reply."""
         if self._prediction is None:
             return unrelated_perspectives(self._shifts, replies, most, seed)
-        # CAPT, Algorithm 1: the predictor chooses among perspectives that earlier keywords lead to.
-        # This choice is not random, so the seed is not used.
+        # As in CAPT (Algorithm 1), the predictor chooses among keywords that follow the keywords of the
+        # context. Its choice is not random, so the seed is not used.
         found = substitutes_of(self._shifts, replies, self._prediction)
         return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
@@ -262,10 +269,11 @@ def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
 def unrelated_perspectives(
     shifts: ShiftGraph, replies: Sequence[Reply], most: int, seed: int
 ) -> list[list[str]]:
-    """Draw unrelated perspectives for wrong replies.
+    """Draw substitutes for wrong replies: perspectives that are not related to the context.
 
-    Perspectives are drawn in proportion to their frequency in the whole store. A perspective is rejected if a
-    keyword before the reply leads to it, or if it occurs in the reply or in a turn before it.
+    They are drawn in proportion to their frequency in the whole store. A perspective is rejected if the shift
+    graph has an edge to it from a keyword of the context, or if it occurs in the reply or in a turn before
+    it.
 
     Args:
         shifts: The shift graph.
@@ -274,21 +282,22 @@ def unrelated_perspectives(
         seed: Seed. Together with the id of a reply, it determines the draws.
 
     Returns:
-        Perspectives for each reply, in the order in which they were drawn.
+        Up to ``most`` perspectives for each reply, in the order in which they were drawn.
 
     Raises:
         InputError: The store has no shift graph.
     """
     if not shifts.prior:
         raise InputError("the store has no shift graph: run graphneg shift build")
-    # Inverse transform sampling: a uniform number is looked up in the cumulative frequencies.
+    # Inverse transform sampling: a uniform random number is looked up in the cumulative frequencies.
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))
     found: list[list[str]] = []
     reach = CandidateOptions(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
-        # A perspective that the context leads to would make a plausible reply, so it is rejected.
+        # A perspective that often follows the keywords of the context would give a plausible reply, so it is
+        # rejected.
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))
         shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))
@@ -299,7 +308,7 @@ def unrelated_perspectives(
 
 
 def _refusal(context: Context, question: Question, reply: CounterfactualReply, lengths: range) -> str | None:
-    """Return the code of the reason to reject a reply, or None to accept it."""
+    """Return the code of the reason for rejecting a reply, or None if it is accepted."""
     if not reply.finished:
         return "unfinished"
     if (reason := malformed_reason(reply.text, [question.substitute.split()], lengths)) is not None:
@@ -317,7 +326,7 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
     """Convert a reply to a candidate."""
     details = {
-        # The id of a question consists of the id of the observed reply, "~" and the substitute.
+        # The id of a question is the id of the observed reply, "~" and the substitute.
         "source": question.id.rpartition("~")[0],
         "perspective": question.observed.perspective,
         "substitute": question.substitute,

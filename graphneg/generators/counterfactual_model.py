@@ -1,11 +1,13 @@
-"""Compute counterfactual replies: what a model would have said with another perspective.
+"""Compute counterfactual replies: what a language model would have said with another perspective.
 
-The method follows the three steps of CAPT (Ou et al. 2022, equations 1 to 3) for each token. It uses the fact
-that sampling a token is the same as adding Gumbel noise to the logits and taking the argmax.
+The perspective of a reply is the keyword that the reply is about. The method follows the three steps of CAPT
+(Ou et al. 2022, equations 1 to 3) for each token. It uses the Gumbel-max trick: sampling a token is the same
+as adding Gumbel noise to the logits and taking the argmax.
 
-1. Abduction: infer the noise that produced each token of the observed reply with its own perspective.
+1. Abduction: infer noise with which the model would have produced the observed reply from a prompt with its
+   perspective.
 2. Action: replace the perspective in the prompt by the substitute.
-3. Prediction: decode a reply to the new prompt with the inferred noise.
+3. Prediction: decode a reply to the new prompt with the same noise.
 
 For example, with the observed perspective *fish* and the substitute *milk*::
 
@@ -14,12 +16,12 @@ For example, with the observed perspective *fish* and the substitute *milk*::
     B (fish): Yes, some fish.          observed
     B (milk): Yes, some milk.          counterfactual
 
-Both prompts pass through the same operations on tensors of the same shape. If the substitute equals the
-observed perspective, all floating-point values are therefore equal, and the result is the observed reply.
+Both prompts pass through the same operations on tensors of the same shape. Therefore, if the substitute
+equals the observed perspective, all floating-point values are equal, and the result is the observed reply.
 
-A model that was not trained to reply with a given perspective tends to ignore it. For such a model, a bias
-toward the keyword is added to the logits until the reply contains the keyword (``keyword_bias``). The bias is
-part of the distribution for both the observed and the new reply.
+A model that was not trained to reply with a given perspective tends to ignore it. For such a model, a bias is
+added to the logits of the keyword's tokens until the reply contains the keyword (``keyword_bias``). The bias
+is used for both the observed and the new reply.
 """
 
 from __future__ import annotations
@@ -63,8 +65,8 @@ class Question:
     """A question to a model: what would a reply have been with another perspective?
 
     Attributes:
-        id: Id of the question. Together with the seed, it determines the noise for tokens whose noise cannot
-            be inferred from the observed reply.
+        id: Id of the question. With the seed, it determines the noise for positions after the end of the
+            observed reply, where no noise can be inferred.
         observed: The observed reply, its perspective and the turns before it.
         substitute: The perspective that replaces the observed one.
     """
@@ -81,7 +83,8 @@ class CounterfactualReply:
     Attributes:
         text: The reply.
         finished: Whether the reply ended before the token limit.
-        kept: Fraction of the observed reply's tokens that this reply has at the same positions, from 0 to 1.
+        kept: Fraction of the observed reply's tokens that are the same in this reply at the same positions,
+            from 0 to 1.
     """
 
     text: str
@@ -91,7 +94,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The token ids of a question: both prompts, and the observed reply with the token that ends replies."""
+    """A question as token ids: the two prompts, and the observed reply with its end token."""
 
     question: Question
     observed_prompt: list[int]
@@ -114,15 +117,15 @@ def counterfactuals(
     Args:
         model: A local language model.
         questions: The questions.
-        examples: Solved examples to put into the prompt of a causal model that was not trained for this task.
-            Replies then end at a line break.
+        examples: Solved examples at the beginning of the prompt, for a causal model that was not trained for
+            this task. If there are any, replies end at a line break.
         seed: Seed of the noise.
         temperature: Temperature for both the observed and the new reply; above 0.
-        longer: Maximum number of tokens that a reply may have more than the observed reply. The noise for
+        longer: Maximum number of tokens by which a reply may be longer than the observed reply. The noise for
             these tokens is sampled.
-        keyword_bias: Strength of the bias toward a perspective that the reply does not contain yet, 0 or
-            more. The bias is added to the logits of the next token of the keyword, for both the observed and
-            the new reply. It grows with the length of the reply.
+        keyword_bias: Strength of the bias toward a perspective that the reply does not contain yet; 0 for no
+            bias. It is added to the logit of the keyword's next token, for both the observed and the new
+            reply, and grows with the length of the reply.
 
     Returns:
         Replies in the order of ``questions``.
@@ -141,7 +144,8 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, keyword_bias, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
-            # Only tokens at the same position count, so one inserted token makes all later ones differ.
+            # Tokens are compared position by position, so after an inserted token hardly any others are
+            # equal.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
@@ -159,10 +163,10 @@ def counterfactuals(
 def other_replies(
     writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
 ) -> list[CounterfactualReply]:
-    """Return a reply with the substitute to each question, from a model whose logits are not available.
+    """Return replies with the substitutes from a served model, whose logits are not available.
 
-    Such a reply is not counterfactual: it answers the same turns, but does not use the noise of the observed
-    reply.
+    Such a reply is not counterfactual. It answers the same turns with the new perspective, but it does not
+    use the noise of the observed reply.
 
     Args:
         writer: A served model.
@@ -191,16 +195,17 @@ def _shown(examples: Sequence[Exchange]) -> str:
 
 
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
-    """Return the token ids of a question. Both prompts begin with ``shown``, the tokens of the examples."""
+    """Convert a question to token ids. Both prompts begin with ``shown``, the solved examples."""
     observed = question.observed
-    # After examples in the prompt, a line break ends the reply. A trained model has its own end token.
+    # After solved examples, a reply ends at a line break. A trained model ends it with its own end token.
     if shown:
         target = model.tokenizer(answer(observed.response) + "\n", add_special_tokens=False)["input_ids"]
     else:
         target = model.target_tokens(answer(observed.response))
     room = LONGEST_PROMPT
     if model.longest is not None:
-        # The examples, the prompt and the longest possible reply must fit into the model's context window.
+        # The model can read a limited number of tokens. The examples, the prompt and the longest possible
+        # reply must fit.
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
@@ -222,18 +227,19 @@ def _side_by_side(
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
-    """Return the counterfactual tokens for each question, including the end token if the reply has ended."""
+    """Return the tokens of the counterfactual replies. Finished replies include the end token."""
     import torch
 
     def is_open(tokens: Sequence[int], item: _Sides) -> bool:
         return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
 
     end = batch[0].observed[-1]
-    # All prompts are padded to the same width, so that the tensors of both sides have the same shape.
+    # All prompts are padded to the same width, so that observed and new replies have tensors of the same
+    # shape.
     width = max(len(prompt) for item in batch for prompt in (item.observed_prompt, item.substitute_prompt))
     actual = model.steps([item.observed_prompt for item in batch], width)
     other = model.steps([item.substitute_prompt for item in batch], width)
-    # In float64, two tokens never have exactly the same sum of logit and noise, so the argmax is unique.
+    # In float64, two tokens practically never have the same sum of logit and noise, so the argmax is unique.
     gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
     perspectives = [[item.question.observed.perspective] for item in batch]
     substitutes = [[item.question.substitute] for item in batch]
@@ -244,8 +250,9 @@ def _side_by_side(
     told = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
-        # Abduction: sample noise for which the observed token is the argmax with the observed perspective.
-        # After the end of the observed reply, nothing can be inferred, so the sampled noise is used.
+        # Abduction: compute noise with which the observed token is the argmax, given the observed
+        # perspective. After the end of the observed reply, there is no token to infer noise from, so sampled
+        # noise is used.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)
@@ -254,7 +261,7 @@ def _side_by_side(
             expected = to_observed.biased([item.observed[:step] for item in batch], actual.logits)
             abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
-        # Prediction: use the same noise with the substitute.
+        # Prediction: apply the same noise to the logits for the prompt with the substitute.
         biased = to_substitute.biased(written, other.logits)
         chosen = (biased / temperature + noise).argmax(dim=-1)
         for tokens, token, item in zip(written, chosen.tolist(), batch, strict=True):
@@ -263,14 +270,14 @@ def _side_by_side(
         if not any(map(is_open, written, batch)):
             break
         if step + 1 < told:
-            # The observed side always continues with the observed token (teacher forcing).
+            # The next input is always the observed token, not the model's own choice (teacher forcing).
             actual.take(given)
         other.take(chosen)
     return written
 
 
 def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:
-    """Return the solved examples that the prompt of a model needs.
+    """Return the solved examples that the prompts to a model should contain.
 
     Args:
         model: A local language model.
@@ -283,7 +290,7 @@ def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:
 
 
 def exchanges_of(store: Store, selection: Selection | None = None) -> Iterator[Exchange]:
-    """Yield all replies whose perspective is known, in the order of the store.
+    """Yield all replies whose perspective is known.
 
     Args:
         store: Store that contains dialogues and the perspectives of replies.
@@ -326,12 +333,12 @@ def train_counterfactual_replies(
     """
     examples = [perspective_example(exchange) for exchange in exchanges_of(store, selection)]
     if not examples:
-        raise InputError("no reply in the store has a perspective: graphneg shift build finds them")
+        raise InputError("no reply in the store has a perspective: run graphneg shift build")
     return train_for(REPLY_WITH_PERSPECTIVE, model, examples, out, seed=seed, **arguments)
 
 
 def _says(text: str, perspective: str) -> bool:
-    """Return whether a text contains a perspective. The last word of the keyword may be inflected."""
+    """Return whether a text contains a perspective. Its last word may be inflected."""
     said = spaced_words(text)
     return any(spaced_words(form) in said for form in forms_of(perspective))
 
@@ -339,7 +346,7 @@ def _says(text: str, perspective: str) -> bool:
 def spaced_words(text: str) -> str:
     """Return the words of a text in lower case, with a single space before and after each.
 
-    A keyword can then be found as ``f" {keyword} "``, without matches inside longer words.
+    A keyword can then be searched for as ``f" {keyword} "``, which does not match inside longer words.
 
     Args:
         text: Any text.

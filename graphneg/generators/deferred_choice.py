@@ -1,17 +1,19 @@
 """Choose candidates when the choice for one context depends on the choices for earlier contexts.
 
 Some generators never return the same text twice, or use each sentence only a limited number of times. What
-such a generator returns for a context depends on what it returned before. If the contexts are split into
-shards, a shard does not know what the other shards return. Therefore such a generator works in two steps.
-First, it makes a `Draft` for each context: all usable candidates, which do not depend on other contexts. Then
-a chooser goes through the drafts in the order of the contexts and selects from each::
+such a generator returns for a context depends on what it returned for earlier contexts. If the contexts are
+split into shards that run in parallel, these earlier choices are not known. Therefore such a generator works
+in two steps. First, it makes a `Draft` for each context: all usable candidates, which do not depend on other
+contexts. Then a chooser reads the drafts in the order of the contexts, and selects from each the candidates
+to return::
 
     drafts    context 1: ["We left.", "I like tea."]    context 2: ["We left.", "It rained."]
     chosen    context 1: "We left."                     context 2: "It rained."
 
-The second step is fast and needs neither a store nor a model. In a run without shards, it follows the first
-step immediately. With shards, `graphneg.merging` does it when it merges the output files of all shards. The
-generator's ``choice`` names the chooser and its options, for example ``{"by": "new texts", "most": 2}``.
+The second step is fast and needs neither a store nor a model. In a run without shards, the generator makes
+the choice itself. With shards, `graphneg.merging` makes the choice when it merges the output files of all
+shards. The generator's ``choice`` names the chooser and its options, for example ``{"by": "new texts",
+"most": 2}``.
 """
 
 from __future__ import annotations
@@ -26,18 +28,23 @@ from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Draft
 
 FEW = 5
-"""A word is never overused while fewer than this many chosen sentences introduce it, even early in a run."""
+"""Minimum number of chosen sentences that must have introduced a word before it can count as overused.
+Without this minimum, every word would be overused at the beginning of a run."""
 DRAFTS = "drafts"
-"""Kind of a shard file that contains drafts instead of chosen candidates."""
+"""The ``kind`` in the header of a shard's output file if the file contains drafts instead of chosen
+candidates."""
 BY_NEW_TEXTS, BY_SENTENCES = "new texts", "sentences"
-"""Names of the choosers, which a generator's ``choice`` gives as ``by``."""
+"""Names of the choosers, one of which is the value of ``by`` in a generator's ``choice``."""
 Record = dict[str, Any]
 Choose = Callable[[Sequence[str], Mapping[str, Any]], list[int]]
 """Type of a chooser: takes the texts and the facts of a draft and returns the indexes of the chosen texts."""
 
 
 class Sentence(Protocol):
-    """The interface of a sentence on a shortlist, a list of candidate sentences for one target profile."""
+    """The interface of a sentence on a shortlist.
+
+    A shortlist contains the sentences that match one target profile best.
+    """
 
     @property
     def distance(self) -> float:
@@ -61,7 +68,7 @@ class Sentence(Protocol):
 
     @property
     def shared(self) -> frozenset[str]:
-        """The lemmas of content words that also occur in the context."""
+        """The lemmas of those content words that also occur in the context."""
         ...
 
 
@@ -69,16 +76,17 @@ Listed = TypeVar("Listed", bound=Sentence)
 
 
 class SentenceChooser:
-    """Chooses sentences from shortlists so that no sentence and no word is used too often."""
+    """Chooses sentences from shortlists and makes sure that no sentence and no word is used too often."""
 
     def __init__(self, max_uses: int | None = None, max_word_share: float | None = None) -> None:
         """Initialize the chooser.
 
         Args:
             max_uses: Maximum number of times that the same sentence is chosen; None for no limit.
-            max_word_share: Maximum fraction, from 0 to 1, of the chosen sentences that introduce the same
-                word; None for no limit. A sentence introduces a word if the context does not contain it. A
-                sentence with an overused word is chosen only if there is no other sentence.
+            max_word_share: Maximum fraction of the chosen sentences that introduce the same word, from 0 to
+                1; None for no limit. A sentence introduces a word if the context does not contain it. A word
+                above the limit is overused, and a sentence that introduces it is chosen only if there is no
+                other.
         """
         self._max_uses, self._max_word_share = max_uses, max_word_share
         self._uses: Counter[str] = Counter()
@@ -99,8 +107,9 @@ class SentenceChooser:
     def choose(self, lists: Sequence[Iterable[Listed]]) -> list[tuple[int, Listed]]:
         """Choose one sentence from each shortlist and count it as chosen.
 
-        The first usable sentence of a shortlist is chosen. If a shortlist has no usable sentence, the best
-        usable sentence of all shortlists is chosen instead. No sentence is chosen twice in one call.
+        The first usable sentence of a shortlist is chosen. If none of its sentences is usable, the best
+        usable sentence from the other shortlists of the context is chosen instead. No sentence is chosen
+        twice in one call.
 
         Args:
             lists: Shortlists for one context, each with the best sentence first.
@@ -115,7 +124,8 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # A sentence from another shortlist fits the context, too, but not the profile of this list.
+            # A sentence from another shortlist is also suitable for the context, but it matches this profile
+            # less well.
             yield from others()
 
         for at, listed in enumerate(lists):
@@ -137,16 +147,16 @@ class SentenceChooser:
         return self._max_uses is not None and self._uses[key] >= self._max_uses
 
     def _is_stale(self, item: Sentence) -> bool:
-        """Return whether the sentence introduces an overused word, which too many chosen sentences have."""
+        """Return whether a sentence introduces an overused word."""
         if self._max_word_share is None:
             return False
-        # At the beginning of a run, few sentences are chosen, so every word would have a large share of them.
+        # In the first sentences of a run, every word has a large share, so the limit is at least `FEW`.
         most = max(FEW, self._max_word_share * self._taken)
         return any(self._said[term] >= most for term in item.terms - item.shared)
 
 
 class _Drafted(NamedTuple):
-    """A sentence of a draft. ``place`` is the index of its candidate in the draft."""
+    """A sentence of a draft. ``place`` is the index of the sentence's candidate in the draft."""
 
     place: int
     distance: float
@@ -161,10 +171,11 @@ def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tup
 
     Args:
         candidates: Candidates for one context.
-        lists: Shortlists. Each entry consists of the index of a candidate and its sentence.
+        lists: Shortlists for the context. Each entry is a sentence with the index of its candidate.
 
     Returns:
-        The draft. Its facts contain each sentence once, and shortlists that refer to the sentences by index.
+        The draft. Its facts contain the data of each sentence once. The shortlists in its facts refer to a
+        sentence by the index of its candidate.
     """
     known = {place: item for listed in lists for place, item in listed}
     sentences = [
@@ -185,7 +196,7 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
         choice: Name of the chooser (``by``) and its options.
 
     Returns:
-        A function that is called with one draft after another. It remembers what it chose before.
+        A function that is called with one draft after another. It remembers its choices between the calls.
 
     Raises:
         InputError: The chooser is unknown.
@@ -197,7 +208,7 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
         case "sentences":
             return _sentences(**options)
         case by:
-            raise InputError(f"this graphneg knows no choice by {by!r}")
+            raise InputError(f"this version of graphneg has no chooser {by!r}")
 
 
 def _new_texts(most: int) -> Choose:
@@ -219,7 +230,7 @@ def _sentences(**limits: Any) -> Choose:
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
-        # JSON has no sets, so the facts contain sorted lists, which are converted back to sets here.
+        # JSON has no sets, so the facts contain lists, which are converted back to sets.
         known = [(key, frozenset(terms), frozenset(own)) for key, terms, own in facts["sentences"]]
         lists = [
             [_Drafted(place, distance, chance, *known[place]) for place, distance, chance in ranked]
@@ -231,9 +242,10 @@ def _sentences(**limits: Any) -> Choose:
 
 
 def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
-    """Pack the candidates of a draft into one record for a shard file.
+    """Pack the candidates of a draft into one record of a shard's output file.
 
-    The first candidate is stored completely. For the others, only the fields that differ from it are stored.
+    The first candidate is stored completely. Of the others, only those fields are stored whose values differ
+    from it.
 
     Args:
         records: Candidates in the form of records, at least one.
@@ -247,25 +259,26 @@ def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records
-    # The records of one context have the same values in most fields.
+    # The records of one context have the same values in most fields, such as the context itself, so this
+    # saves much space.
     others = [{name: one[name] for name in one if one[name] != whole[name]} for one in rest]
     return {"whole": whole, "others": others, "facts": facts}
 
 
 def choose_from_draft(item: Record, choose: Choose) -> list[Record]:
-    """Unpack a packed draft, choose from its candidates, and renumber the chosen records.
+    """Unpack a draft, choose from its candidates, and number the chosen records.
 
     Args:
         item: A draft packed by `pack_draft`.
         choose: The chooser.
 
     Returns:
-        The chosen records. Their ids end with the index among the chosen ones, as in a run without shards.
+        The chosen records. They are numbered from 0 in their ids, as in a run without shards.
     """
     whole = item["whole"]
     records = [whole, *({**whole, **other} for other in item["others"])]
     places = choose([record["response"] for record in records], item["facts"])
-    # An id consists of the context, the generator, the seed and the index, for example "d#2~overlap.0.3".
+    # An id consists of the context, the generator, the seed and the index, for example "d#2~overlap.0.3". The
+    # index is replaced, because it must count only the chosen candidates.
     name = whole["id"].rpartition(".")[0]
-    # The index in the id counts only the chosen candidates.
     return [{**records[place], "id": f"{name}.{slot}"} for slot, place in enumerate(places)]

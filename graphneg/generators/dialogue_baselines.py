@@ -1,15 +1,16 @@
-"""Corrupt whole dialogues on the level of their text: the four baselines that DEAM is compared with.
+"""Corrupt whole dialogues by simple edits of their text, as baselines for DEAM (Ghazarian et al. 2022).
 
-Each baseline edits turns without regard to their meaning (Mesgar, Bücker and Gurevych 2020, section 3.1;
-Vakulenko et al. 2018; Zhang et al. 2021; baselines of Ghazarian et al. 2022, section 5). The dialogue to edit
-consists of a context and its first correct response::
+DEAM, to which section 5 of that paper compares these four baselines, edits the AMR graphs of a dialogue. The
+baselines shuffle, insert or replace turns without regard to their meaning (Mesgar, Bücker and Gurevych 2020,
+section 3.1; Vakulenko et al. 2018; Zhang et al. 2021). The dialogue to edit consists of a context and its
+first correct response::
 
     original       A: Is it far?    B: No.          A: Let's walk.
     turn-shuffle   A: Let's walk.   B: Is it far?   A: No.
 
 ``turn-shuffle`` shuffles all turns, ``speaker-swap`` shuffles the turns of one speaker, ``insertion`` inserts
-an utterance, and ``replacement`` replaces one. Only the texts move. The order of the speakers is kept,
-because it would otherwise reveal the edit.
+an utterance, and ``replacement`` replaces one. Only the texts change places. The speakers still alternate as
+before, because a changed order of speakers would reveal the edit.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from graphneg.store.dialogues import next_speaker
 INSERTED = ("other", "own")
 """Sources of the utterance that ``insertion`` inserts: another dialogue, or the same dialogue."""
 _TRIES = 20
-"""Number of attempts per requested candidate before the generator gives up."""
+"""Number of attempts per candidate that is needed. If they are not enough, the context gets fewer
+candidates."""
 _REASONS = {
     "no-reply": "the store has no right response, so the dialogue is incomplete",
     "same": "no other edit of this kind changes the dialogue",
@@ -47,7 +49,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class ChanceEdit:
-    """A whole dialogue to edit, and the seed of the edit.
+    """A whole dialogue to edit, and the source of the random choices for the edit.
 
     Attributes:
         context: The context at the beginning of the dialogue.
@@ -67,11 +69,11 @@ class ChanceEdit:
         return [turn.text for turn in self.turns]
 
     def below(self, end: int, choice: str) -> int:
-        """Draw a random index.
+        """Draw a random number, such as the index of a turn.
 
         Args:
             end: Number of options.
-            choice: Name of the choice. Different names give independent draws.
+            choice: Name of the choice. Draws with different names are independent of each other.
 
         Returns:
             A number from 0 to ``end - 1``.
@@ -80,16 +82,16 @@ class ChanceEdit:
 
 
 Manipulated = tuple[list[str], list[TurnEdit]]
-"""Result of an edit: the text of each turn, and the edits of single turns."""
+"""Result of an edit: the new text of each turn, and a list of the single edits."""
 Manipulation = Callable[[ChanceEdit], Manipulated | None]
-"""Type of a function that edits a dialogue. It returns None if this kind of edit is not possible."""
+"""Type of a function that edits a dialogue. It returns None if the dialogue cannot be edited in this way."""
 
 
 class DialogueBaseline(Generator):
     """A generator that edits whole dialogues, which consist of a context and its first correct response.
 
-    The candidates for a context differ from the original dialogue and from each other. If a dialogue allows
-    too few distinct edits, it gets fewer candidates.
+    All candidates for a context differ from the original dialogue and from each other. A short dialogue may
+    allow fewer distinct edits than candidates are needed. It then gets fewer candidates.
     """
 
     reasons = _REASONS
@@ -99,13 +101,13 @@ class DialogueBaseline(Generator):
 
         Args:
             name: Name of the generator.
-            manipulate: Function that makes one edit.
+            manipulate: Function that edits a dialogue once.
         """
         self.name = name
         self._manipulate = manipulate
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """Return the edited dialogues for each context.
+        """Return edited dialogues for each context.
 
         Args:
             contexts: Contexts to generate for.
@@ -126,13 +128,13 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # An insertion adds a turn to the dialogue. The turn is given to the speaker whose turn is next.
+        # An insertion makes the dialogue one turn longer, so the list of speakers gets one more.
         speakers = (*(turn.speaker for turn in turns), next_speaker(turns))
-        # A shuffle may reproduce the original dialogue, so the original counts as already seen.
+        # A shuffle may by chance restore the original order, so the original dialogue counts as already seen.
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
-            # Short dialogues have few distinct edits, so the same edit may be drawn several times.
+            # A short dialogue has few distinct edits, so an edit may be drawn that was drawn before.
             if made is None or (key := _key(made[0])) in seen:
                 continue
             seen.add(key)
@@ -145,13 +147,15 @@ class DialogueBaseline(Generator):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
-            # `seen` also contains the original, so it is full at one more than `per_context`.
+            # `seen` contains the original dialogue and all candidates so far.
             if len(seen) > per_context:
                 return
 
 
 def turn_shuffle(store: Store) -> DialogueBaseline:
-    """Create the generator ``turn-shuffle``, which shuffles all turns (utterance ordering in Mesgar et al.).
+    """Create the generator ``turn-shuffle``, which shuffles all turns.
+
+    Mesgar et al. call it utterance ordering.
 
     Args:
         store: Not used.
@@ -177,14 +181,14 @@ def speaker_swap(store: Store) -> DialogueBaseline:
 
 
 def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
-    """Create the generator ``insertion``, which inserts an utterance where it does not belong.
+    """Create the generator ``insertion``, which inserts an utterance at a random position.
 
-    If ``utterance`` is ``other``, the utterance comes from another dialogue. If it is ``own``, one of the
-    dialogue's own utterances is moved, as in Mesgar et al.
+    With ``other``, the utterance comes from another dialogue. With ``own``, one of the dialogue's own
+    utterances is moved to another position, as in Mesgar et al.
 
     Args:
         store: Store to draw utterances from.
-        utterance: ``other`` or ``own``.
+        utterance: Where the utterance comes from: ``other`` or ``own``.
 
     Returns:
         The generator.
@@ -221,7 +225,7 @@ def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
 
 
 def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
-    """Shuffle the texts of some turns among these turns. ``turns`` contains their indices."""
+    """Shuffle the texts of some turns among each other. ``turns`` contains the indexes of these turns."""
     order = list(range(len(draw.turns)))
     for at, taken in zip(turns, shuffled(turns, draw.seed, *draw.names), strict=True):
         order[at] = taken
@@ -244,31 +248,33 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
     edits = [
         TurnEdit(at, said[at], said[taken], utterance_id(draw.context.dialogue, taken))
         for at, taken in enumerate(order)
-        # If "Yes." replaces another "Yes.", nothing changes, so it does not count as an edit.
+        # If a "Yes." is moved to the place of another "Yes.", the turn has the same text as before, so it is
+        # not listed as edited.
         if said[at] != said[taken]
     ]
     return [said[taken] for taken in order], edits
 
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
-    """Return an edit that puts an utterance of another dialogue in place of ``replaced`` turns (0 or 1)."""
+    """Return a function that inserts an utterance of another dialogue, in place of ``replaced`` turns."""
     samples = samples_of_texts(store)
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # An insertion comes after an existing turn, so it is never the first turn.
-        # A replacement may replace any turn.
+        # An insertion comes after a turn, so the first turn stays the first. A replacement may replace any
+        # turn.
         at = draw.below(len(said), "place") + 1 - replaced
-        # The utterance comes from the same corpus and split, so that its style does not reveal the edit.
+        # The utterance comes from the same corpus and split. Otherwise its style could reveal the edit.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
         others = {
             utterance_id(row["dialogue"], row["turn"]): row["text"]
             for row in rows
             if row["dialogue"] != context.dialogue
         }
-        # An utterance that also occurs in this dialogue would be a repetition, not an unrelated utterance.
+        # An utterance that also occurs in this dialogue would be a repetition rather than an unrelated
+        # utterance.
         known = _key(said)
-        # An utterance that correctly answers this context or a copy of it would not be an error.
+        # An utterance that is a correct reply at this position would not be an error.
         right = NearTexts(
             [
                 *context.replies_to_copies.get(at, ()),
@@ -286,5 +292,5 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the normalised texts of a dialogue, to compare dialogues."""
+    """Return the normalised texts of a dialogue. Dialogues with equal results count as the same."""
     return tuple(map(match_key, texts))

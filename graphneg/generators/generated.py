@@ -44,11 +44,12 @@ from graphneg.store.dialogues import count_dialogues
 from graphneg.workers import prefetch_map
 
 PREFETCHED = 2
-"""Number of batches to request in advance: the server answers one while prompts of the other are built."""
+"""Number of batches for which `Generator.prefetch` is called in advance. With two, the server has prompts to
+answer while the prompts of the next batch are built."""
 TOO_FEW = "too-few: the generator returned fewer candidates than requested"
-"""Reason that is recorded for missing candidates if the generator does not give a reason itself."""
+"""Reason that is recorded for missing candidates if the generator gives no reason."""
 NO_CONTEXT = "no-context: no turn precedes the response"
-"""Reason that is recorded for the missing candidates of dialogues without a context."""
+"""Reason that is recorded for the missing candidates of a dialogue without a context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ class Generation:
 class Generated(NegativeStream):
     """The negatives that a generator makes, as a stream.
 
-    Each iteration generates the negatives again. ``summary`` describes the last iteration. It counts the
-    missing negatives by reason. If a context has too few candidates, the reason is ``too-few`` or the
-    generator's own reason. If a dialogue has no context, it is ``no-context``.
+    Each iteration generates the negatives again. ``summary`` describes the last iteration and counts the
+    missing negatives by reason: ``no-context`` if a dialogue has no context, otherwise the reason that the
+    generator gives, or ``too-few`` if it gives none.
     """
 
     def __init__(
@@ -116,31 +117,34 @@ class Generated(NegativeStream):
         Yields:
             The negatives of each batch, and the number of dialogues finished so far.
         """
-        # The generator gets the negatives written before, because the next candidates may depend on them.
+        # The candidates of some generators depend on earlier negatives, so the generator gets those already
+        # written.
         self._generator.begin(written(), self._progress)
         for done, part in self._parts(skip):
             yield NegativeBatch(done, list(self._negatives(part.contexts)), part.last)
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues to generate for, or None."""
+        """The shard whose dialogues are used; None for all dialogues."""
         return self._generation.contexts.selection.shard
 
     def shard_header(self, content: str | None = None) -> Header:
         """Return the header for the output file of a shard.
 
         Args:
-            content: Digest of the content that all shards share; None to compute it.
+            content: Digest of the store content that all shards have in common; None to compute it.
 
         Returns:
-            The header. For a generator that makes drafts, it declares a file of drafts and the generator's
+            The header. If the generator makes drafts, the header says so and contains the generator's
             ``choice``.
         """
         header, choice = super().shard_header(content), self._generator.choice(self._generation.per_context)
         return header if choice is None else replace(header, kind=DRAFTS, choice=choice)
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """Generate the items of one shard: drafts if the generator makes drafts, otherwise negatives.
+        """Generate the items for the output file of one shard: drafts or negatives.
+
+        They are drafts if the generator makes drafts (see `graphneg.generators.deferred_choice`).
 
         Args:
             skip: Number of dialogues of the shard that an interrupted run has already finished.
@@ -153,7 +157,7 @@ class Generated(NegativeStream):
         """
         generator, asked = self._generator, self._generation
         if generator.choice(asked.per_context) is None:
-            # Some of the earlier contexts are in other shards, so this shard cannot know their candidates.
+            # Earlier contexts may be in other shards, and then the candidates for them are not known here.
             if generator.depends_on_earlier:
                 raise GeneratorError(
                     f"generator {generator.name} depends on its earlier output and makes no drafts: make its "
@@ -161,7 +165,7 @@ class Generated(NegativeStream):
                 )
             yield from super().run_shard(skip)
             return
-        # Drafts do not depend on other candidates, so no earlier negatives are passed.
+        # Drafts do not depend on other candidates, so the generator needs no earlier negatives.
         generator.begin((), self._progress)
         for done, part in self._parts(skip):
             made = generator.drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
@@ -178,7 +182,7 @@ class Generated(NegativeStream):
             yield ShardBatch(done, items, part.last)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """Yield the batches after the first ``skip`` dialogues, and the number of dialogues read so far."""
+        """Yield batches, without the first ``skip`` dialogues, and the number of dialogues read so far."""
         generator, asked = self._generator, self._generation
         check_selection(self._store, asked.contexts.selection)
         total = count_dialogues(self._store, asked.contexts.selection)
@@ -193,7 +197,7 @@ class Generated(NegativeStream):
             parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
-                # A dialogue without a context lacks all negatives that were asked for.
+                # The dialogue should have had ``per_context`` negatives, so that many are missing.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues
@@ -205,8 +209,8 @@ class Generated(NegativeStream):
         """Count the requests that the generator would send to a server.
 
         Returns:
-            A `graphneg.nn.served.CountingWriter` with the counts, without requests whose answer is cached;
-            None if the generator uses no server.
+            A `graphneg.nn.served.CountingWriter` with the counts, which leave out requests whose answers are
+            cached; None if the generator uses no server.
         """
         asked = self._generation
         copied = copied_contexts(self._store)
@@ -220,7 +224,7 @@ class Generated(NegativeStream):
             "version": __version__,
             "store": self._store.description,
             "generator": self._generator.name,
-            # An interrupted run is only resumed if all of these settings are equal.
+            # An interrupted run can only be resumed with the same settings.
             "options": dict(self._generator.settings()),
             "per_context": asked.per_context,
             "seed": asked.seed,
@@ -238,14 +242,14 @@ class Generated(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the run, for messages."""
+        """A one-line description of the run for messages to the user."""
         amount, selection = self._generation.per_context, self._generation.contexts.selection
         return (
             f"{self._generator.name}, {amount} of each context, {selection} in the {self._store.description}"
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
-        """Yield the negatives for contexts, and count the missing ones and the target features."""
+        """Yield the negatives for contexts. Count the missing ones and how many target features were met."""
         name, asked = self._generator.name, self._generation
         answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
         left_out = self._generator.missing()
@@ -260,7 +264,7 @@ class Generated(NegativeStream):
                 negative = negative_from_candidate(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
-            # Missing candidates for which the generator gave no reason are counted as too few.
+            # If the generator gave no reason for a missing candidate, the reason is ``too-few``.
             for _ in range(asked.per_context - len(candidates) - explained[context.id]):
                 self.summary.skip(TOO_FEW, context.id)
         for reason, id in left_out:
@@ -270,7 +274,7 @@ class Generated(NegativeStream):
 
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
-    """Let the generator request what it needs for a batch, and return the batch."""
+    """Call the generator's `prefetch` for a batch, and return the batch."""
     generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
 
@@ -280,10 +284,10 @@ def negative_from_candidate(
 ) -> Negative:
     """Convert a candidate to a negative.
 
-    If only the response is new, the negative has one edit: ``transform`` is the name of the generator,
-    ``node`` is ``details["source"]``, and ``before`` lists the other details (``keyword: tea; ...``). If the
-    generator edited the dialogue, the negative has one edit per edited turn, and ``original`` contains the
-    turns before the edit.
+    If only the response is new, the negative has one edit. Its ``transform`` is the name of the generator,
+    its ``node`` is the ``source`` in the candidate's ``provenance``, and its ``before`` lists the rest of the
+    provenance as text (``keyword: tea; ...``). If the generator edited the dialogue, the negative has one
+    edit per edited turn, and ``original`` contains the turns before the edits.
 
     Args:
         context: Context that the candidate was made for.
@@ -296,10 +300,11 @@ def negative_from_candidate(
         The negative.
     """
     turns = context.turns if candidate.context is None else candidate.context
-    # The original context is recorded only if it was edited.
+    # The original turns are stored only if the generator edited them.
     before = None if turns == context.turns else [turn._asdict() for turn in context.turns]
     right = context.positives[0] if context.positives else None
-    # If only earlier turns were edited, the response is unchanged, so no original response is recorded.
+    # If only earlier turns were edited, the response is still the correct one, so there is no original
+    # response to store.
     if candidate.context is not None and candidate.text == right:
         right = None
     details = dict(candidate.provenance)
@@ -325,7 +330,7 @@ def negative_from_candidate(
         edits=[
             {"turn": edit.turn, "transform": name, "category": category, "node": edit.source}
             | {"before": edit.before, "after": edit.after}
-            # An edit in a record has only one category, so it is repeated for each category.
+            # An edit in a record has a single category, so each edit is listed once per category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ],

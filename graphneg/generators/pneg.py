@@ -10,9 +10,10 @@ it::
     1. A concert of birds wakes my grandfather every morning.
     2. Blue paint is cheaper than white this month.
 
-As in the paper, each prompt shows a new random choice of examples, and if a list is too short, all of it is
-discarded. Single responses are discarded if they copy the context or an example, repeat another response, or
-are malformed. Of the others, those that share the most words with the context are returned.
+As in the paper, the examples in each prompt are chosen at random, and a list with too few responses is
+discarded as a whole. Single responses are discarded if they copy the context or an example, repeat another
+response, or are malformed. Of the remaining responses, those that share the most words with the context are
+returned.
 """
 
 from __future__ import annotations
@@ -42,15 +43,16 @@ from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
 BUNDLED = "pneg_examples.jsonl"
-"""File of the solved examples that are part of graphneg."""
+"""Name of the file with the solved examples that graphneg provides."""
 TOKENS_OF_RESPONSE = 32
-"""Maximum number of tokens per response. Most responses are shorter."""
+"""Number of tokens to allow per response, to limit the length of the whole list. Most responses are
+shorter."""
 
 _OPENS = re.compile(r"[\[{]")
 """Matches the start of a JSON list or object."""
 _MOST_OPENINGS = 50
-"""Maximum number of brackets and braces to try as the start of a JSON list. If a model repeats an opening
-bracket ten thousand times, trying all of them would take minutes."""
+"""Maximum number of brackets and braces at which the parser tries to find a JSON list. Without a limit, an
+output that consists of thousands of opening brackets would take minutes to parse."""
 _DECODER = json.JSONDecoder()
 _PUNCTUATION = re.compile(r"(?:`{3,}\w*|[\[\]{}(),\s])+")
 """Matches a line without words, which consists only of brackets, braces, commas and code fences."""
@@ -79,17 +81,19 @@ class PnegOptions(WritingOptions):
 
     Attributes:
         responses: Number of responses that one prompt asks for.
-        min_responses: Minimum number of responses in a list; shorter lists are discarded. None for as many as
-            the prompt asks for.
+        min_responses: Minimum number of responses in a list. If a model writes fewer, the list is discarded.
+            None for ``responses``, the number that the prompt asks for.
         k: Number of examples per prompt.
-        examples: JSON Lines file of examples, each with a ``context`` and its ``responses``; None for the ten
-            examples that are part of graphneg.
-        max_draws: Maximum number of rounds of prompts for a context that does not have enough responses yet.
+        examples: JSON Lines file with examples, each with a ``context`` and its ``responses``; None for the
+            ten examples that graphneg provides.
+        max_draws: Maximum number of rounds of prompts. After each round, only contexts that lack responses
+            are asked about again.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        max_context_gain: Threshold for rejecting responses that may be correct. It is compared with the
-            relative drop in loss from reading the response alone to reading it after the context; responses
-            with a larger drop are rejected. On DailyDialog++, with a model of 135 million parameters, 0.25
-            rejects 62% of human answers and 12% of human adversarial responses.
+        max_context_gain: Highest accepted context gain of a response. The context gain says by which fraction
+            the loss of a response drops if the model reads it after the context instead of alone. A high gain
+            means that the response may be a correct answer, so it is rejected. On DailyDialog++, with a model
+            of 135 million parameters, 0.25 rejects 62% of human answers and 12% of human adversarial
+            responses.
 
     Raises:
         InputError: A number is out of range.
@@ -132,7 +136,7 @@ class PnegOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context and its usable responses, each with its scores."""
+    """A context, and its accepted responses with their scores."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 
@@ -171,12 +175,12 @@ class PnegGenerator(WritingGenerator):
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
         self._examples = examples
-        # A completion model starts a list only if the prompt ends with the number of the first item.
-        # A chat model formats the list itself.
+        # A completion model starts a list only if the prompt ends with the number of the first item. A chat
+        # model writes the numbers itself.
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with candidates. Those that share the most words with the context come first.
+        """Return the contexts with their candidates, those with the most words of the context first.
 
         Args:
             contexts: Contexts to generate for.
@@ -184,7 +188,7 @@ class PnegGenerator(WritingGenerator):
             seed: Seed of the choice of examples and of the sampling.
 
         Returns:
-            One gap (a context and its candidates) per context, in order.
+            One `Gap` per context, in order: the context and its candidates.
         """
         asked = [_Asked(context, wanted=per_context) for context in contexts]
         for draw in range(self._options.max_draws):
@@ -203,11 +207,11 @@ class PnegGenerator(WritingGenerator):
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
     def _ask(self, asked: Sequence[_Asked], per_context: int, draw: int, seed: int) -> None:
-        """Send the prompts that each context still needs, and keep the usable responses."""
+        """Send prompts for the responses that the contexts still lack, and keep the usable responses."""
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
         for each in asked:
-            # The division is rounded up: each call gives several responses.
+            # Each prompt asks for several responses, so the number of prompts is a quotient, rounded up.
             for call in range(-(-each.lacks(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
                 # As in the paper, the examples are chosen again for each call.
@@ -216,7 +220,8 @@ class PnegGenerator(WritingGenerator):
                 request = irrelevant_request(shown, each.context.turns, amount)
                 prompts.append(Prompt(request + self._begins, id))
                 wanted.append((each, shown))
-        # Without stop sequences, a completion model would continue with further items or another list.
+        # Without these stop sequences, a completion model would go past the end of the list, for example with
+        # a second list.
         stop = ["\n\n", f"\n{amount + 1}."] if self._begins else []
         answers = self.writer.complete(
             prompts, seed=seed, stop=stop, settings=self._options.generation_settings
@@ -241,7 +246,8 @@ class PnegGenerator(WritingGenerator):
                 self.passes(each, "surprising")
                 yield None
                 continue
-            # A response that the context makes much more likely may be a correct answer, so it is rejected.
+            # A response that is much more likely after the context may be a correct answer, so it is
+            # rejected.
             expected = 1 - losses.after / losses.alone
             passes = self.passes(each, "fits" if expected > self._options.max_context_gain else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
@@ -249,7 +255,7 @@ class PnegGenerator(WritingGenerator):
     def _usable(
         self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
     ) -> Iterator[str]:
-        """Yield the usable responses from a model's output. If the list is too short, yield nothing."""
+        """Yield the usable responses in a model's output. If the list is too short, yield none."""
         listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
         if answer.problem == "truncated":
             # In "1. We left early. 2. My uncle has", the last response is cut off, so it is dropped.
@@ -259,7 +265,7 @@ class PnegGenerator(WritingGenerator):
         # As in the paper, a list that is too short is discarded completely.
         if len(listed) < self._options.required_responses:
             reason = answer.problem or ("short-list" if listed else "no-list")
-        # A model may also format its refusal as a list.
+        # An output such as "1. I cannot help with that." is a refusal, even though it is a list.
         elif answer.problem == "refused-answer":
             reason = answer.problem
         if not self.passes(each, reason):
@@ -273,7 +279,7 @@ class PnegGenerator(WritingGenerator):
             reason = refusal(text, (), each.context, self._options.lengths, told)
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
-            # The model was asked to use words of the context. A text without any of them is an easy negative.
+            # The prompt asks for words of the context. A text without any is too easy to recognise as wrong.
             if reason is None and not context_overlap(turns, text):
                 reason = "no-clash"
             if self.passes(each, reason):
@@ -300,14 +306,15 @@ def list_items(text: str) -> list[str]:
     """
     parsed = _json_list(text)
     if parsed is None:
-        # A truncated JSON list leaves brackets or code fences on lines of their own, which are dropped.
+        # If a JSON list is incomplete, its lines are read one by one, without those that are only brackets or
+        # code fences.
         lines = [
             line for raw in text.splitlines() if (line := raw.strip()) and not _PUNCTUATION.fullmatch(line)
         ]
         parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
         marked = [part for part in parts if _MARK.match(part)]
-        # If there are list markers, lines without one are remarks of the model and are dropped.
-        # If there are none, only headings, which end with ":", are dropped.
+        # If any lines have list markers, the others are remarks of the model and are dropped. If none has a
+        # marker, only headings are dropped, which end with ":".
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
     return [item for part in parsed if (item := _bare(part))]
 
@@ -339,10 +346,10 @@ def _json_list(text: str) -> list[str] | None:
 
 
 def _said(item: Any) -> str | None:
-    """Return the text of a list item: the item itself, or the text of an object. None if there is no text."""
+    """Return the text of a list item, which may be a string or an object with a text; None if it has none."""
     if not isinstance(item, dict):
         return item if isinstance(item, str) else None
-        # The text of an object is under one of the usual keys, or it is the only text in the object.
+    # The text of an object has one of the usual keys, or it is the only text in the object.
     texts = {key: one for key, one in cast("dict[str, Any]", item).items() if isinstance(one, str)}
     named = [texts[key] for key in _TEXT_KEYS if key in texts] or list(texts.values())
     return named[0] if len(texts) == 1 or set(texts) & set(_TEXT_KEYS) else None
@@ -351,17 +358,17 @@ def _said(item: Any) -> str | None:
 def _bare(text: str) -> str:
     """Remove surrounding quotation marks, emphasis and a speaker label from a text."""
     text = one_line(text).strip()
-    # In a truncated JSON list, a line ends with a comma after the quotation mark: "We left.",
+    # In an incomplete JSON list, a comma may follow the closing quotation mark, as in: "We left.",
     if text.endswith('",') or text.endswith("',"):
         text = text[:-1]
-    # In the text "Yes" and "no", the outer quotation marks do not belong together, so they are kept.
+    # If the text is: "Yes" and "no", its first and last quotation marks are not a pair, so they are kept.
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))
 
 
 def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
-    """Read solved examples from a JSON Lines file, or the examples of graphneg if ``path`` is None."""
+    """Read solved examples from a JSON Lines file, or those that graphneg provides if ``path`` is None."""
     where = str(path) if path is not None else BUNDLED
     try:
         source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()
@@ -375,7 +382,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
-            # An example without turns or responses would show an empty list to the model, so it is an error.
+            # An example without turns or without responses would teach the model nothing, so it is an error.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:

@@ -1,16 +1,17 @@
 """Provide the common parts of generators that prompt a language model.
 
-`WritingOptions` contains the options of all such generators and loads their models: the writer, a local or
-served model that writes the texts, and the judge, a local model that scores them. `WritingGenerator` is their
-base class. It counts rejected texts by reason, never returns two nearly equal texts in a run, and estimates
-the requests that a run would send to a server. A subclass implements `WritingGenerator.written`. For each
-context, this method gets a gap, that is, a number of candidates to write, and returns it filled with texts::
+`WritingOptions` contains the options of all such generators and loads their models. The writer is a local or
+served model that writes the texts. The judge is a local model that scores them. `WritingGenerator` is the
+base class of the generators. It counts rejected texts by reason, never returns two nearly equal texts in a
+run, and estimates the requests that a run would send to a server.
 
-    gap      context "d#3", two candidates wanted
-    written  "The ladder is in the shed.", "The ladder is in our shed.", "I fell off it."
-    given    "The ladder is in the shed.", "I fell off it."
+A subclass implements `WritingGenerator.written`. For each context, this method returns a `Gap`: the context,
+the number of candidates that are wanted, and the candidates that the model wrote. In this example, the second
+candidate is not returned, because it is nearly equal to the first::
 
-The second text is not returned, because it is nearly equal to the first.
+    gap       context "d#3", two candidates wanted
+    written   "The ladder is in the shed.", "The ladder is in our shed.", "I fell off it."
+    returned  "The ladder is in the shed.", "I fell off it."
 """
 
 from __future__ import annotations
@@ -40,23 +41,26 @@ from graphneg.progress import Progress
 
 Model = TypeVar("Model", bound=LanguageModel)
 ANSWERS = "answers"
-"""Name of the ranker's score, and code of the reason if a text is rejected for this score."""
+"""Name of the ranker's score in a record. It is also the code of the reason for rejecting a text with a high
+score."""
 
 _OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
-"""Options that name or configure models. `WritingGenerator.models` describes the models instead."""
+"""Options that name or configure models. The settings of a run describe the loaded models instead (see
+`WritingGenerator.models`)."""
 KEYWORD_BIAS = 3.0
-"""Default logit bias toward requested words, for models that were not trained to use given words."""
+"""Default of the bias that is added to the logits of requested words, for models that were not trained to use
+given words."""
 END = "\n"
 """Stop sequence for prompts that ask for a single line."""
 MIN_WORDS = 5
-"""Minimum number of words in a text. A sentence that ends earlier does not stop the writer."""
+"""Minimum number of words in a text. The model may not end the text before it has that many."""
 _ANSWERS_REASON = {ANSWERS: "the score of the judge is too high: the text may be an answer"}
-UNJUDGED = "no judge: texts are not refused as surprising or fitting; name a judge with --option judge=MODEL"
-"""Message to the user for runs without a judge."""
+UNJUDGED = "no judge: unlikely or fitting texts are not rejected; name a judge with --option judge=MODEL"
+"""Message to the user if a run has no judge."""
 
 
 class AnswerScorer(Protocol):
-    """The interface of a model that scores how well responses answer contexts. Every ranker has it."""
+    """The interface of a model that scores how well responses answer contexts. All rankers implement it."""
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         """Score responses.
@@ -73,7 +77,7 @@ class AnswerScorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NamedScorer:
-    """A ranker with a name by which the settings of a run describe it.
+    """A ranker with a name, which the settings of a run contain.
 
     Attributes:
         name: Name of the ranker.
@@ -101,7 +105,8 @@ class WritingOptions:
     """Options of all generators that prompt a language model.
 
     Attributes:
-        model: Path or id of the language model; if ``served`` is given, its name on the server.
+        model: Path or id of the language model that writes the texts; with ``served``, its name on the
+            server.
         gguf_file: Name of the GGUF file in the model's folder, as in `graphneg.nn.models.load_causal`.
         device: Device of local models; ``auto`` uses a GPU if there is one.
         offline: Whether to load models without network access.
@@ -110,19 +115,20 @@ class WritingOptions:
         route: ``chat`` to use the chat API, ``completion`` to use the completion API. None for the default:
             chat for a served model, completion for a local one.
         temperature: Sampling temperature, above 0.
-        keyword_bias: Logit bias toward requested words, 0 or more. None for the default: 0 for a local model
-            that was trained for the task, 3 for any other local model. It has no effect on a served model.
+        keyword_bias: Bias that is added to the logits of requested words, 0 or more. None for the default: 0
+            for a local model that was trained for the task, 3 for any other local model. Served models ignore
+            it.
         max_words: Maximum number of words in a text.
         judge: Path or id of a causal language model that scores the texts. None for the default: the writer
             itself, if it is a local causal model.
-        max_perplexity: Highest perplexity of an accepted text after its history (see
+        max_perplexity: Highest accepted perplexity of a text after its history (see
             `graphneg.generators.text_filters.Bounds`).
-        max_perplexity_alone: Highest perplexity of an accepted text without a history.
-        max_token_loss: Highest loss of a single token in an accepted text, in nats.
+        max_perplexity_alone: Highest accepted perplexity of a text without a history.
+        max_token_loss: Highest accepted loss of a single token, in nats.
         ranker: Ranker (`graphneg.rankers.base.Ranker`) that scores how well a text answers its context. Texts
-            with high scores are rejected, because they may be correct answers. `DialogueGraph.generate` also
-            accepts the path or id of a ranker.
-        max_score: Highest ranker score of an accepted text, from 0 to 1.
+            with high scores are rejected, because they may be correct answers. None for no ranker.
+            `DialogueGraph.generate` also accepts the path or id of a ranker.
+            max_score: Highest accepted ranker score, from 0 to 1.
 
     Raises:
         InputError: A number is out of range.
@@ -148,11 +154,11 @@ class WritingOptions:
     max_score: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check the options now, because loading a model may take a minute before they are used."""
+        """Check the options before models are loaded, because loading may take a minute."""
         if self.temperature <= 0 or (self.keyword_bias or 0.0) < 0:
             raise InputError("temperature must be above 0, keyword_bias at least 0")
         if self.max_words < self.min_words:
-            raise InputError(f"max_words {self.max_words}: a text has {self.min_words} words at least")
+            raise InputError(f"max_words {self.max_words}: must be at least {self.min_words}")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"route {self.route!r}: choose one of chat, completion")
         # Creating the bounds checks their values.
@@ -161,14 +167,17 @@ class WritingOptions:
             serving_of(self.served)
 
     def settings(self) -> dict[str, Any]:
-        """Return the options that determine the output, without those that name or configure models."""
+        """Return the options that determine the output, without those that name or configure models.
+
+        The models are described by `WritingGenerator.models`.
+        """
         added = {} if self.served is None else dict(serving_of(self.served).parameters)
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _OF_MODELS}
         return {**own, "parameters": added}
 
     @property
     def bounds(self) -> Bounds:
-        """The highest losses of an accepted text."""
+        """The highest accepted losses of a text."""
         return Bounds(self.max_perplexity, self.max_perplexity_alone, self.max_token_loss)
 
     @property
@@ -191,22 +200,22 @@ class WritingOptions:
     def load(self, name: str, load: Callable[..., LanguageModel]) -> tuple[Writer, PerplexityFilter | None]:
         """Load the writer and the judge.
 
-        The judge is loaded first: the writer may be large, and loading it would be in vain if the judge
-        cannot be found. The writer uses bfloat16 on a CUDA device that supports it.
+        The judge is loaded first, because a missing judge is then reported before a large writer is loaded.
+        The writer uses bfloat16 if its CUDA device supports it.
 
         Args:
             name: Name of the generator, for error messages.
             load: Function that loads a local model.
 
         Returns:
-            The writer and the judge. If no ``judge`` is named, a local causal model also judges its own
-            texts; a writer of another kind gets no judge (None).
+            The writer and the judge. If no ``judge`` is named and the writer is a local causal model, the
+            same model is the judge. If the writer is another kind of model, there is no judge (None).
 
         Raises:
             GeneratorError: No model is given.
         """
         if not self.model:
-            raise GeneratorError(f"{name} needs a model: option model=PATH_OR_ID, a language model")
+            raise GeneratorError(f"{name} needs a language model: set the option model=PATH_OR_ID")
         reader: LanguageModel | None = None
         if self.judge is not None:
             reader = load_causal(self.judge, device=self.device, offline=self.offline)
@@ -231,7 +240,7 @@ def _calculate_in_bfloat16(model: LanguageModel) -> None:
 
 @dataclass(slots=True)
 class Gap:
-    """A context that needs candidates, and the candidates that were written for it.
+    """A context that needs candidates, with the candidates that the model wrote for it.
 
     Attributes:
         context: The context.
@@ -249,7 +258,8 @@ class Gap:
 class WritingGenerator(Generator):
     """Base class of generators that prompt a language model.
 
-    A text is returned only once in a run, so the candidates depend on the earlier ones.
+    A text is returned only once in a run, so the candidates for a context depend on those for earlier
+    contexts.
 
     Attributes:
         refused: Number of rejected texts by reason.
@@ -274,15 +284,15 @@ class WritingGenerator(Generator):
             reasons: Explanation of each reason code of the subclass, as a sentence.
             options: Options of the generator.
             writer: Language model that writes the texts.
-            judge: Filter that scores the texts. If None, no text is rejected because of its loss.
+            judge: Filter that scores the texts; None to accept texts whatever their losses are.
         """
         self.reasons = {**REASONS, **PROBLEMS, **_ANSWERS_REASON, **reasons}
         self._ranker, self._max_score = options.ranker, options.max_score
         self.refused: Counter[str] = Counter()
         self.writer = writer
         self.judge = judge
-        # A server answers many prompts at the same time, so batches are large.
-        # A local model is slow, so batches are small and the output is saved more often.
+        # A server answers many prompts at the same time, so large batches are faster. A local model is slow,
+        # so batches are small, which saves the output more often.
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
@@ -296,7 +306,7 @@ class WritingGenerator(Generator):
             seed: Seed of all random choices.
 
         Returns:
-            The gaps in the order of the contexts, filled with candidates, best first.
+            One gap per context, in order, with its candidates, best first.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
@@ -314,7 +324,8 @@ class WritingGenerator(Generator):
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # Candidates that are not needed are not marked as used, so other contexts can use them.
+                # Candidates beyond the number wanted are not marked as used, so that other contexts can still
+                # use them.
                 if len(own) < gap.wanted and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
@@ -333,7 +344,9 @@ class WritingGenerator(Generator):
         return {"by": BY_NEW_TEXTS, "most": per_context}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return all candidates of each context, including texts that other contexts may use, too.
+        """Return all candidates of each context, even if other contexts have the same texts.
+
+        The duplicates are removed when shards are merged.
 
         Args:
             contexts: Contexts to generate for.
@@ -350,7 +363,7 @@ class WritingGenerator(Generator):
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """Return the gaps without those candidates that the ranker rates as correct answers."""
+        """Return the gaps. Candidates that the ranker rates as correct answers are removed."""
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
             return gaps
@@ -360,7 +373,8 @@ class WritingGenerator(Generator):
         for gap in gaps:
             gap.candidates = []
         for (gap, one), score in zip(pairs, scores, strict=True):
-            # Candidates with label 1 should be correct answers, so a high score is no reason to reject them.
+            # A candidate with label 1 is meant to be a correct answer, so a high score is no reason to reject
+            # it.
             is_answer = one.label == 0 and score > self._max_score
             if self.passes(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
@@ -380,17 +394,17 @@ class WritingGenerator(Generator):
 
     @property
     def models(self) -> dict[str, object]:
-        """The models that write, judge and rank, as part of `settings`."""
+        """The names of the models that write, judge and rank, for `settings`."""
         judge, ranker = self.judge and str(self.judge.model.path), self._ranker
         named = None if ranker is None else str(getattr(ranker, "name", type(ranker).__name__))
         return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
-        """Return messages to the user from the writer, and one if there is no judge."""
+        """Return the writer's messages to the user, and a further message if there is no judge."""
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def passes(self, gap: Gap, reason: str | None) -> bool:
-        """Return True if there is no reason to reject a text. Otherwise count the reason and return False.
+        """Return whether there is no reason to reject a text. Count the reason, if there is one.
 
         Args:
             gap: Gap that the text was written for.
@@ -405,7 +419,7 @@ class WritingGenerator(Generator):
         return reason is None
 
     def is_new(self, gap: Gap, text: str) -> bool:
-        """Return whether a text differs from all texts so far, and remember it. A near duplicate is rejected.
+        """Return whether a text is not a near duplicate of an earlier text of the run. Remember the text.
 
         Call this method in the order of the contexts, so that the result does not depend on the batch size.
 
@@ -448,28 +462,31 @@ class WritingGenerator(Generator):
             seed: Seed of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # Only the first requests can be sent in advance, because the later ones depend on their answers.
-            # Therefore `generate` is left with an exception as soon as the first requests are answered.
+            # The later requests depend on the answers to the first ones, so only the first ones can be sent
+            # in advance. `_Drafts` raises an exception when these are answered, which ends `generate`.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
     def _with(self, writer: Any) -> WritingGenerator:
-        """Return a copy of this generator with another writer, without a ranker and with empty counts."""
+        """Return a copy of this generator with another writer, no ranker and empty counts."""
         other = copy.copy(self)
-        # The ranker is not needed if requests are only counted or sent in advance.
+        # The copy only counts requests or sends them in advance, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # This call gives the copy an empty list of missing candidates.
+        # `missing` clears the record of missing candidates, which was copied from this generator.
         other.missing()
         return other
 
 
 class _Fetched(Exception):
-    """Raised when the first requests are answered, to leave `generate`."""
+    """Raised by `_Drafts` to end `generate` when the first requests are answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Drafts:
-    """A writer that sends the first requests to a server, discards the answers and raises `_Fetched`."""
+    """A writer for `prefetch`: sends the first requests to a server and then raises `_Fetched`.
+
+    The server's answers are not used, but they are now in the cache.
+    """
 
     writer: ServedWriter
 

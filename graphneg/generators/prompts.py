@@ -26,20 +26,20 @@ from graphneg.nn.language_models import LanguageModel
 HISTORY_TURNS = 2
 """Number of most recent turns of the history that a keyword prompt shows."""
 TURN_WORDS = 30
-"""Number of words at the end of each turn that a keyword prompt shows."""
+"""Maximum number of words of a turn that a keyword prompt shows. Of longer turns, it shows the end."""
 EXCHANGE_TURNS = 3
 """Number of turns before a reply that a perspective prompt shows: the last turn and the two before it."""
 
 TASK = "graphneg_task"
-"""Key in a model's configuration under which the task is stored that the model was trained for."""
+"""Key in a model's configuration that stores the name of the task that the model was trained for."""
 REPLY_WITH_WORDS = "reply-with-words"
 """Task: write a reply that contains given keywords."""
 REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
-"""Task: write a reply that has a given perspective."""
+"""Task: write a reply that is about a given keyword, its perspective."""
 FILL_BLANKS = "fill-blanks"
 """Task: write texts for the blanks of a reply."""
 BETWEEN = "|"
-"""Separator between the texts for several blanks."""
+"""Separator between the texts for the blanks of a reply, in prompts and in outputs of models."""
 BLANK = re.compile(r"\[(?:word|phrase|sentence)\]")
 """Matches a mark that stands for a blank, such as ``[word]``."""
 _BLANKS = "Blanks:"
@@ -47,7 +47,7 @@ _BLANKS = "Blanks:"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A reply with its perspective and the turns before it.
+    """A reply, the turns before it, and its perspective, that is, the keyword that it is about.
 
     Attributes:
         turns: Texts of the turns before the reply, oldest first. Two speakers alternate.
@@ -66,7 +66,8 @@ PERSPECTIVE_EXAMPLES = (
     Exchange(("My sister moves to Rome in May.",), "language", "Does she speak the language well?"),
     Exchange(("How was the match?",), "rain", "We lost, and the rain never stopped."),
 )
-"""Solved examples for models that were not trained to reply with a given perspective."""
+"""Solved examples of replies with a perspective, for the prompts of models that were not trained for this
+task."""
 
 _SENTENCES = (
     ("ladder", "My uncle fell off the ladder while he was painting the garage."),
@@ -98,11 +99,12 @@ _REPLIES = (
         "It lies on the river, and in winter we keep it in our barn.",
     ),
 )
-"""Turns, keywords, and a reply to the turns that contains the keywords, for `REPLY_EXAMPLES`."""
+"""Turns before a reply, keywords, and the reply, which contains the keywords. `REPLY_EXAMPLES` is made of
+them."""
 
 
 def answer(text: str) -> str:
-    """Return a reply in the form in which a model writes it after a prompt that ends with a speaker's name.
+    """Return a reply in the form that follows a prompt that ends with a speaker's name, such as ``B:``.
 
     Args:
         text: The reply.
@@ -188,7 +190,7 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
 
 
 def context_prompt(context: Sequence[str]) -> str:
-    """Return the prompt after which the perplexity of a response is measured.
+    """Return the prompt for a response. It is used to measure the perplexity of a response after its context.
 
     Args:
         context: Texts of the turns, oldest first.
@@ -202,13 +204,13 @@ def context_prompt(context: Sequence[str]) -> str:
         B: No.
         A:
     """
-    # Turns are counted from the beginning, so A is always the first speaker.
+    # The first turn is by A, and the speakers alternate, so the number of turns determines the next speaker.
     said = [f"{'AB'[at % 2]}: {one_line(text)}" for at, text in enumerate(context)]
     return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
 
 
 def response_prompt(response: str) -> str:
-    """Return the prompt for the turn that a given response answers.
+    """Return the prompt for the turn before a given response, which the model should guess from the response.
 
     Args:
         response: The response.
@@ -225,7 +227,7 @@ def response_prompt(response: str) -> str:
 
 
 def is_trained(model: LanguageModel, task: str) -> bool:
-    """Return whether a model was trained for a task, so that its prompts need no solved examples.
+    """Return whether a model was trained for a task. If so, its prompts need no solved examples.
 
     Args:
         model: A local language model.
@@ -252,7 +254,7 @@ def train_for(
     Returns:
         A report of the training.
     """
-    # The task is saved with the model, so that later prompts to the model contain no solved examples.
+    # The task is saved with the model, so that the generators later leave solved examples out of its prompts.
     setattr(model.model.config, TASK, task)
     return fine_tune(model, examples, out, **arguments)
 
@@ -297,18 +299,18 @@ def blank_request(history: Sequence[Turn], marked: str) -> str:
     """
     found = BLANK.search(marked)
     before, kind = (marked, "") if found is None else (marked[: found.start()], found[0])
-    # A space at the end of the prompt would become a separate token, which makes the model's output worse.
+    # A space at the end of the prompt would be a separate token, after which the model writes worse text.
     return f"{blanks_request(history, marked).removesuffix(_BLANKS)}{kind}: {before}".rstrip()
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    """Prefix texts with the names of two alternating speakers. The last text is by A."""
-    # Turns are counted from the end, so B is always the replying speaker, however long the history is.
+    """Put the names of two alternating speakers before texts. The last text is by A."""
+    # The speakers are assigned from the end, because the reply after the texts must be by B.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
 
 
 def _solved(task: str, requests: Iterable[str], answers: Iterable[str]) -> str:
-    """Return a task description, followed by solved requests."""
+    """Return a task description followed by examples, that is, requests with their answers."""
     solved = [f"{request} {answer}" for request, answer in zip(requests, answers, strict=True)]
     return "\n\n".join([task, *solved, ""])
 
@@ -326,11 +328,12 @@ REPLY_EXAMPLES = _solved(
 )
 """Prompt prefix with six solved requests for replies."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
-"""The answers in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`. Models sometimes copy one of them."""
+"""The sentences and replies in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`, because models sometimes copy
+one."""
 
 
 def _with(marked: str, answers: Sequence[str]) -> str:
-    """Return a text in which the first blanks are replaced by answers."""
+    """Put answers in place of the first blanks of a text."""
     for one in answers:
         marked = BLANK.sub(one, marked, count=1)
     return marked
@@ -342,7 +345,7 @@ _FILLED = (
     (("Who is at the door?",), "It is [phrase] from the [word].", ("a man", "bank")),
     (("Shall we eat out?",), "I would rather [word] here and [phrase].", ("stay", "finish the soup")),
 )
-"""Turns, a reply with blanks, and the texts for the blanks, for `FILLED_EXAMPLES` and `FILLED_BLANKS`."""
+"""Turns, a reply with blanks, and the texts for the blanks. The constants below are made of them."""
 FILLED_EXAMPLES = _solved(
     "Write what stands in the blanks of the last turn.",
     (blanks_request([Turn("", text) for text in turns], marked) for turns, marked, _ in _FILLED),
@@ -358,7 +361,7 @@ FILLED_BLANKS = _solved(
     ),
     (one for _, _, answers in _FILLED for one in answers),
 )
-"""Prompt prefix with the same replies, in which each request fills one blank."""
+"""Prompt prefix with solved requests for the same replies. Each request asks for only one blank."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -382,7 +385,7 @@ def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[
     Args:
         examples: Solved examples to show at the beginning of the prompt.
         turns: The context.
-        amount: Number of responses to ask for. It is also the maximum number of responses per example.
+        amount: Number of responses to ask for. Each example shows at most as many responses.
 
     Returns:
         The prompt.
@@ -428,6 +431,6 @@ def enumerated(texts: Iterable[str]) -> list[str]:
 
 
 def _dialogue(texts: Sequence[str]) -> str:
-    """Return the prompt lines for a context, and the heading after which its irrelevant responses follow."""
+    """Return the lines for a context in a prompt, followed by the heading of its irrelevant responses."""
     said = [f"{'AB'[at % 2]}: {one_line(detokenize(text))}" for at, text in enumerate(texts)]
     return "\n".join(["Dialogue context:", *said, "Irrelevant responses:"])

@@ -1,7 +1,7 @@
-"""Retrieve correct responses of other contexts as wrong ones: random, BM25 or semi-hard negatives.
+"""Use correct responses of other contexts as negatives: random, BM25 and semi-hard ones.
 
 A response that is correct for one context is usually wrong for another. The generators read the correct
-responses of the store (`read_bank`) and rank them for each context::
+responses in the store (the bank, see `read_bank`), and rank them for each context::
 
     context     A: Where is the boat now?
     random      B: I would rather stay and finish the soup.
@@ -40,11 +40,14 @@ MOST = 100_000
 MOST_SEMI_HARD = 50_000
 """Maximum number of responses to embed. Their vectors of 384 numbers take about 80 MB of memory."""
 BY = ("context", "response")
-"""Kinds of queries to rank the responses by: the context, or its correct response."""
+"""What the responses in the bank are compared with: the context, or its correct response."""
 _FIRST_RANKED = 64
-"""Number of best results that are found by partitioning. The rest is only sorted if they are used up."""
+"""Number of best results that are found without sorting all scores. All scores are sorted only if more
+results are needed."""
 _DIGITS = 4
-"""Number of decimals of a score. Without rounding, scores would not be reproducible, as the last bits of an
+"""Number of decimals to which scores are rounded, because the last bits of an embedding depend on the
+batch."""
+"""
 embedding depend on the batch."""
 
 
@@ -63,15 +66,15 @@ class BankEntry(NamedTuple):
 
 
 Candidates = Callable[[Context, int, int], Iterator[Candidate]]
-"""Type of a function that takes a context, the number of candidates needed and the seed. It yields the
-candidates, best first."""
+"""Type of a function that takes a context, the number of candidates that are needed, and the seed. It yields
+candidates for the context, best first."""
 
 
 def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[BankEntry]:
-    """Read the correct responses of a store, each distinct text once, in random order.
+    """Read the correct responses in a store without duplicates, in random order.
 
-    If there are more than ``most``, only the texts with the lowest hashes are kept. This random sample is the
-    same on every server, and sampling needs constant memory.
+    If there are more than ``most`` responses, those whose texts have the lowest hashes are kept. This random
+    sample is the same for every database, and drawing it takes constant memory.
 
     Args:
         store: Store to read.
@@ -82,15 +85,17 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
         The responses, sorted by the hashes of their texts.
 
     Raises:
-        GeneratorError: The store has no correct responses, or it has a snapshot with fewer than ``most`` of
-            them.
+        GeneratorError: The store has no correct responses. Or ``most`` is larger than `MOST`, the number of
+            responses in a snapshot, and the store has a snapshot.
     """
     sample = HashSample[BankEntry](most)
     if has_whole_corpus(store):
         for draw, entry in _replies(store, corpora):
             sample.offer(draw, entry)
     elif most > MOST:
-        raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
+        raise GeneratorError(
+            f"most {most:,}: the snapshot in this store has only {MOST:,} responses of each corpus"
+        )
     else:
         for corpus, draw, *entry in corpus_rows(store, BANK, list[Any]):
             if not corpora or corpus in corpora:
@@ -98,7 +103,7 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     entries = sample.items()
     if not entries:
         raise GeneratorError(
-            "no right response in the store to take wrong ones from; load dialogues with replies first"
+            "the store has no right responses to use as wrong ones; load dialogues with replies first"
         )
     return entries
 
@@ -111,7 +116,8 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
         corpus: Name of the corpus.
 
     Returns:
-        Rows from which `read_bank` reads the same bank as from the store, for any ``most`` up to `MOST`.
+        One row per response. With a snapshot of these rows, `read_bank` returns the same bank as without one,
+        for any ``most`` up to `MOST`.
     """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):
@@ -120,12 +126,12 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
 
 
 def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEntry]]:
-    """Yield each correct response, with a hash of its text."""
+    """Yield each correct response in the store, together with a hash of its text."""
     for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
             if text.strip():
-                # Only texts that differ in nothing but case and white space count as equal.
-                # For example, "do n't" and "don't" are distinct texts, and both stay in the bank.
+                # The hash ignores only case and white space. Other spellings, such as "do n't" and "don't",
+                # count as different texts, and both stay in the bank.
                 draw = number(0, "bank", one_line(text.casefold()))
                 yield draw, BankEntry(context.id, text, context.dialogue)
 
@@ -133,9 +139,9 @@ def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEn
 class NewTexts:
     """Checks which texts may still be used as wrong responses to a context.
 
-    A text is rejected if it equals a correct response, a turn of the context or an earlier candidate, in
-    whatever spelling. An entry of a bank is also rejected if it nearly equals a correct response or comes
-    from the same dialogue.
+    A text is rejected if it equals a correct response, a turn of the context or an earlier candidate, even if
+    it is spelled differently ("do n't", "don't"). A response from the bank is also rejected if it nearly
+    equals a correct response or comes from the same dialogue.
 
     Example:
         >>> from graphneg.generators.base import Turn
@@ -197,7 +203,7 @@ def check_amount(name: str, value: object) -> None:
 
 
 class BankGenerator(Generator):
-    """Base class of generators that choose candidates from a bank. The bank is read when a run begins."""
+    """Base class of generators whose candidates are responses from a bank."""
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         """Initialize the generator.
@@ -215,7 +221,7 @@ class BankGenerator(Generator):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """Read the bank, and return a function that yields the candidates for a context."""
+        """Read the bank. Return a function that yields the candidates for a context, best first."""
 
     def bank(self) -> list[BankEntry]:
         """Return the bank, as `read_bank` reads it with the options of the generator."""
@@ -264,14 +270,15 @@ class RandomGenerator(BankGenerator):
     name = "random"
 
     def prepare(self) -> Candidates:
-        """Read the bank, and return a function that draws random responses from it."""
+        """Read the bank. Return a function that draws random responses from it."""
         entries = self.bank()
 
         def drawn(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
-                # Start at a random entry. If it is rejected, try the following entries, once around.
+                # If the random entry is rejected, the entries after it are tried, and then those at the
+                # beginning.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -282,13 +289,14 @@ class Bm25Generator(BankGenerator):
     """Retrieve the responses of other contexts that BM25 ranks first.
 
     The package ``bm25s`` computes BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework:
-    BM25 and Beyond"). Karpukhin et al. (2020, "Dense Passage Retrieval", section 3.2) use BM25 negatives for
-    training. For dialogues, they are a baseline of Gupta et al. (2021, "Synthesizing Adversarial Negative
-    Responses for Robust Response Ranking and Evaluation"). Nothing is random, so the seed is not used.
+    BM25 and Beyond"). BM25 negatives are used for training by Karpukhin et al. (2020, "Dense Passage
+    Retrieval", section 3.2). For dialogues, they are a baseline of Gupta et al. (2021, "Synthesizing
+    Adversarial Negative Responses for Robust Response Ranking and Evaluation"). BM25 makes no random choices,
+    so the seed is not used.
 
-    The option ``by`` selects the query: the ``context``, or its correct ``response``. ``most`` is the maximum
-    number of responses to search, and ``corpora`` are the names of the corpora to read. ``k1`` and ``b`` are
-    the parameters of BM25.
+    ``by`` says what to search for: the words of the ``context``, or of its correct ``response``. ``most`` is
+    the maximum number of responses to search, and ``corpora`` are the names of the corpora to read. ``k1``
+    and ``b`` are the parameters of BM25.
     """
 
     name = "bm25"
@@ -306,7 +314,7 @@ class Bm25Generator(BankGenerator):
 
         Args:
             store: Store to read the bank from.
-            by: Kind of query, ``context`` or ``response``.
+            by: Text to search for, ``context`` or ``response``.
             most: Maximum number of responses to search.
             corpora: Names of the corpora to read; empty for all.
             k1: Parameter k1 of BM25, which limits the effect of repeated words.
@@ -325,7 +333,7 @@ class Bm25Generator(BankGenerator):
 
         Returns:
             A function that yields the responses that share a word with the query, highest score first. It
-            yields nothing if the query should be the correct response but the context has none.
+            yields none if the query is the correct response and the context has none.
 
         Raises:
             GeneratorError: The package ``bm25s`` is not installed.
@@ -346,7 +354,8 @@ class Bm25Generator(BankGenerator):
             # Words that are not in the index cannot contribute to a score.
             known = sorted(set(_words(query or "")) & index.vocab_dict.keys())
             for at, score in _best_first(index.get_scores(known)) if known else ():
-                # Results are sorted by score, so all remaining responses share no word with the query either.
+                # The results are sorted. The first one with score 0 and all after it share no word with the
+                # query.
                 if score <= 0:
                     return
                 if new.take_entry(entries[at]):
@@ -356,19 +365,20 @@ class Bm25Generator(BankGenerator):
 
 
 class SemiHardGenerator(BankGenerator):
-    """Retrieve responses of other contexts that are slightly less similar to the query than the correct one.
+    """Retrieve responses that are slightly less similar to the query than the correct response is.
 
     Similarity is the cosine of sentence embeddings. A response is a candidate if its cosine with the query is
     lower than that of the correct response, by less than ``margin``. The most similar candidates come first.
-    Schroff et al. (2015, "FaceNet", section 3.2) define semi-hard negatives in this way: farther away than
-    the positive, but inside the margin. Li et al. (2019, "Sampling Matters! An Empirical Study of Negative
-    Sampling Strategies for Learning of Matching Models in Retrieval-based Dialogue Systems") use them for
-    dialogues, and Gupta et al. (2021) use them as a baseline with a sentence encoder. Nothing is random, so
-    the seed is not used.
+    Schroff et al. (2015, "FaceNet", section 3.2) define semi-hard negatives in this way: they are farther
+    away than the positive example, but inside the margin. Li et al. (2019, "Sampling Matters! An Empirical
+    Study of Negative Sampling Strategies for Learning of Matching Models in Retrieval-based Dialogue
+    Systems") use them for dialogues. Gupta et al. (2021) use them as a baseline with a sentence encoder.
+    There are no random choices, so the seed is not used.
 
-    The option ``by`` selects the query: the ``context``, or its correct ``response``, whose cosine with
-    itself is 1. ``embedder`` is a path, an id or an object (`graphneg.nn.embedders.get_embedder`). ``most``
-    is the maximum number of responses to search, and ``corpora`` are the names of the corpora to read.
+    ``by`` selects the query: the ``context``, or its correct ``response``. In the latter case, the correct
+    response has the cosine 1. ``embedder`` is a path, an id or an object
+    (`graphneg.nn.embedders.get_embedder`). ``most`` is the maximum number of responses to search, and
+    ``corpora`` are the names of the corpora to read.
     """
 
     name = "semi-hard"
@@ -387,8 +397,9 @@ class SemiHardGenerator(BankGenerator):
         Args:
             store: Store to read the bank from.
             embedder: An embedder, or its path or id.
-            by: Kind of query, ``context`` or ``response``.
-            margin: Upper limit of the difference between the two cosines, above 0 and at most 2.
+            by: Text to compare responses with, ``context`` or ``response``.
+            margin: Upper limit for the difference between the cosine of the correct response and that of a
+                candidate, above 0 and at most 2.
             most: Maximum number of responses to search.
             corpora: Names of the corpora to read; empty for all.
 
@@ -408,7 +419,7 @@ class SemiHardGenerator(BankGenerator):
         return {**super().settings(), **own}
 
     def prepare(self) -> Candidates:
-        """Embed the bank, and return a function that yields the responses inside the margin, best first."""
+        """Embed the bank. Return a function that yields the responses inside the margin, best first."""
         import numpy as np
 
         entries = self.bank()
@@ -424,9 +435,10 @@ class SemiHardGenerator(BankGenerator):
             right = round(float(vector @ answer), _DIGITS)
             cosines = np.round((vectors @ vector).astype(float), _DIGITS)
             new = NewTexts(context)
-            # Responses that are at least as similar as the correct one may be correct and are left out.
+            # A response that is at least as similar to the query as the correct one may be correct, so it is
+            # left out.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
-                # Results are sorted by cosine, so all remaining responses are outside the margin, too.
+                # The results are sorted, so this response and all after it are outside the margin.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):
@@ -436,7 +448,7 @@ class SemiHardGenerator(BankGenerator):
 
 
 def embedder_of(embedder: str | Path | Embedder) -> Embedder:
-    """Return an embedder that is given as an object, or load it.
+    """Return the given embedder; load it first if it is given as a path or an id.
 
     Args:
         embedder: An embedder, or its path or id.
@@ -457,14 +469,14 @@ def _candidate(entry: BankEntry, **scores: float) -> Candidate:
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the text of the query. It is None if the query is the correct response but there is none."""
+    """Return the text to compare responses with; None if it is the correct response and there is none."""
     if by == "context":
         return context.text
     return context.positives[0] if context.positives else None
 
 
 def _checked_by(by: str) -> str:
-    """Return the kind of query, or raise an error if it is unknown."""
+    """Return ``by``, or raise an error if it has an unknown value."""
     if by not in BY:
         raise GeneratorError(f"by {by!r}: choose one of {', '.join(BY)}")
     return by
@@ -475,7 +487,8 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
-    # Usually a few results are enough, so the best are found first and the rest is sorted only if needed.
+    # Usually a few results are enough, so the best ones are found first, which needs no sorting of all
+    # scores.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()

@@ -1,4 +1,4 @@
-"""Select generated responses by perplexity in both directions (CAPT, Ou et al. 2022, section 3.3).
+"""Select responses by their perplexities in both directions (CAPT, Ou et al. 2022, section 3.3).
 
 A response fits its context if a language model finds two things likely: the response after the context
 (forward), and the last turn of the context given the response (backward). `Selected` reads a file of records,
@@ -47,7 +47,7 @@ BACKWARD = "backward_perplexity"
 """Name under which records store the backward perplexity."""
 
 _LARGEST_LOSS = 50.0
-"""Upper limit of a loss. Without it, the exponential that gives the perplexity could overflow."""
+"""Upper limit of a mean loss. Without it, its exponential, the perplexity, could overflow."""
 PAIRS = 1_000
 """Maximum number of correct pairs from which thresholds are learned."""
 
@@ -66,9 +66,10 @@ RANKED_OUT = "ranked-out: others of the same context have a lower backward perpl
 """Reasons to drop a record, as ``code: sentence``."""
 
 Keep = Literal["fitting", "unfitting"]
-"""Type of the choice of responses to keep: those that fit their context, or those that do not."""
+"""Type of ``keep``: whether to keep the responses that fit their context, or those that do not."""
 Predicted = Literal["reply", "post"]
-"""Type of the prediction that a model learns: the reply (forward), or the turn before it (backward)."""
+"""Type of ``direction``: whether a model learns to predict a reply from the turns before it, or the last of
+these turns (the post) from the reply."""
 
 
 class ContextResponse(NamedTuple):
@@ -101,9 +102,9 @@ class Bidirectional:
 
     Attributes:
         forward: Model that predicts the response from the context.
-        backward: Model that predicts the last turn of the context from the response. It is either trained on
-            responses and the turns before them, or reads right to left (its ``direction`` is ``backward``). A
-            general model can be used for both directions.
+        backward: Model that predicts the last turn of the context from the response. It may be a model that
+            was trained for this task, a model that reads right to left (its ``direction`` is ``backward``),
+            or a general model, which can be the same as ``forward``.
     """
 
     forward: LanguageModel
@@ -125,7 +126,8 @@ class Bidirectional:
         backward = self.backward.score(
             [answer(pair.context[-1]) for pair in pairs],
             [
-                # A model that reads right to left sees the response first, so it needs no instruction.
+                # A model that reads right to left reads the response before the turn, so it needs no
+                # instruction.
                 f"\nB: {one_line(pair.response)}" if from_end else response_prompt(pair.response)
                 for pair in pairs
             ],
@@ -181,13 +183,14 @@ def learn_thresholds(
 ) -> tuple[Separation, Separation]:
     """Learn the forward and the backward threshold from correct responses.
 
-    Each context is also combined with a response from another dialogue, which gives the random pairs.
+    The thresholds must separate correct pairs of a context and a response from random pairs. For a random
+    pair, a context is combined with a response from another dialogue.
 
     Args:
         records: Records of correct responses. Only records with label 1 and a context are used.
         scorer: Models that score the pairs.
-        quantile: Fraction of the correct pairs to keep; None for the best balanced accuracy (see
-            `threshold`).
+        quantile: Fraction of the correct pairs that should be below a threshold; None to choose the
+            thresholds with the best balanced accuracy (see `threshold`).
         seed: Seed of the random pairs.
 
     Returns:
@@ -201,7 +204,7 @@ def learn_thresholds(
 def pairs_to_learn(
     records: Iterable[Negative], seed: int = 0
 ) -> tuple[list[ContextResponse], list[ContextResponse]]:
-    """Return correct pairs, and a random pair for each of their contexts.
+    """Return pairs of a context and its correct response, and for each a random pair with the same context.
 
     Args:
         records: Records, of which the first `PAIRS` with label 1 and a context are used.
@@ -221,31 +224,32 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # With the list doubled, a rotation of the list is a slice.
+    # The list is doubled, so that the records from any start, once around, are a slice of it.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
         start = number(seed, "random pair", own.id) % len(right)
         others = [record for record in turned[start : start + len(right)] if record.dialogue != own.dialogue]
-        # Short replies such as "Yes." occur often. The random response must differ from the correct one.
+        # Short replies such as "Yes." occur often. A random response must not happen to be equal to the
+        # correct one.
         fits = NearTexts([own.response])
-        # If all other responses are nearly equal to the correct one, the first of them is used anyway.
+        # If every other response is nearly equal to the correct one, the first of them is used anyway.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
 
 
 def threshold(right: Sequence[float], random: Sequence[float], quantile: float | None = None) -> Separation:
-    """Return the highest perplexity with which a pair counts as correct.
+    """Return a perplexity threshold that separates correct pairs from random pairs.
 
     Args:
         right: Perplexities of correct pairs.
         random: Perplexities of random pairs.
         quantile: Fraction of the correct pairs to keep, above 0 and at most 1. None to choose the threshold
-            with the highest balanced accuracy, and of several such thresholds the lowest.
+            with the highest balanced accuracy, or the lowest of several such thresholds.
 
     Returns:
-        The threshold, with the fractions of the pairs that it keeps.
+        The threshold, and the fractions of correct and random pairs that it keeps.
 
     Raises:
         InputError: ``quantile`` is out of range, or one of the sequences is empty.
@@ -255,11 +259,12 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
         Separation(threshold=3.0, right_kept=0.75, random_kept=0.0)
     """
     if not right or not random:
-        raise InputError("a threshold needs right pairs and random ones")
+        raise InputError("a threshold is learned from right and random pairs, but some are missing")
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
     fitting, others = sorted(right), sorted(random)
-    # The balanced accuracy has its maximum at the perplexity of a correct pair, so only these are tried.
+    # Between the perplexities of two correct pairs, a lower threshold is never worse, so only these values
+    # are tried.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -287,7 +292,7 @@ class SelectionCriteria:
         keep: ``fitting`` to keep responses if neither perplexity is above its threshold, ``unfitting`` to
             keep all others.
         per_context: Maximum number of records per context. Those with the lowest backward perplexity are
-            kept. None for no limit.
+            kept. None for no maximum.
 
     Raises:
         InputError: A value is out of range.
@@ -314,7 +319,7 @@ class SelectionCriteria:
             The reason, or None if the record is kept.
         """
         reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
-        # If both perplexities are too high, the forward one is reported.
+        # If both perplexities are too high, the forward one is given as the reason.
         if record.scores[FORWARD] > self.thresholds.forward:
             reason = UNLIKELY
         if self.keep == "unfitting":
@@ -323,10 +328,10 @@ class SelectionCriteria:
 
 
 class Selected(NegativeStream):
-    """The records of a file that meet the criteria, as a stream.
+    """The records of a file that meet given criteria, as a stream.
 
     Consecutive records of the same context are ranked together. Only one batch of contexts is in memory at a
-    time. ``summary`` counts the records that are kept, and for each reason those that are dropped.
+    time. ``summary`` counts the records that were kept, and those that were dropped by the reason.
     """
 
     def __init__(
@@ -346,7 +351,7 @@ class Selected(NegativeStream):
             scorer: Models that score the records.
             selection: Criteria that determine which records are kept.
             batch: Number of contexts that are scored together.
-            shard: Shard of the dialogues whose records are read; None for all.
+            shard: Shard to process: only records whose dialogues belong to it are read. None for all records.
             progress: Progress display; advanced by the number of finished contexts.
 
         Raises:
@@ -378,7 +383,9 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # The order is reversed so that the first group counts if a context has several groups of records.
+            # `places` contains the position of each context in the input, by which shards are merged. If
+            # the records of a context are in several groups, the first group counts. A dict keeps the last
+            # value of a key, so the order is reversed.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -388,7 +395,7 @@ class Selected(NegativeStream):
     def settings(self) -> Mapping[str, Any]:
         """Return the settings that determine the output. The batch size has no influence on it."""
         with open(self._path, "rb") as file:
-            # The content of the file is hashed, because a file at the same path may have changed.
+            # The digest of the content is used, because the path alone does not show that a file was changed.
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         thresholds = self._selection.thresholds
         return {
@@ -402,7 +409,7 @@ class Selected(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues whose records are read, or None."""
+        """The shard whose records are read; None for all records."""
         return self._shard
 
     @property
@@ -411,10 +418,10 @@ class Selected(NegativeStream):
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        """Yield the records to keep, those of the same context sorted by backward perplexity."""
+        """Yield the records to keep. Those of the same context are sorted by backward perplexity."""
         usable: list[Negative] = []
         for records in contexts:
-            # A generated response that equals a correct response to the same context is not a negative.
+            # A generated response that is equal to a correct response to the same context is not a negative.
             right = {
                 (_said_before(one), match_key(text)) for one in records for text in _right_responses(one)
             }
@@ -431,7 +438,7 @@ class Selected(NegativeStream):
         ]
         for records in contexts_of(scored):
             fine = [record for record in records if self._is_kept(record, self._selection.refusal(record))]
-            # As in CAPT, the responses of a context are ranked by backward perplexity.
+            # As in CAPT, the responses to a context are ranked by backward perplexity.
             fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
             most = self._selection.per_context or len(fine)
             for rank, record in enumerate(fine):
@@ -447,12 +454,12 @@ class Selected(NegativeStream):
 
 
 def _said_before(record: Negative) -> tuple[str, ...]:
-    """Return the context of a record as normalised texts, to compare contexts."""
+    """Return the normalised context of a record. Contexts with equal results count as the same."""
     return tuple(match_key(turn["text"]) for turn in record.context)
 
 
 def _right_responses(record: Negative) -> list[str]:
-    """Return the responses that are known from a record to be correct for its context."""
+    """Return the correct responses to a record's context that the record itself contains."""
     if record.label:
         return [record.response]
     # The original response is correct for this context only if the context was not edited.
@@ -482,7 +489,7 @@ def train_scorer(
     seed: int = 0,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train a model to predict replies from the turns before them, or the last of these turns from replies.
+    """Train a model to predict a reply from the turns before it, or the last of these turns from the reply.
 
     Each turn after the first counts as a reply to the turns before it. Loaded correct responses count as
     replies, too.
@@ -508,7 +515,8 @@ def train_scorer(
         raise InputError(f"direction {direction!r}: choose one of {', '.join(get_args(Predicted))}")
     examples = [
         Example(context_prompt(turns), answer(response))
-        # A forward model reads the turns and predicts the reply. A backward model predicts the last turn.
+        # A forward model reads the turns and predicts the reply. A backward model reads the reply and
+        # predicts the turn.
         if direction == "reply"
         else Example(response_prompt(response), answer(turns[-1]))
         for context in read_contexts(store, ContextSelection(selection or Selection(), "every"))

@@ -6,10 +6,11 @@ return the code of the first rule that a text violates::
     "You can use the calendar for."                     unfinished
     "The summer was hot and the hot summer came."       repeats
 
-`PerplexityFilter` scores texts with a causal language model and accepts those with losses within `Bounds`. A
-text is scored alone and after its history, but never after the prompt that requested it: a small model finds
-any sentence likely that contains a word from its prompt. A text that is unlikely both alone and after its
-history is usually ungrammatical or makes no sense.
+`PerplexityFilter` scores texts with a causal language model, and accepts those whose losses are within
+`Bounds`. A text is scored twice, alone and after the turns before it (its history). It is never scored after
+the prompt that it was written for, because a small model assigns a high probability to any sentence that
+contains a word from its prompt. A text that is unlikely both alone and after its history is usually
+ungrammatical or makes no sense.
 """
 
 from __future__ import annotations
@@ -48,34 +49,36 @@ REASONS = {
 LENGTHS = range(5, 25)
 """Default limits for the number of words in a text."""
 NEAR = 0.7
-"""Jaccard index of the word sets of two texts at or above which the texts count as nearly the same."""
+"""Two texts count as nearly the same if the Jaccard index of their sets of words is at least this high."""
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
-"""Matches what does not occur in speech: URLs, underscores, symbols, long numbers, ellipses."""
+"""Matches what does not belong in the text of a spoken turn: URLs, underscores, symbols, long numbers,
+ellipses."""
 _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
 """Matches the end of a sentence, including closing quotation marks."""
 _STATEMENT = re.compile(r"[^.!?]+(?=[.!](?:\s|$))")
 """Matches a sentence that ends with a period or an exclamation mark."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
-"""Minimum length of a word, in letters, that `is_repetitive` treats as a content word."""
+"""Minimum length in letters of the words that `is_repetitive` checks for repetition."""
 _COPIED_RUN = 5
-"""Number of consecutive words in common at which a text counts as copied."""
+"""A text counts as copied if it has this many consecutive words in common with another text."""
 _MANY_COMMAS = 4
-"""Number of commas at which a text counts as a repetitive list."""
+"""Number of commas from which on a text counts as a repetitive list."""
 _STRANGEST = 3
-"""Number of the least likely tokens whose mean loss is computed."""
+"""Number of tokens that `LaterLosses.strangest` is the mean of."""
 _SENTENCES = 2
-"""Maximum number of sentences. A small model that needs more before its keyword has lost the topic."""
+"""Maximum number of sentences. If a small model writes more before it uses its keyword, it has usually left
+the topic."""
 
 FUNCTION_WORDS = word_class("function-words")
-"""Function words, which may occur twice in a sentence."""
+"""Function words, which do not count as repeated if they occur twice."""
 NO_ENDINGS, LEADING = word_class("no-endings"), word_class("leading")
-"""Words that cannot end a statement, such as "for", and words that make such an ending possible, such as
-"what" in "It is what I came for"."""
+"""Words that cannot end a statement, such as "for", and words that allow such an ending if they come before
+it, such as "what" in "It is what I came for"."""
 WORDS_OF_TALK = word_class("words-of-talk")
-"""Words of greetings, thanks and other small talk, which are not a topic for a response."""
+"""Words of greetings, thanks and other small talk, which are not used as keywords."""
 
 
 def refusal(
@@ -89,7 +92,7 @@ def refusal(
 
     Args:
         text: A generated text.
-        keywords: Keywords that the text must contain, each as a sequence of words. Any inflected form counts.
+        keywords: Keywords that the text must contain, each as a sequence of words. They may be inflected.
         context: The context.
         lengths: Allowed numbers of words.
         examples: Texts of the examples that were in the prompt.
@@ -101,10 +104,11 @@ def refusal(
     reason = malformed_reason(text, keywords, lengths)
     if reason is not None:
         return reason
-    # Models often copy texts from their prompt.
+    # Models often copy examples from their prompt.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
-    # A text with nearly the same words as a correct response is a paraphrase of it and also correct.
+    # A text with nearly the same words as a correct response has nearly the same meaning, so it is also
+    # correct.
     if any(alike(words, words_of(positive)) for positive in context.correct_responses):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
@@ -113,11 +117,11 @@ def refusal(
 
 
 def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
-    """Return why a text is not a well-formed utterance in any context.
+    """Return why a text is not a well-formed utterance. The context is not considered.
 
     Args:
         text: A generated text.
-        keywords: Keywords that the text must contain, each as a sequence of words. Any inflected form counts.
+        keywords: Keywords that the text must contain, each as a sequence of words. They may be inflected.
         lengths: Allowed numbers of words.
 
     Returns:
@@ -126,7 +130,7 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
     words = words_of(text)
     if not text.endswith(_ENDINGS) or breaks_off(text):
         return "unfinished"
-    # An odd number of quotation marks or a lower-case first letter shows that a part of the text is missing.
+    # If a quotation mark has no partner, or the first letter is lower case, part of the text is missing.
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
         return "not-plain-text"
     if len(words) not in lengths:
@@ -145,10 +149,11 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
 
 
 def breaks_off(text: str) -> bool:
-    """Return whether a statement in a text ends with a word that cannot end a statement.
+    """Return whether one of the statements in a text ends with a word that cannot end a statement.
 
     Args:
-        text: Any text. Questions are not checked, because "Where are you from?" is complete.
+        text: Any text. Only its statements are checked, because a question such as "Where are you from?" is
+            complete.
 
     Returns:
         True if a statement in the text is incomplete.
@@ -180,7 +185,7 @@ def is_repetitive(words: Sequence[str]) -> bool:
     """
     # "Ann" and "Ann's" are the same word here.
     plain = [_POSSESSIVE.sub("", word) for word in words]
-    # A form may have several lemmas ("saw": "see", "saw"). The alphabetically first one is used for all.
+    # A word may have several lemmas ("saw": "see", "saw"). The alphabetically first one represents the word.
     content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
     runs = Counter(zip(words, words[1:], words[2:], strict=False))
     return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
@@ -206,7 +211,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
     Args:
         words: Words of the first text.
         others: Words of the second text.
-        size: Number of consecutive words; if ``words`` has fewer, all of its words.
+        size: Number of consecutive words. If ``words`` is shorter, all of it must occur in ``others``.
 
     Returns:
         True if consecutive words of ``words`` also occur in ``others``.
@@ -215,7 +220,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
-    # A text with fewer words than `size` counts as copied if the other text contains all of it.
+    # A text with fewer than `size` words counts as copied if the other text contains all of it.
     size = min(size, len(words))
     return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
 
@@ -231,8 +236,8 @@ class TextLosses(NamedTuple):
 
     Attributes:
         alone: Mean loss without a history before the text.
-        after: Mean loss after the history; equal to ``alone`` if there is none.
-        max_token_loss: Loss of the least likely token after the history.
+        after: Mean loss after the history; equal to ``alone`` if the text has no history.
+        max_token_loss: Loss of the least likely token, after the history.
     """
 
     alone: float
@@ -251,7 +256,7 @@ class TextLosses(NamedTuple):
 
 
 class LaterLosses(NamedTuple):
-    """The losses of a text after turns that it was not written for, in nats per token.
+    """The losses of a text, in nats per token, after other turns than those for which it was written.
 
     Attributes:
         mean: Mean loss.
@@ -289,13 +294,13 @@ class Bounds:
             )
 
     def hold(self, losses: TextLosses) -> bool:
-        """Return whether the losses of a text are within the bounds.
+        """Return whether all losses of a text are within the bounds.
 
         Args:
             losses: Losses of a text.
 
         Returns:
-            True if all losses are within the bounds.
+            True if the text is accepted.
         """
         return (
             losses.after <= log(self.max_perplexity)
@@ -323,15 +328,15 @@ class PerplexityFilter:
 
         Args:
             texts: Generated texts.
-            histories: The turns before each text; None to score a text only alone.
+            histories: The turns before each text; None for a text that is scored only alone.
 
         Returns:
             The losses of each text, or None for a text that is not within the bounds.
         """
         said = [f" {detokenize(text)}" for text in texts]
-        # If there is no history, the text is scored after a line break.
+        # A model needs some token before the text. Without a history, this is a line break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
-        # A text that is rejected without its history need not be scored again after the history.
+        # A text that is too unlikely alone is rejected, so only the others are scored after their histories.
         passing = [
             at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.max_perplexity_alone)
         ]
@@ -342,7 +347,7 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # A text without a history is judged only by its losses alone.
+            # For a text without a history, the losses after the history are those of the text alone.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None
@@ -351,11 +356,11 @@ class PerplexityFilter:
     def beside(
         self, texts: Sequence[str], originals: Sequence[str], margin: float
     ) -> list[TextLosses | None]:
-        """Compare the loss of each text with that of the text that it was made from.
+        """Score each text alone, and compare its loss with that of the text from which it was made.
 
-        A text is accepted if its perplexity is not above ``alone`` of the bounds, and its mean loss is at
-        most ``margin`` higher than the mean loss of its original. A single token may be less likely than
-        ``max_token_loss`` allows if the original contains a token that is at least as unlikely.
+        A text is accepted if its perplexity is at most ``max_perplexity_alone``, and if its mean loss exceeds
+        that of its original by at most ``margin``. The loss of a single token may exceed ``max_token_loss``
+        only if a token of the original has a loss that is at least as high.
 
         Args:
             texts: Generated texts.
@@ -363,21 +368,22 @@ class PerplexityFilter:
             margin: Maximum increase of the mean loss, in nats per token.
 
         Returns:
-            The losses of each text without a history, or None for a text that is rejected.
+            The losses of each text, scored without a history; None for a text that is rejected.
         """
         said = [f" {detokenize(text)}" for text in (*texts, *originals)]
         losses = self.model.score_tokens(said, ["\n"] * len(said))
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
-            # A rare name from the original is just as unlikely in the edited text, so it is allowed.
+            # If the original contains a rare name, the edited text usually contains it, too, so its high loss
+            # is accepted.
             worst = max([self.bounds.max_token_loss, *before])
             most = min(log(self.bounds.max_perplexity_alone), _mean(before) + margin)
             found.append(one if one.alone <= most and one.max_token_loss <= worst else None)
         return found
 
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[LaterLosses]:
-        """Score texts after given turns, without applying the bounds.
+        """Score texts after given turns. No text is rejected.
 
         Args:
             texts: Texts to score.
@@ -392,6 +398,6 @@ class PerplexityFilter:
 
 
 def _mean(losses: Sequence[float]) -> float:
-    """Return the mean loss, rounded to three decimals. A text without tokens has an infinite loss."""
-    # The loss is rounded because its last digits depend on the other texts in the batch.
+    """Return the mean of losses, rounded to three decimals, or infinity if there are none."""
+    # The last digits of a loss depend on the other texts in the batch, so they are rounded off.
     return round(sum(losses) / len(losses), 3) if losses else inf

@@ -5,8 +5,8 @@ The result is usually grammatical but wrong, which makes it a simple baseline::
     correct     I like my new boat.
     negative    I like my new truck.
 
-A substitute is either proposed by a masked language model, or it is a word from the store that can have the
-same part of speech and inflection as the word that it replaces.
+A substitute is either a word that a masked language model predicts, or a word from the store that has the
+same possible parts of speech and inflections as the replaced word.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graphneg.nn.models import check_packages, choose_device, locate, reading
 from graphneg.store.connection import Store
 
 CATEGORY = "C-ent"
-"""Error category of the candidates: they contain a wrong entity."""
+"""Error category of the candidates, which contain a wrong entity."""
 _PARTS = re.compile(f"({WORD.pattern})")
 """Splits a text into words (at odd indexes) and the text between them (at even indexes)."""
 _SHORTEST = 3
@@ -36,23 +36,25 @@ _READINGS_KEPT = 1 << 16
 """Number of words whose possible tags are cached."""
 
 Tags = frozenset[str]
-"""Type of the set of all Penn Treebank tags that a word can have, such as {NNS, VBZ} for *walks*."""
+"""Type of the set of all Penn Treebank tags that a word can have. For example, *walks* can have NNS and
+VBZ."""
 
 
 WordSource = Callable[[Sequence[str], int], Sequence[str]]
-"""Type of a function that returns possible substitutes of ``words[at]``, in a fixed order. ``words`` are the
-words of a text and the parts between them; joined, they are the whole text."""
+"""Type of a function that returns possible substitutes for the word ``words[at]``, in a fixed order.
+``words`` is a text that is split into words and the parts between them."""
 
 
 class TokenSubstitutionGenerator(BankGenerator):
-    """Replace ``least`` to ``most`` content words of a correct response.
+    """Replace ``least`` to ``most`` content words of a correct response by other words.
 
     Token substitution is a rule-based baseline of Gupta et al. (2021). Park et al. (2021, "Generating
     Negative Samples by Manipulating Golden Responses for Unsupervised Learning of a Response Evaluation
-    Model") use a masked language model. If ``model`` names a masked language model by its path or id, a word
-    is replaced by one of the ``candidates`` other words that are most likely at its position. If not, it is
-    replaced by a word from the responses in the store that, according to lemminflect's dictionary, can have
-    the same parts of speech and inflections. ``device`` and ``offline`` are options of the model.
+    Model") use a masked language model. If ``model`` is the path or id of a masked language model, a
+    substitute is drawn from the ``candidates`` words that the model considers most likely at the position.
+    Without a model, it is drawn from the words of the responses in the store that, according to lemminflect's
+    dictionary, have the same possible parts of speech and inflections. ``device`` and ``offline`` are options
+    for loading the model.
 
     Raises:
         GeneratorError: An option has an invalid value.
@@ -78,7 +80,7 @@ class TokenSubstitutionGenerator(BankGenerator):
             model: Path or id of a masked language model; None to take substitutes from the store.
             least: Minimum number of words to replace.
             most: Maximum number of words to replace.
-            candidates: Number of most likely words from which a substitute is drawn.
+            candidates: Number of most likely words from which the model's substitute is drawn.
             device: Device of the model, for example ``cuda``; None to choose one automatically.
             offline: Whether to load the model without network access.
 
@@ -100,13 +102,14 @@ class TokenSubstitutionGenerator(BankGenerator):
         return self._options
 
     def prepare(self) -> Candidates:
-        """Return a function that edits the correct responses of a context in turn, one for each candidate."""
+        """Return a function that edits the correct responses of a context, one for each candidate."""
         source = self._model or known_words(entry.text for entry in self.bank())
 
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context if context.positives else 0):
-                # If there are fewer correct responses than candidates, each is edited several times.
+                # If there are fewer correct responses than candidates are needed, responses are edited
+                # several times.
                 right = context.positives[slot % len(context.positives)]
                 text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
                 if replaced and new.take(text):
@@ -119,7 +122,7 @@ class TokenSubstitutionGenerator(BankGenerator):
     def _replaced(
         self, source: WordSource, text: str, seed: int, id: str
     ) -> tuple[str, list[tuple[str, str]]]:
-        """Return the edited text, and for each replaced word a pair of the old and the new word."""
+        """Return the edited text, and pairs of each replaced word and its substitute."""
         parts = _PARTS.split(text)
         amount = self._amounts[number(seed, "substitutions", id) % len(self._amounts)]
         content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
@@ -129,17 +132,19 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random substitute and take the first one that is a different word.
+            # Start at a random substitute, and take the first one with another lemma than that of the word.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
-            # Another form of the word ("boats" for "boat") would change the grammar, not the meaning.
+            # An inflected form of the same word ("boats" for "boat") would change only the grammar, not the
+            # meaning.
             other = next((option for option in around if lemma_of(option) != lemma_of(word)), None)
             if other is None:
                 continue
             replaced.append((word, other))
-            # A capital of the replaced word, for example at the start of a sentence, is kept.
+            # If the replaced word has a capital, for example at the start of a sentence, the substitute gets
+            # one.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
-            # The article before the word is adapted: "a boat" becomes "an apple".
+            # The article before the word may have to change: "a boat" becomes "an apple".
             if at > 1:
                 parts[at - 2] = right_article(parts[at - 2], other)
         return "".join(parts), replaced
@@ -152,12 +157,12 @@ def known_words(texts: Iterable[str]) -> WordSource:
         texts: Texts to take words from.
 
     Returns:
-        A function that returns all words with the same possible tags, in alphabetical order.
+        A function that returns all words with the same set of possible tags, in alphabetical order.
     """
     words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
     by_tags: dict[Tags, list[str]] = {}
     for word in sorted(words):
-        # Words that are not in the dictionary have no known inflections, so they are not used as substitutes.
+        # Words that are not in the dictionary have no known tags, so they are not used as substitutes.
         if tags := tags_of(word):
             by_tags.setdefault(tags, []).append(word)
     return lambda words, at: by_tags.get(tags_of(words[at].lower()), ())
@@ -191,7 +196,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
     network = loaded.eval().to(choose_device(device))
 
     def word_of(token: int) -> str:
-        """Return the word of a token; empty for a part of a word, a symbol or a function word."""
+        """Return the word that a token represents; empty if it is not a whole content word."""
         piece = str(tokenizer.convert_ids_to_tokens(token))
         word = str(tokenizer.decode([token])).strip().lower()
         # In WordPiece, "##" marks a token that continues a word.
@@ -200,7 +205,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
     def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
         """Return the most likely words at a position."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
-        # Each text is read alone, because in a batch the last bits of the logits would differ.
+        # Each text is processed alone, because in a batch the last bits of the logits would be different.
         rows = tokenizer(text, truncation=True, return_tensors="pt").to(network.device)
         masked = (rows["input_ids"][0] == tokenizer.mask_token_id).nonzero()
         # If the text is too long, the tokenizer truncates it and may remove the mask.
@@ -208,7 +213,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
             return ()
         with torch.inference_mode():
             logits = network(**rows).logits[0, masked[0, 0]]
-        # Many tokens are not content words, so four times as many tokens as needed are checked.
+        # Many of the most likely tokens are not content words, so four times as many as needed are checked.
         tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
         return list(dict.fromkeys(filter(None, map(word_of, tokens))))[:candidates]
 

@@ -1,12 +1,12 @@
-"""Cache the answers of served language models on disk, so that no answer is paid for twice.
+"""Cache the answers of model servers on disk, so that no answer is paid for twice.
 
 `AnswerCache` maps a key to an `Answer`. The key is a digest of everything that the answer depends on: server,
-model, prompt, parameters and seed. An answer is in the file as soon as `AnswerCache.put` returns, so a
-process that is killed loses none of them. Several processes may share the file.
+model, prompt, parameters and seed. An answer is in the file as soon as `AnswerCache.put` returns, so no
+answers are lost if the process is killed. Several processes may share the file.
 
-An unusable answer, for example one that was cut off at the token limit, is kept only until the file is
-closed, so that the next run requests it again. There is one exception: if the server rejected the prompt, the
-rejection is kept for good, because the server would reject the same prompt again.
+Some answers are unusable, for example if they were cut off at the token limit. They are kept only until the
+file is closed, so that the next run requests them again. There is one exception: if the server rejected the
+prompt, the rejection is stored permanently, because the server would reject the prompt again.
 
 Example:
     Look up an answer, and send a request only if it is missing::
@@ -40,11 +40,12 @@ PROBLEMS: dict[Problem, str] = {
     "only-thinking": "the model's answer ended before its reasoning was complete",
     "not-accepted": "the server rejected the prompt",
 }
-"""The problems that make an answer unusable: the name of each problem, which reports use, and its
-description."""
+"""The problems that make an answer unusable: the name of each problem, as reports show it, with a sentence
+that explains it."""
 
 FORMAT = 2
-"""Version of the file format. Format 1 is not read any more: its keys did not include the server."""
+"""Version of the file format. Answers in format 1 are not used, because their keys do not include the
+server."""
 _AT_ONCE = 500
 """Maximum number of keys in one SQL query, because SQLite limits the number of placeholders."""
 _WAIT_SECONDS = 60
@@ -92,16 +93,16 @@ class AnswerCache:
         with self._using():
             create_folder(path.parent)
             create_private(path)
-            # All threads share one connection, which SQLite forbids by default. The lock makes it safe.
+            # All threads share one connection, which SQLite refuses by default. It is safe here, because a
+            # lock ensures that only one thread uses it at a time.
             self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
             self._share()
-            # NORMAL is faster than FULL and safe enough: in WAL mode, nothing is lost if a process is killed.
-            # Only a power failure can lose the most recent answers.
+            # In WAL mode, NORMAL is faster than FULL and safe enough: only a power failure, but not a killed
+            # process, can lose the most recent answers.
             self._file.execute("PRAGMA synchronous = NORMAL")
             version = self._checked_format()
             with self._file:
-                # A TEMP table belongs to this connection only, so the unusable answers in it disappear when
-                # the file is closed.
+                # Unusable answers are in a TEMP table, which SQLite deletes when the connection is closed.
                 for table in ("TABLE IF NOT EXISTS final_answers", "TEMP TABLE problem_answers"):
                     self._file.execute(f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
                 if version < FORMAT:
@@ -109,8 +110,8 @@ class AnswerCache:
 
     def _share(self) -> None:
         """Switch the file to WAL mode, in which other processes can read while one process writes."""
-        # Retry here, because SQLite does not: if several processes switch the mode at the same time, some of
-        # them get SQLITE_BUSY immediately, whatever the timeout of the connection.
+        # SQLite does not retry this statement: if several processes switch the mode at the same time, some
+        # get SQLITE_BUSY at once, whatever the timeout of the connection is. Therefore the retries are here.
         until = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
@@ -122,13 +123,13 @@ class AnswerCache:
             time.sleep(_PAUSE_SECONDS)
 
     def _checked_format(self) -> int:
-        """Return the format version of the file; warn if it contains answers in an older format.
+        """Return the format version of the file. Warn if the file contains answers in an older format.
 
         Raises:
             InputError: The format is newer than this version of graphneg.
         """
         [version] = self._file.execute("PRAGMA user_version").fetchone()
-        # Older formats can be opened: format 1 has its answers in the table "answers", which is not read.
+        # A file in format 1 can be used, but its answers, in the table "answers", are not read.
         if version > FORMAT:
             raise InputError(
                 f"{self.path}: a newer version of graphneg wrote these answers; choose another cache"
@@ -146,7 +147,7 @@ class AnswerCache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         """Look up answers in the cache.
 
-        Unusable answers are found only if they were stored after this object had opened the file.
+        Unusable answers are found only if they were stored since this object opened the file.
 
         Args:
             keys: The keys to look up.
@@ -173,8 +174,8 @@ class AnswerCache:
             key: The key of the answer.
             answer: The answer to store.
         """
-        # A rejected prompt would be rejected again, so "not-accepted" is stored for good like a usable
-        # answer.
+        # A prompt that was rejected would be rejected again, so the rejection is stored permanently, like a
+        # usable answer.
         is_final = answer.problem in ("", "not-accepted")
         table = "final_answers" if is_final else "problem_answers"
         with self._using(), self._lock, self._file:

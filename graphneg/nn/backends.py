@@ -1,8 +1,9 @@
 """Run a model that converts AMR graphs to text, with PyTorch or with CTranslate2 (8-bit weights).
 
-The input of a `Backend` is a batch of linearized graphs, each of them a list of token ids. The output is the
-best texts of a beam search, sampled texts, or the losses of given texts. `TorchBackend` runs any transformers
-model. `CTranslate2Backend` runs a converted copy of the model, which is faster on CPUs.
+The input of a `Backend` is a batch of linearized graphs, each as a list of token ids. The output is the best
+texts of a beam search, sampled texts, or the losses of given texts. `TorchBackend` runs any transformers
+model. `CTranslate2Backend` runs a copy of the model that was converted to 8-bit weights, which is faster on
+CPUs.
 
 Example:
     Decode a linearized graph with a beam of width 4::
@@ -44,7 +45,7 @@ class Output(NamedTuple):
 
 
 class Backend(ABC):
-    """Generates texts for batches of graphs."""
+    """Base class of backends, which generate texts for batches of graphs."""
 
     @abstractmethod
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
@@ -64,8 +65,8 @@ class Backend(ABC):
     ) -> list[list[Output]]:
         """Sample one text for each graph, with a separate seed for each graph.
 
-        A subclass that can sample returns, for each graph, a list with one text. This default only raises the
-        error.
+        A subclass that can sample overrides this method and returns, for each graph, a list with one text.
+        The default only raises an error.
 
         Args:
             batch: The tokens of each graph, including the end token.
@@ -112,8 +113,8 @@ class TorchBackend(Backend):
         import torch
         from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-        # GPT-2 and Llama have no padding token, so pad with the end token. The attention mask excludes the
-        # padding, so the model never sees these end tokens.
+        # GPT-2 and Llama have no padding token, so the end token is used for padding. The attention mask
+        # hides the padding from the model.
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         source = ModelSource(folder, None)
@@ -156,7 +157,7 @@ class TorchBackend(Backend):
         Returns:
             For each graph, a list with one text.
         """
-        # Greedy search over logits with Gumbel noise is equivalent to sampling; see `graphneg.nn.generation`.
+        # Greedy search over logits with Gumbel noise is the same as sampling (see `graphneg.nn.generation`).
         outputs = self._generate(batch, longest, processors(sampling, seeds), num_beams=1)
         return [[output] for output in outputs]
 
@@ -170,7 +171,7 @@ class TorchBackend(Backend):
     def _generate(
         self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: Any
     ) -> list[Output]:
-        """Generate one or several sequences for each source, and truncate each at its first end token."""
+        """Generate one or several texts for each source. Each text is truncated at its first end token."""
         sequences = self._lm.generated(batch, list(chain), max_new_tokens=longest, **search)
         return [_output(sequence, self._ends) for sequence in sequences]
 
@@ -182,12 +183,12 @@ def _output(tokens: list[int], ends: Collection[int]) -> Output:
 
 
 class CTranslate2Backend(Backend):
-    """Runs a sequence-to-sequence model with 8-bit weights, which is faster on CPUs.
+    """Runs a sequence-to-sequence model with CTranslate2 and 8-bit weights, which is faster on CPUs.
 
     A model is converted at its first use. The converted model is stored in a subfolder of the model's folder,
     ``ctranslate2-int8-VERSION``. If the model's folder is read-only or was downloaded from the Hugging Face
     hub, the converted model is stored in the user's cache instead. The conversion is written to a temporary
-    folder that is renamed at the end, so an incomplete conversion is never used.
+    folder, which is renamed at the end, so that an incomplete conversion is never used.
 
     Args:
         folder: The folder of the model, which may already be a converted one.
@@ -203,7 +204,7 @@ class CTranslate2Backend(Backend):
         import ctranslate2
 
         converted = folder.path if folder.converted else convert(folder, tokenizer)
-        # "cuda:1" is the device "cuda" with the index 1.
+        # "cuda:1" means the device "cuda" with the index 1.
         kind, _, number = device.partition(":")
         try:
             self._translator = ctranslate2.Translator(
@@ -217,8 +218,8 @@ class CTranslate2Backend(Backend):
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
         """Return the best texts of each graph. See `Backend.beams`."""
-        # Patience 2 makes the search continue after the first beams have ended. With patience 1 it stops
-        # there, and the first beams to end are often short texts that break off.
+        # With patience 1, the search would stop when the first beams have ended, which are often short texts
+        # that break off. With patience 2, it continues for longer.
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._translator.translate_batch(
             source,
@@ -244,7 +245,7 @@ class CTranslate2Backend(Backend):
             ],
             max_input_length=0,
         )
-        # These log-probabilities include the end token, like the losses of `TorchBackend`.
+        # The log-probability of the end token is included, as in the losses of `TorchBackend`.
         return [-sum(one.log_probs) / len(one.log_probs) for one in results]
 
 
@@ -261,15 +262,15 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     Raises:
         DecoderError: The model cannot be converted.
     """
-    # The version is a digest of names, sizes and modification times of the model's files. So a model is
-    # converted again after further training.
+    # The version is a digest of the names, sizes and modification times of the model's files. If the model is
+    # trained further, these change, and the model is converted again.
     files = sorted(file for file in folder.path.iterdir() if file.is_file())
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
     cache = folder.path
     if folder.from_hub or not os.access(cache, os.W_OK):
-        # Two models may have folders of the same name, so the cache folder is named after a digest of the
-        # whole path.
+        # Models in different places may have folders with the same name, so the cache folder is named after a
+        # digest of the whole path.
         name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
         cache = cache_folder("models", name)
     target = cache / f"{_CONVERTED}-{version}"
@@ -285,11 +286,11 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
 
 
 def _converter(path: Path, tokenizer: Any) -> Any:
-    """Return a converter for the model in a folder that uses the given tokenizer."""
+    """Return a converter for the model in a folder. It uses the given tokenizer."""
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """Uses a tokenizer that is already loaded, because the folders of amrlib's models contain none."""
+        """A converter that does not load a tokenizer, because amrlib does not save one with its models."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

@@ -1,7 +1,7 @@
 """Run a model on batches of items of similar length, with smaller batches if memory runs out.
 
-`padded` turns rows of tokens into tensors. `longest_first` sorts items by length, runs them in batches, and
-halves a batch that does not fit into memory.
+`padded` converts rows of tokens to tensors. `longest_first` sorts items by length and processes them in
+batches. If a batch does not fit into memory, it is divided into two smaller ones.
 
 Example:
     Score texts in batches of 16, or of 8 if 16 do not fit::
@@ -20,8 +20,8 @@ from graphneg.errors import ModelError
 
 _log = logging.getLogger(__name__)
 
-# Parts of the messages with which torch and CTranslate2 report that GPU or CPU memory ran out. The messages
-# are searched because some of these errors are plain RuntimeErrors.
+# Parts of the messages with which torch and CTranslate2 report that GPU or CPU memory ran out. Some of these
+# errors are plain RuntimeErrors, so only the message tells them from others.
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad_alloc")
 
 Item = TypeVar("Item")
@@ -38,11 +38,11 @@ def padded(
         pad: The padding token.
         side: The side on which rows are padded.
         device: The torch device of the tensors.
-        width: Minimum number of tokens to which rows are padded.
+        width: Number of tokens to which rows are padded, unless a row is longer.
 
     Returns:
-        ``input_ids`` and ``attention_mask``, int64 tensors of shape (rows, tokens of the longest row). The
-        mask is 0 at padding.
+        ``input_ids`` and ``attention_mask``, two int64 tensors of shape (rows, tokens). The mask is 1 at the
+        tokens of a row and 0 at the padding.
     """
     import torch
 
@@ -59,7 +59,7 @@ def padded(
 def in_batches(
     items: Sequence[Item], size: int, run: Callable[[Sequence[Item]], Sequence[Result]]
 ) -> Iterator[tuple[Item, Result | None]]:
-    """Run items in batches, in the given order.
+    """Process items in batches, in the given order.
 
     If memory runs out during a batch, the batch is run again in two halves, and all further batches have the
     smaller size. Other errors are raised.
@@ -67,7 +67,7 @@ def in_batches(
     Args:
         items: The items.
         size: Maximum number of items in a batch.
-        run: Returns the result of each item of a batch.
+        run: Function that takes a batch and returns the result of each item in it.
 
     Yields:
         Pairs of an item and its result. The result is None if memory runs out even for this item alone.
@@ -83,7 +83,7 @@ def in_batches(
         else:
             size = len(batch) // 2
             _log.warning("out of memory with %d items in a batch; continuing with %d", len(batch), size)
-            # Run the same items again in smaller batches.
+            # The same items are processed again in smaller batches.
             continue
         start += len(batch)
 
@@ -95,15 +95,16 @@ def longest_first(
     run: Callable[[Sequence[Item]], Sequence[Result]],
     what: str = "a text",
 ) -> list[Result]:
-    """Run items in batches of similar length, the longest items first.
+    """Process items in batches of similar length, the longest items first.
 
-    The longest batch needs the most memory. If it comes first, memory runs out at the start or never.
+    The longest batch needs the most memory. Because it comes first, memory runs out at the start or not at
+    all.
 
     Args:
         items: The items.
-        length: Returns the length of an item, usually in tokens.
+        length: Function that returns the length of an item, usually in tokens.
         size: Maximum number of items in a batch.
-        run: Returns the result of each item of a batch.
+        run: Function that takes a batch and returns the result of each item in it.
         what: Description of an item for the error message, such as "a text".
 
     Returns:
@@ -115,7 +116,7 @@ def longest_first(
     results: list[Result] = []
     for index, result in enumerate(if_memory_suffices(items, length, size, run)):
         if result is None:
-            raise ModelError(f"memory does not suffice for {what} alone (number {index})")
+            raise ModelError(f"out of memory, even for {what} alone (number {index})")
         results.append(result)
     return results
 
@@ -126,18 +127,18 @@ def if_memory_suffices(
     size: int,
     run: Callable[[Sequence[Item]], Sequence[Result]],
 ) -> list[Result | None]:
-    """Run items like `longest_first`, but return None for items that do not fit into memory.
+    """Process items like `longest_first`, but return None for items that do not fit into memory.
 
     Args:
         items: The items.
-        length: Returns the length of an item, usually in tokens.
+        length: Function that returns the length of an item, usually in tokens.
         size: Maximum number of items in a batch.
-        run: Returns the result of each item of a batch.
+        run: Function that takes a batch and returns the result of each item in it.
 
     Returns:
-        The result of each item; None for an item that does not fit into memory even in a batch of its own.
+        The result of each item; None for an item that does not fit into memory, even alone.
     """
-    # Items of the same length are ordered by index, so that the batches are reproducible.
+    # Items of the same length are sorted by index, so that the batches are always the same.
     order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
     results = dict(in_batches(order, size, lambda batch: run([items[i] for i in batch])))
     return [results[index] for index in range(len(items))]
@@ -146,7 +147,7 @@ def if_memory_suffices(
 def _run_if_memory_suffices(
     batch: Sequence[Item], run: Callable[[Sequence[Item]], Sequence[Result]]
 ) -> Sequence[Result] | None:
-    """Return the results of a batch; None if memory runs out."""
+    """Return the results of a batch, or None if memory runs out."""
     try:
         return run(batch)
     except (RuntimeError, MemoryError) as error:
@@ -157,11 +158,12 @@ def _run_if_memory_suffices(
             or any(words in message for words in _OUT_OF_MEMORY)
         ):
             raise
-    # The memory is freed after the except block and not inside it: there, the traceback of the error would
-    # still keep the tensors of the batch alive.
+    # Memory is freed here and not in the except block, where the traceback of the error still refers to the
+    # tensors of the batch, so that they could not be freed.
     import torch
 
-    # First free tensors in reference cycles. Then return the memory that torch has cached to the device.
+    # The garbage collector deletes tensors in reference cycles. After that, torch can return the memory to
+    # the device.
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

@@ -1,7 +1,7 @@
-"""Report the steps of transformers' ``Trainer`` as progress, and stop a run cleanly at Ctrl-C.
+"""Show the progress of transformers' ``Trainer``, and stop a training run cleanly at Ctrl-C.
 
-Import this module only inside functions. It is the only module in ``nn`` that imports transformers when it is
-imported itself, which takes seconds.
+Import this module only inside functions, because it imports transformers, which takes seconds. The other
+modules in ``nn`` import transformers only when they need it.
 
 Example:
     Train with a progress display::
@@ -26,10 +26,10 @@ from graphneg.progress import Progress
 
 
 class StepCallback(TrainerCallback):
-    """Reports each step of a run to a progress display.
+    """Reports each step of a training run to a progress display.
 
-    The display of a resumed run starts at the step of its checkpoint. In a `listening` block, the first
-    Ctrl-C stops the run after the current step, with a checkpoint. A second Ctrl-C stops it immediately.
+    If a run is resumed, the display starts at the step of the checkpoint. In a `listening` block, the first
+    Ctrl-C ends the run after the current step and saves a checkpoint. A second Ctrl-C ends it immediately.
 
     Args:
         progress: The progress display.
@@ -41,7 +41,7 @@ class StepCallback(TrainerCallback):
         self._stopping = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Start the display, at the current step if the run is resumed.
+        """Start the progress display. If the run is resumed, start it at the current step.
 
         Args:
             args: The training arguments.
@@ -53,22 +53,22 @@ class StepCallback(TrainerCallback):
         self._progress.advance(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Report a step, and stop the run if Ctrl-C was pressed.
+        """Report a finished step. If Ctrl-C was pressed, stop the run.
 
         Args:
             args: The training arguments.
             state: The state of the trainer.
-            control: The control flags of the trainer. After Ctrl-C they are set to save a checkpoint and
-                stop.
+            control: The control flags of the trainer. After Ctrl-C, they are set so that the trainer saves a
+                checkpoint and stops.
             **_: Ignored.
         """
         self._progress.advance(1)
         if self._stopping:
-            # Save a checkpoint, so that the same call can resume the run later.
+            # A checkpoint is saved, so that the same call can resume the run later.
             control.should_save = control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """End the display.
+        """End the progress display.
 
         Args:
             args: The training arguments.
@@ -80,14 +80,14 @@ class StepCallback(TrainerCallback):
 
     @contextmanager
     def listening(self) -> Generator[None]:
-        """Stop the run after its current step if Ctrl-C is pressed in the block.
+        """Let Ctrl-C stop the run after its current step, for the duration of the block.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C was pressed. It is raised at the end of the block, when the checkpoint
-                has been written.
+            KeyboardInterrupt: Ctrl-C was pressed. The exception is raised at the end of the block, when the
+                checkpoint has been saved.
         """
-        # Install a handler only in the main thread, where Python allows it, and only if the caller has not
-        # installed one. Otherwise Ctrl-C works as before.
+        # Python allows signal handlers only in the main thread. If the caller has installed another
+        # handler for Ctrl-C, that handler stays. In both cases, Ctrl-C works as it did before.
         ours = threading.current_thread() is threading.main_thread()
         ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if ours:
@@ -101,7 +101,7 @@ class StepCallback(TrainerCallback):
             raise KeyboardInterrupt
 
     def _stop(self, number: int, frame: Any) -> None:
-        """Handle Ctrl-C: record the first one; pass the second one to Python's default handler."""
+        """Handle Ctrl-C: remember the first one, and let Python's default handler act on the second."""
         if self._stopping:
             signal.default_int_handler(number, frame)
         self._stopping = True

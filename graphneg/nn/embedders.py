@@ -1,8 +1,8 @@
-"""Turn texts into vectors, and cache the vectors.
+"""Convert texts to vectors, and cache the vectors.
 
-`get_embedder` returns an `Embedder` for a name. It uses static word vectors (see `graphneg.nn.vectors`) or an
-encoder that sentence-transformers runs. Two embedders with the same ``name`` return the same vectors, on any
-machine.
+`get_embedder` returns an `Embedder` for a name. It uses either static word vectors (see
+`graphneg.nn.vectors`) or an encoder that sentence-transformers runs. Two embedders with the same ``name``
+return the same vectors, on any machine.
 
 Example:
     Embed two texts with the word vectors that graphneg ships::
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
 STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
 """Suffixes of files with static word vectors."""
 WORD_INDEX = "*_index.parquet"
-"""Pattern of the word index in a directory of static word vectors."""
+"""File name pattern of the word index in a directory of static word vectors."""
 BUNDLED = "glove-50d"
-"""The word vectors that graphneg ships."""
+"""Name of the word vectors that graphneg provides."""
 KEPT = 50_000
 """Default number of vectors that a `CachedEmbedder` keeps in memory."""
 _CACHE_OPTIONS = ("kept", "cache")
-"""The options of `get_embedder` that are passed to `CachedEmbedder`."""
+"""The options of `get_embedder` that are options of `CachedEmbedder`."""
 _GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
-"""Suffixes of the class names of models that generate text. These models are refused as encoders."""
+"""Suffixes of the class names of models that generate text. Such models are not accepted as encoders."""
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors.
+    """The interface of embedders, which convert texts to vectors.
 
     Attributes:
         name: The name of the model, which is the same on every machine. Only vectors from embedders with the
@@ -72,17 +72,17 @@ class Embedder(Protocol):
 
 
 def get_embedder(name: str | Path, **options: Any) -> Embedder:
-    """Return a caching embedder for a path or a model id.
+    """Return an embedder for a path or a model id. Its vectors are cached.
 
     Raises `ModelError` if the model or a package is missing.
 
     Args:
-        name: ``glove-50d`` for the word vectors that graphneg ships; a file that ends in .txt, .vec, .npz or
-            .gz, or a directory with a word index, for other static word vectors; any other directory, or an
-            id on the Hugging Face hub, for an encoder of sentence-transformers or transformers.
-        **options: ``kept`` (maximum number of vectors in memory) and ``cache`` (a file that keeps vectors for
-            the next run). Encoders also take ``batch``, ``device``, ``threads`` and ``offline``; see
-            `Encoder`.
+        name: ``glove-50d`` for the word vectors that graphneg provides. For other static word vectors, a file
+            that ends in .txt, .vec, .npz or .gz, or a directory with a word index. For an encoder of
+            sentence-transformers or transformers, another directory or an id on the Hugging Face hub.
+        **options: ``kept`` (maximum number of vectors in memory) and ``cache`` (a file that stores vectors
+            for later runs). Encoders also have the options ``batch``, ``device``, ``threads`` and
+            ``offline``; see `Encoder`.
 
     Returns:
         The embedder.
@@ -95,7 +95,7 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
         from graphneg.nn.vectors import StaticVectors
 
         factory = StaticVectors
-    # The constructors have no **kwargs, so their signatures show which options are misspelled.
+    # The constructors have no **kwargs, so an option that is not among their parameters is unknown.
     for option in options:
         if option not in signature(factory).parameters and option not in _CACHE_OPTIONS:
             raise InputError(f"embedder {name}: there is no option {option!r} for this kind of model")
@@ -134,15 +134,16 @@ def model_name(name: str, files: Iterable[Path]) -> str:
 class Encoder:
     """Embeds texts with a sentence-transformers model or another transformers encoder.
 
-    A sentence-transformers model defines its own pooling. For other encoders, a text is the mean of the
-    states of the last layer. Texts of similar length share a batch.
+    A sentence-transformers model defines how token vectors are combined (pooling). With other encoders, the
+    vector of a text is the mean of the token vectors in the last layer. Batches contain texts of similar
+    length.
 
     Args:
         model: A path, or an id on the Hugging Face hub.
         batch: Number of texts in a batch.
         device: ``cpu``, ``cuda`` or ``mps``; None for the best device that is available.
-        threads: Maximum number of torch threads, for the whole process; None to leave it unchanged.
-        offline: Whether to use only files that are already on this machine.
+        threads: Number of threads that torch may use in the whole process; None to leave it unchanged.
+        offline: Whether to use only local files, without network access.
 
     Raises:
         ModelError: sentence-transformers is not installed, there is no such model, or it is not an encoder.
@@ -160,15 +161,15 @@ class Encoder:
         if find_spec("sentence_transformers") is None:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
-        # A folder with modules.json is a sentence-transformers model. In any other folder, check that the
-        # model is an encoder.
+        # A folder with modules.json contains a sentence-transformers model, which is always accepted. In
+        # other folders, the configuration must not name a model that generates text.
         modules = folder / "modules.json"
         for kind in () if modules.is_file() else read_config(folder, "encoder").get("architectures") or ():
             if str(kind).endswith(_GENERATES):
                 raise ModelError(f"{folder}: {kind} generates text; an embedder needs an encoder")
         from sentence_transformers import SentenceTransformer
 
-        # Hide the warning of sentence-transformers that it adds mean pooling to a plain encoder.
+        # sentence-transformers warns that it adds mean pooling to a plain encoder, which is intended here.
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         with reading(folder, "encoder"):
             self._model = SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
@@ -201,12 +202,12 @@ class Encoder:
 class CachedEmbedder:
     """Caches the vectors of another embedder, so that no text is embedded twice.
 
-    Several threads may share it. A lock lets one thread embed at a time.
+    Several threads may share it, but only one of them at a time can embed texts.
 
     Args:
         embedder: The embedder whose vectors are cached.
         kept: Maximum number of vectors in memory. The least recently used vectors are dropped first.
-        cache: An SQLite file that keeps vectors for the next run; None to cache in memory only.
+        cache: An SQLite file that stores vectors for later runs; None to cache in memory only.
 
     Attributes:
         name: The name of the wrapped embedder.
@@ -251,7 +252,8 @@ class CachedEmbedder:
         import numpy
 
         with self._lock:
-            # Without texts, let the embedder return the empty array: it knows the number of dimensions.
+            # Without texts, the embedder itself returns the empty array, because only it knows the number of
+            # dimensions.
             if not texts:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
@@ -269,11 +271,13 @@ class CachedEmbedder:
                 vectors |= zip(missing, self.embedder.embed(missing), strict=True)
                 if self._file:
                     rows = [(self.name, _digest(text), vectors[text].tobytes()) for text in missing]
-                    # OR IGNORE, because another process may have written the same text in the meantime.
+                    # OR IGNORE is necessary, because another process may have added the same text in the
+                    # meantime.
                     with self._file:
                         self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
             for text, vector in vectors.items():
-                # A vector may be a view of the array of its whole batch. Copy it, so that the batch is freed.
+                # A vector may be a view of the array of its whole batch. It is copied, so that the array can
+                # be freed.
                 self._memory[text] = vector.copy() if vector.base is not None else vector
                 self._memory.move_to_end(text)
             while len(self._memory) > self._kept:
@@ -282,5 +286,5 @@ class CachedEmbedder:
 
 
 def _digest(text: str) -> bytes:
-    # "surrogatepass", because encoding a text that contains lone surrogates would fail otherwise.
+    # A text may contain lone surrogates, which cannot be encoded without "surrogatepass".
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,7 +1,7 @@
-"""Load pretrained encoders, with or without a classification head.
+"""Load pretrained encoders such as BERT, with or without a classification head.
 
-`new_classifier` adds a new head to an encoder, `load_classifier` loads a trained classifier, and `freeze`
-excludes parameters from training.
+`new_classifier` adds a new classification head to an encoder, `load_classifier` loads a classifier that was
+trained before, and `freeze` excludes parameters from training.
 
 Example:
     Train only the upper layers of a new classifier::
@@ -33,7 +33,7 @@ def new_classifier(
         model: A path, or an id on the Hugging Face hub.
         seed: Seed for the random weights of the head.
         dropout: Dropout rate from 0 to 1; None to keep the rate in the model's configuration.
-        offline: Whether to use only files that are already on this machine.
+        offline: Whether to use only local files, without network access.
 
     Returns:
         The network and its tokenizer.
@@ -45,7 +45,7 @@ def new_classifier(
     # transformers initializes the new head with random weights.
     set_seed(seed)
     with reading(folder, "encoder"):
-        # num_labels=1: the only output is the score of a pair of texts.
+        # With num_labels=1, the only output is the score of the pair of texts that the model reads.
         config = config_of(folder, dropout, num_labels=1)
         network: Any = AutoModelForSequenceClassification.from_pretrained(
             folder, config=config, local_files_only=True, dtype="float32"
@@ -58,7 +58,7 @@ def load_classifier(folder: Path, what: str) -> tuple[Any, Any]:
 
     Args:
         folder: The folder of the model.
-        what: Description of the expected model for the error message, such as "encoder".
+        what: Description of the expected model, for the error message, such as "encoder".
 
     Returns:
         The network and its tokenizer.
@@ -83,7 +83,7 @@ def load_encoder(folder: Path, dropout: float | None = None) -> Any:
     from transformers import AutoModel
 
     config = config_of(folder, dropout)
-    # Some checkpoints are stored in 16 bits. Load all of them in 32 bits, which training needs.
+    # Some checkpoints are stored in 16 bits, but training needs 32 bits, so all are loaded in 32 bits.
     return AutoModel.from_pretrained(folder, config=config, local_files_only=True, dtype="float32")
 
 
@@ -93,7 +93,7 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
     Args:
         folder: The folder of the model.
         dropout: Dropout rate from 0 to 1; None to keep the rate in the model's configuration.
-        **options: Further entries of the configuration, such as ``num_labels``.
+        **options: Further entries of the configuration to set, such as ``num_labels``.
 
     Returns:
         The configuration.
@@ -101,7 +101,7 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
     from transformers import AutoConfig
 
     config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, **options)
-    # Set whichever names the model uses: BERT has the first two of `_DROPOUTS`, DistilBERT the other two.
+    # The names depend on the model: BERT has the first two of `_DROPOUTS`, DistilBERT the other two.
     for name in _DROPOUTS if dropout is not None else ():
         if hasattr(config, name):
             setattr(config, name, dropout)
@@ -127,16 +127,17 @@ def freeze(network: Any, starts: Collection[str]) -> None:
 
     Args:
         network: The network.
-        starts: Prefixes of parameter names. A prefix may also match after a dot inside the name: ``layer.0``
-            matches ``encoder.layer.0.output.dense.weight``.
+        starts: Prefixes of parameter names. A prefix may also begin after a dot inside a name. For example,
+            ``layer.0`` matches ``encoder.layer.0.output.dense.weight``.
 
     Raises:
         InputError: A prefix matches no parameter.
     """
     for start in starts:
         named = network.named_parameters()
-        # A match begins at the start or after a dot, so that "layer.1" does not match "sublayer.1". No digit
-        # may follow a digit, so that it does not match "layer.10" either.
+        # A match begins at the start of the name or after a dot, so that "layer.1" does not match
+        # "sublayer.1". If the prefix ends with a digit, no other digit may follow, so that it does not match
+        # "layer.10".
         end = r"(?!\d)" if start[-1:].isdigit() else ""
         pattern = re.compile(rf"(?:^|\.){re.escape(start)}{end}")
         parameters = [some for name, some in named if pattern.search(name)]
@@ -147,7 +148,7 @@ def freeze(network: Any, starts: Collection[str]) -> None:
 
 
 def positions(model: Any) -> int:
-    """Return the maximum number of tokens that a model reads.
+    """Return the maximum number of tokens that a model can read.
 
     Args:
         model: A transformers model.
@@ -159,7 +160,7 @@ def positions(model: Any) -> int:
     # T5, for example, has relative positions and therefore no limit.
     if not isinstance(most, int) or most <= 0:
         return 1 << 20
-    # RoBERTa and MPNet reserve the first positions for padding, so their 514 positions hold 512 tokens.
+    # RoBERTa and MPNet reserve the first positions for padding, so with 514 positions they read 512 tokens.
     for name, module in model.named_modules():
         if name.rpartition(".")[2] == "position_embeddings":
             padding = getattr(module, "padding_idx", None)

@@ -1,10 +1,10 @@
-"""Send requests to one HTTP endpoint that implements OpenAI's protocol.
+"""Send requests to a server that implements OpenAI's HTTP protocol.
 
-A request returns the JSON that the server sent, or raises a `RequestError` that says why there is no answer.
-Two limits are enforced whatever the server does:
+A request returns the JSON that the server sent. If there is no answer, it raises a `RequestError`, which
+contains the reason. Two limits are enforced, whatever the server does:
 
-- The whole request, from the address lookup to the last byte of the answer, must end within the timeout. A
-  server cannot extend it by sending the answer byte by byte.
+- The whole request, from the address lookup to the last byte of the answer, must end within the timeout, even
+  if the server sends the answer byte by byte.
 - A request is aborted as soon as its answer exceeds `MOST_BYTES`.
 
 >>> endpoint = Endpoint("http://localhost:8000/v1", timeout=60)                            # doctest: +SKIP
@@ -30,28 +30,30 @@ Result = TypeVar("Result")
 INSTALL = 'pip install "graphneg[served]"'
 """The command that installs httpx, which sends the requests."""
 KEY = "OPENAI_API_KEY"
-"""The environment variable that holds the API key."""
+"""The environment variable that contains the API key."""
 MOST_BYTES = 4 * 2**20
-"""Maximum size of an answer in bytes. Even 100,000 tokens with their log-probabilities need less."""
+"""Maximum size of an answer in bytes. Even an answer of 100,000 tokens with log-probabilities is smaller."""
 _MOST_OF_MESSAGE = 300
-"""Maximum number of characters that an error quotes from a server's message."""
+"""Maximum number of characters of a server's message that an error quotes."""
 _HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 """Optional headers of OpenAI's protocol, and the environment variables that contain their values."""
 
 Kind = Literal["status", "unreachable", "late", "unreadable"]
-"""Why a request failed: the server refused it with an HTTP status (``status``), could not be reached, took
-too long (``late``), or sent something that is not JSON (``unreadable``)."""
+"""Why a request failed: the server refused it with an HTTP status (``status``), the server could not be
+reached (``unreachable``), the answer took too long (``late``), or it could not be read as JSON
+(``unreadable``)."""
 
 
 class RequestError(Exception):
-    """A request failed, so there is no answer.
+    """The error that is raised if a request fails and there is no answer.
 
     Args:
-        kind: The reason.
+        kind: The reason; see `Kind`.
         message: The message of the server or of the connection, on one line.
-        status: The HTTP status for the kind ``status``, otherwise 0.
-        code: The error code in the server's answer; empty if it has none.
-        retry_after: Number of seconds after which the server allows another attempt; None if it gives none.
+        status: The HTTP status if ``kind`` is ``status``, otherwise 0.
+        code: The error code that the server sent; empty if it sent none.
+        retry_after: Number of seconds that the server asks to wait before another attempt; None if it does
+            not ask.
     """
 
     def __init__(
@@ -73,12 +75,12 @@ class RequestError(Exception):
 class Endpoint:
     """Sends requests to one server. Several threads may share it.
 
-    All requests run in an event loop in a separate thread, because asyncio can cancel a request at a fixed
-    time, whatever the request is waiting for. The API key is read from the environment for each request and
-    is not stored.
+    All requests run in an event loop (asyncio) in a separate thread, because asyncio can cancel a request
+    when its time is over, whatever the request is waiting for. The API key is read from the environment for
+    each request and is not stored.
 
     Args:
-        url: The base address, to which routes such as ``/completions`` are appended.
+        url: The base address, to which paths such as ``/completions`` are appended.
         timeout: Maximum number of seconds for a whole request.
 
     Raises:
@@ -96,13 +98,13 @@ class Endpoint:
         self._client: Any = None
 
     def post(self, route: str, body: Mapping[str, Any]) -> Any:
-        """Send a JSON body and return the JSON of the answer.
+        """Send a JSON body, and return the JSON that the server answers with.
 
         Raises `RequestError` if the request fails, and `ModelError` if the API key contains characters that
         cannot be sent in a header.
 
         Args:
-            route: The route, such as ``/chat/completions``.
+            route: The path, such as ``/chat/completions``.
             body: The body of the request.
 
         Returns:
@@ -125,7 +127,8 @@ class Endpoint:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                # A daemon thread does not keep an interrupted process waiting for the server.
+                # A daemon thread does not keep the process alive if it is interrupted while the server has
+                # not answered.
                 Thread(target=self._loop.run_forever, name="graphneg-endpoint", daemon=True).start()
             loop = self._loop
         return asyncio.run_coroutine_threadsafe(request, loop).result()
@@ -135,11 +138,11 @@ class Endpoint:
         import httpx
 
         if self._client is None:
-            # httpx's timeout is switched off, because it applies to each read separately. asyncio.timeout
+            # httpx's own timeout applies to each read separately, so it is switched off. asyncio.timeout
             # below limits the whole request.
             self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, limits=httpx.Limits())
-        # Request uncompressed answers: a few compressed kilobytes could expand to gigabytes in one step,
-        # before the size can be checked.
+        # Uncompressed answers are requested, because a few compressed kilobytes could expand to gigabytes
+        # before their size can be checked.
         headers = {"Accept-Encoding": "identity", "Authorization": f"Bearer {_value_of(KEY) or 'none'}"}
         headers |= {name: value for name, variable in _HEADERS.items() if (value := _value_of(variable))}
         try:
@@ -149,10 +152,10 @@ class Endpoint:
             ):
                 content = await _content(response)
         except TimeoutError as error:
-            raise RequestError("late", f"no whole answer within {self.timeout:g} seconds") from error
+            raise RequestError("late", f"no complete answer within {self.timeout:g} seconds") from error
         except RequestError:
             raise
-        # httpx.HTTPError does not cover InvalidURL, nor the errors of TLS and of address lookups.
+        # HTTPError does not cover invalid URLs, TLS errors and failed address lookups.
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise RequestError("unreachable", _line(first_line(error))) from error
         if response.status_code >= 300:
@@ -161,25 +164,27 @@ class Endpoint:
 
 
 def _value_of(variable: str) -> str:
-    """Return the value of an environment variable, to be sent in a header.
+    """Return the value of an environment variable that is sent in a header.
 
     Returns:
         The value, stripped of white space.
 
     Raises:
-        ModelError: The value contains characters that are not allowed in a header. The message does not
-            repeat the value, which is a secret.
+        ModelError: The value contains characters that are not allowed in a header. The message does not quote
+            the value, because it is a secret.
     """
     value = os.environ.get(variable, "").strip()
     if not (value.isascii() and value.isprintable()):
-        raise ModelError(f"{variable} has characters that no key has: copy the whole key, on one line")
+        raise ModelError(
+            f"{variable} contains characters that no key contains: copy the whole key, on one line"
+        )
     return value
 
 
 async def _content(response: Any) -> bytes:
-    """Read the body of an answer, and refuse a body that is compressed or too large."""
+    """Return the body of an answer. Raise an error if it is compressed or too large."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise RequestError("unreadable", "a compressed answer, which was not asked for")
+        raise RequestError("unreadable", "a compressed answer, which was not requested")
     content = bytearray()
     async for chunk in response.aiter_raw():
         content += chunk
@@ -192,20 +197,20 @@ def _json(content: bytes) -> Any:
     """Parse the JSON of an answer."""
     try:
         return json.loads(content)
-    # Valid JSON can fail, too: Python raises ValueError for integers of more than 4,300 digits, and
-    # RecursionError for lists that are nested a thousand levels deep.
+    # Even valid JSON can fail: Python raises ValueError for integers with more than 4,300 digits, and
+    # RecursionError for lists that are nested about a thousand levels deep.
     except (ValueError, RecursionError) as error:
-        raise RequestError("unreadable", f"an answer that is no JSON: {_line(first_line(error))}") from error
+        raise RequestError("unreadable", f"an answer that is not JSON: {_line(first_line(error))}") from error
 
 
 def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> RequestError:
-    """Return the error for an answer whose HTTP status is not a success."""
+    """Create the error for an answer whose HTTP status is not a success."""
     try:
         told: Any = _json(content)
     except RequestError:
         told = content.decode("utf-8", "replace")
-    # OpenAI and vLLM send {"error": {"message": ...}}, FastAPI {"detail": ...}, Ollama {"error": "..."}.
-    # Unwrap these objects until the message is a string.
+    # OpenAI and vLLM send {"error": {"message": ...}}, FastAPI {"detail": ...}, Ollama {"error": "..."}. The
+    # loop goes down these levels until the message is a string.
     while isinstance(told, dict) and (inner := _first(told, "error", "message", "detail")):
         code = told.get("code")
         if isinstance(inner, dict):
@@ -217,12 +222,12 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
 
 
 def _first(value: Mapping[str, Any], *names: str) -> Any:
-    """Return the value of the first of the names that has a value; None if none of them has one."""
+    """Return the value of the first of some names that has a value, or None if none of them has one."""
     return next((value[name] for name in names if value.get(name)), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the number of seconds in a ``Retry-After`` header; None if it is missing or contains a date."""
+    """Return the seconds in a ``Retry-After`` header; None if it is missing or contains a date."""
     try:
         seconds = float(headers["retry-after"])
     except (KeyError, ValueError):
@@ -231,9 +236,9 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _line(text: str) -> str:
-    """Return the first line of a message, truncated for a terminal, with the API key replaced by ``***``."""
+    """Return the first line of a message, truncated, and with the API key replaced by ``***``."""
     text = next(iter(text.strip().splitlines()), "")
-    # Some servers quote an invalid key in their message. It must not get into logs.
+    # Some servers quote an invalid key in their message. The key must not appear in logs.
     if key := os.environ.get(KEY):
         text = text.replace(key, "***")
     return text if len(text) <= _MOST_OF_MESSAGE else f"{text[:_MOST_OF_MESSAGE]}…"

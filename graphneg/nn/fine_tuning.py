@@ -1,7 +1,7 @@
-"""Fine-tune a language model on pairs of a source and a target with transformers' ``Trainer``.
+"""Fine-tune a language model on pairs of a source text and a target text.
 
-The loss is computed over the tokens of the target only. If a run is stopped, calling `fine_tune` again with
-the same arguments resumes it at the last checkpoint.
+The module uses transformers' ``Trainer``. The loss is computed only over the tokens of the target. If a run
+is stopped, the same call of `fine_tune` resumes it at the last checkpoint.
 
 Example:
     Teach a model to write sentences from linearized graphs::
@@ -41,13 +41,13 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport(TrainingResult):
-    """The result of `fine_tune`. The inherited ``loss`` is the mean over the run.
+    """The result of `fine_tune`. The attribute ``loss``, which is inherited, is the mean loss over the run.
 
     Attributes:
         examples: Number of examples that were used.
-        skipped: Number of examples that were not used, because their target is empty or fills the whole input
-            length.
-        shortened: Number of examples whose source was too long, so that its beginning was removed.
+        skipped: Number of examples that were not used, because their target is empty or leaves no room for a
+            source.
+        shortened: Number of examples whose source was too long, so that only its end was used.
         validation_loss: Mean loss of the validation examples in nats per token; None if there are none.
     """
 
@@ -74,7 +74,7 @@ def fine_tune(
 ) -> TrainingReport:
     """Train a model in place on examples, and save it.
 
-    Runs with the same seed on the same machine give the same weights.
+    The same seed gives the same weights if the computer is the same.
 
     Args:
         model: The model to train.
@@ -82,12 +82,14 @@ def fine_tune(
         out: The folder in which the model is saved.
         validation: Examples for the validation loss.
         seed: Seed of the run.
-        direction: ``backward`` to train a causal model to read and write texts from their end; None to keep
-            the direction of the model. The direction is saved with the model.
-        longest: Maximum number of tokens of source and target together.
-        frozen: Prefixes of the names of parameters that are not trained; see `graphneg.nn.encoders.freeze`.
+        direction: ``backward`` to train a causal model to read and write texts from right to left; None to
+            keep the direction of the model. The direction is saved with the model.
+        longest: Maximum number of tokens in source and target together.
+        frozen: Prefixes of the names of parameters to exclude from training; see
+            `graphneg.nn.encoders.freeze`.
         extra_files: Further text files to save in ``out``: a mapping from file names to contents.
-        overwrite: Whether to replace a model in ``out``, or the checkpoints of a different run.
+        overwrite: Whether to replace a model in ``out``, or the checkpoints of a run with other data or
+            settings.
         progress: Progress display; None for no display.
         **arguments: Arguments of transformers' ``TrainingArguments``, such as ``num_train_epochs``,
             ``learning_rate``, ``max_steps`` or ``gradient_accumulation_steps``.
@@ -107,7 +109,7 @@ def fine_tune(
         raise InputError(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
-    # All facts that influence the result. A call with other facts must not resume this run.
+    # Everything that determines the result. A call with other values must not resume this run.
     facts = [
         str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],
@@ -119,7 +121,8 @@ def fine_tune(
         seed=seed, arguments=arguments, progress=progress,
     )  # fmt: skip
     held_out, _ = _items(model, validation, limit)
-    # The mean leaves out validation examples whose loss is None, because they do not fit into memory.
+    # The loss of an example is None if the example does not fit into memory. Such examples are left out of
+    # the mean.
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
     mean = sum(losses) / len(losses) if losses else None
     return TrainingReport(
@@ -130,7 +133,7 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """The model to train, and the files to save together with it."""
+    """The model to train, and further files to save with it."""
 
     learner: LanguageModel
     extra_files: Mapping[str, str]
@@ -141,14 +144,14 @@ class _Saved:
         return self.learner.model
 
     def save(self, folder: Path) -> None:
-        """Save the model and the files."""
+        """Save the model and the further files."""
         for name, text in self.extra_files.items():
             (folder / name).write_text(text, encoding="utf-8")
         self.learner.save(folder)
 
 
 def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[TokenPair], int]:
-    """Tokenize examples.
+    """Tokenize examples, and truncate sources that are too long.
 
     Returns:
         The examples that can be used, and the number of sources whose beginning was removed.
@@ -159,10 +162,10 @@ def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tup
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
         room = limit - len(target)
         if example.target.strip() and room > 0:
-            # The condition room > 0 skips targets that leave no room for any source token: the first target
-            # token is predicted from a token before it.
+            # The first target token is predicted from the token before it, so there must be room for a source
+            # token. Targets that leave no room are skipped.
             shortened += len(source) > room
-            # Remove the beginning of a source that is too long. Its end matters more, because the target
-            # follows directly.
+            # Of a source that is too long, the end is kept, because it directly precedes the target and
+            # matters most.
             kept.append(TokenPair(number, source[-room:], target))
     return kept, shortened

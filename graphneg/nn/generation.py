@@ -1,16 +1,17 @@
-"""Generate text with a transformers model: beam search, sampling, and constraints on the text.
+"""Generate text with a transformers model, by beam search or sampling, with constraints on the text.
 
-A sampled text depends on its own seed, and not on the other texts in its batch. To achieve this, sampling is
-implemented as greedy search over logits with Gumbel noise, and each row draws its noise from a random number
-generator of its own. The Gumbel-max trick makes this exact: the token with the largest ``logit + noise`` is
-distributed like a token that is sampled from the softmax.
+A sampled text depends on its own seed, but not on the other texts in its batch. For this purpose, sampling is
+implemented as greedy search over logits to which Gumbel noise is added, and each row of a batch has its own
+random number generator for the noise. The results have exactly the distribution of ordinary sampling: the
+token with the largest ``logit + noise`` is distributed like a token that is sampled from the softmax
+(Gumbel-max trick).
 
-`KeywordBias` steers a text towards keywords (Pascual et al. 2021, "A Plug-and-Play Method for Controlled Text
-Generation", Findings of EMNLP). `posterior` samples the noise from which counterfactual texts are generated
-(CAPT, Ou et al. 2022).
+`KeywordBias` makes keywords more likely until a text contains them (Pascual et al. 2021, "A Plug-and-Play
+Method for Controlled Text Generation", Findings of EMNLP). `posterior` samples the noise for counterfactual
+texts (CAPT, Ou et al. 2022).
 
 Example:
-    Sample with a seed for each of two rows::
+    Sample two texts, each with its own seed::
 
         chain = processors(Sampling(temperature=0.8, top_p=0.9), [1, 2])
         sequences = generate(model, rows, chain, max_new_tokens=32)
@@ -30,17 +31,18 @@ from typing import Any
 from graphneg.errors import InputError
 
 DOUBLED = 12
-"""Number of generated tokens after which the keyword bias has doubled. It grows linearly, so after 24 tokens
-it has tripled."""
+"""Number of generated tokens after which the keyword bias is twice as large as at the beginning. It grows
+linearly, so that after twice as many tokens it is three times as large."""
 
 Tokens = Sequence[int]
 Says = Callable[[str, str], bool]
-"""Returns whether a text (first argument) contains a keyword (second argument), in any of its forms."""
+"""Type of a function that returns whether a text (first argument) contains a keyword (second argument) or one
+of its inflected forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beams:
-    """Beam search; a width of 1 is greedy search.
+    """Settings of a beam search. With a width of 1, it is a greedy search.
 
     Attributes:
         width: Number of beams, at least 1.
@@ -59,7 +61,7 @@ class Beams:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Random sampling.
+    """Settings for random sampling.
 
     Attributes:
         temperature: Divisor of the logits, above 0.
@@ -67,7 +69,7 @@ class Sampling:
         top_p: Total probability of the most likely tokens to sample from (nucleus sampling), above 0; 1 for
             all tokens.
         max_samples: Maximum number of samples for one text. Callers that reject unsuitable texts, such as
-            decoders, sample again until this number is reached.
+            decoders, sample up to this number of times.
 
     Raises:
         InputError: A value is out of range.
@@ -92,7 +94,7 @@ Search = Beams | Sampling
 
 
 def item_seed(seed: int, id: str, draw: int) -> int:
-    """Return the seed for one sample of one item.
+    """Return the seed for one of the samples of an item.
 
     Args:
         seed: The seed of the run.
@@ -110,14 +112,14 @@ def item_seed(seed: int, id: str, draw: int) -> int:
 
 
 def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
-    """Return the logits processors that turn greedy search into sampling.
+    """Return the logits processors that make a greedy search equivalent to sampling.
 
     Args:
         search: The search settings.
         seeds: A seed for each row.
 
     Returns:
-        The logits processors, in the order in which they are applied; an empty list for a beam search.
+        The logits processors, in the order in which they are applied. For a beam search, there are none.
     """
     if isinstance(search, Beams):
         return []
@@ -135,21 +137,21 @@ def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
 class Nucleus:
     """A logits processor for nucleus sampling (Holtzman et al. 2020).
 
-    It keeps the smallest set of most likely tokens whose total probability reaches ``top_p``. It is faster
-    than the processor of transformers, which sorts the whole vocabulary: for 50,000 tokens, that takes as
-    long as the forward pass of a small model. This one looks at the 512 most likely tokens first, and sorts
-    the whole vocabulary only if their total probability is below ``top_p``.
+    It keeps the smallest set of most likely tokens whose total probability reaches ``top_p``. The processor
+    of transformers sorts the whole vocabulary, which, for 50,000 tokens, takes as long as the forward pass of
+    a small model. This processor is faster, because it first looks only at the 512 most likely tokens. It
+    sorts the whole vocabulary only if their total probability is below ``top_p``.
 
     Args:
         top_p: The total probability of the tokens to keep, above 0 and below 1.
     """
 
     def __init__(self, top_p: float) -> None:
-        """Initialize with the total probability of the tokens to keep."""
+        """Initialize the processor with the total probability of the tokens to keep."""
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Set the logits of all other tokens to minus infinity.
+        """Set the logits of the tokens that are not kept to minus infinity.
 
         Args:
             input_ids: Ignored.
@@ -160,17 +162,18 @@ class Nucleus:
         """
         import torch
 
-        # `shares` are exact probabilities, because `total` normalizes over the whole vocabulary.
+        # `total` sums over the whole vocabulary, so `shares` are the exact probabilities of the most likely
+        # tokens.
         total = scores.logsumexp(-1, keepdim=True)
         size = min(512, scores.shape[-1])
         values = scores.topk(size, -1).values
         shares = (values - total).exp()
         if bool((shares.sum(-1) < self._top_p).any()):
-            # The distribution is flat, and the 512 most likely tokens do not reach `top_p`. Sort all tokens.
+            # The total probability of the 512 most likely tokens is below `top_p`, so all tokens are sorted.
             values = scores.sort(-1, descending=True).values
             shares = (values - total).exp()
-        # Keep a token if the more likely tokens do not reach `top_p`. So the most likely token is always
-        # kept.
+        # A token is kept if the total probability of the more likely tokens is below `top_p`. This is always
+        # true for the most likely token.
         before = shares.cumsum(-1) - shares
         inside = (before < self._top_p).sum(-1, keepdim=True).clamp(min=1)
         return scores.masked_fill(scores < values.gather(-1, inside - 1), -torch.inf)
@@ -179,12 +182,13 @@ class Nucleus:
 class GumbelNoise:
     """Draws standard Gumbel noise for several rows, with a separate random number generator for each row.
 
-    So the noise of a row does not depend on the other rows in its batch. As a logits processor, an instance
-    adds the noise to the logits, which turns greedy search into sampling.
+    The noise of a row therefore does not depend on the other rows in its batch. An instance can be used as a
+    logits processor. It then adds the noise to the logits, which turns a greedy search into sampling.
 
     Args:
         seeds: A seed for each row.
-        dtype: The name of the torch type of the random numbers. In float64, ties do not occur in practice.
+        dtype: The name of the torch type of the random numbers. With float64, two numbers are practically
+            never equal.
     """
 
     def __init__(self, seeds: Sequence[int], dtype: str = "float32") -> None:
@@ -204,7 +208,7 @@ class GumbelNoise:
         Returns:
             Logits of the same shape.
         """
-        # Draw the noise on the CPU, because the generators of other devices give other numbers.
+        # The noise is drawn on the CPU, because on other devices the same seed gives other numbers.
         return scores + self.draw(scores.shape[-1]).to(scores.device)
 
     def draw(self, size: int) -> Any:
@@ -226,19 +230,19 @@ class GumbelNoise:
 
 
 def posterior(logits: Any, observed: Any, noise: Any) -> Any:
-    """Sample Gumbel noise from its posterior distribution, given the tokens that were chosen.
+    """Sample Gumbel noise that explains why given tokens were chosen.
 
-    Suppose that each token was chosen as the maximum of ``logits + noise``. Only the choice is known, and
-    this function samples noise that leads to it. The same noise, added to other logits, gives the
-    counterfactual
-    choice: the token that would have been chosen there (Oberst and Sontag 2019, section 3.2; CAPT, Ou et al.
-    2022, equations 1 to 3).
+    Suppose that each token was chosen because it had the largest ``logit + noise``. The noise is not known,
+    but only the chosen token. This function samples noise from its posterior distribution, that is, noise
+    with which the same token is chosen. If the noise is then added to other logits, the token with the
+    largest sum is the counterfactual choice: the token that would have been chosen with these logits (Oberst
+    and Sontag 2019, section 3.2; CAPT, Ou et al. 2022, equations 1 to 3).
 
-    The noise is sampled top-down, as in Maddison et al. (2014). The maximum of ``logits + noise`` has a
-    Gumbel distribution around the logsumexp of the logits, whichever token it belongs to. It is sampled first
-    and assigned to the observed token. Then the sums of the other tokens are sampled from Gumbel
-    distributions around their logits, truncated at the maximum. A token with a logit of minus infinity could
-    not be chosen, so its noise stays as it is.
+    The noise is sampled top-down, as in Maddison et al. (2014). First, the maximum of ``logits + noise`` is
+    sampled and assigned to the observed token. It has a Gumbel distribution around the logsumexp of the
+    logits, whichever token it belongs to. Then the sums of the other tokens are sampled from Gumbel
+    distributions around their logits, truncated at the maximum. If the logit of a token is minus infinity,
+    the token could not be chosen, so its noise is not changed.
 
     Args:
         logits: Float64 tensor of shape (items, tokens).
@@ -252,10 +256,10 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     import torch
 
     chosen = observed[:, None]
-    # Sample the maximum of logits + noise: standard Gumbel noise, shifted by the logsumexp.
+    # The maximum of logits + noise is standard Gumbel noise, shifted by the logsumexp of the logits.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
-    # Sample the other sums. -log(exp(-maximum) + exp(-value)) turns a Gumbel variable into one that is
-    # truncated at the maximum.
+    # The other sums must be below the maximum. -log(exp(-maximum) + exp(-value)) converts a Gumbel variable
+    # to one that is truncated at the maximum.
     below = -torch.logaddexp(-highest, -(logits + noise))
     values = below.scatter(-1, chosen, highest)
     return torch.where(logits == -torch.inf, noise, values - logits)
@@ -266,15 +270,15 @@ def generate(
 ) -> list[list[int]]:
     """Run transformers' ``generate`` with reproducible settings.
 
-    The sampling settings in the model's configuration are ignored. A beam search continues after the first
-    beams have ended, because the first beams to end are often short texts that break off.
+    The sampling settings in the model's configuration are ignored. A beam search is not stopped when the
+    first beams have ended, because these are often short texts that break off.
 
     Args:
         model: A transformers model.
         rows: ``input_ids`` and ``attention_mask`` of shape (items, tokens).
         chain: Logits processors, in the order in which they are applied.
         stops: Stopping criteria.
-        **settings: Generation settings that override those of the model for this call.
+        **settings: Generation settings, which override those of the model.
 
     Returns:
         The token ids of each sequence, as ``generate`` returns them.
@@ -282,7 +286,8 @@ def generate(
     import torch
     from transformers import LogitsProcessorList, StoppingCriteriaList
 
-    # Change a copy of the model's settings. Reset those about sampling, which would distort the search.
+    # The settings are changed in a copy. Those for sampling are reset, because the noise already does the
+    # sampling.
     config = copy.deepcopy(model.generation_config)
     plain = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "max_length": None, "num_return_sequences": 1}
     config.update(**{**plain, "do_sample": False, "early_stopping": False, **settings})
@@ -299,8 +304,9 @@ def generate(
 class CausalSteps:
     """Runs a causal model one token at a time, for decoding methods that ``generate`` does not offer.
 
-    Prompts must be padded on the left. All items of the batch advance together, so the caller passes tokens
-    for finished items, too, and ignores the result. An item that has reached the last position stays there.
+    Prompts must be padded on the left. All items of a batch get a new token at the same time. For an item
+    that is finished, the caller passes any token and ignores the logits. The position of an item does not
+    increase beyond the maximum.
 
     Args:
         model: A causal transformers model.
@@ -312,11 +318,11 @@ class CausalSteps:
     """
 
     def __init__(self, model: Any, rows: Mapping[str, Any], longest: int | None) -> None:
-        """Initialize by running the model on the prompts."""
+        """Run the model on the prompts."""
         self._model = model
         self._last = None if longest is None else longest - 1
         self._mask = rows["attention_mask"]
-        # Count positions from the first real token, because rows are padded on the left.
+        # Rows are padded on the left, so positions are counted from the first real token.
         self._positions = (self._mask.cumsum(-1) - 1).clamp(min=0)
         self._past: Any = None
         self.logits: Any = None
@@ -330,7 +336,7 @@ class CausalSteps:
         """
         import torch
 
-        # Extend finished items as well, because all rows must have the same length.
+        # Items that are finished get a token, too, because all rows must have the same length.
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None])
@@ -354,7 +360,7 @@ class Seq2SeqSteps:
     """
 
     def __init__(self, model: Any, rows: Mapping[str, Any]) -> None:
-        """Initialize by encoding the sources."""
+        """Encode the sources, and compute the logits of the first token."""
         import torch
 
         self._model = model
@@ -364,7 +370,7 @@ class Seq2SeqSteps:
         with torch.inference_mode():
             self._states = model.get_encoder()(input_ids=rows["input_ids"], attention_mask=self._mask)
         start = model.generation_config.decoder_start_token_id
-        # Older models have the start token in their main configuration only.
+        # Older models have the start token only in their main configuration.
         if start is None:
             start = model.config.decoder_start_token_id
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
@@ -385,7 +391,7 @@ def _step(model: Any, past: Any, read: Mapping[str, Any]) -> tuple[Any, Any]:
 
     with torch.inference_mode():
         output = model(**read, **as_cache(model, past), use_cache=True)
-    # The last position predicts the next token. `posterior` needs logits in float64.
+    # The logits at the last position predict the next token. `posterior` needs them in float64.
     return output.past_key_values, output.logits[:, -1].double()
 
 
@@ -393,15 +399,16 @@ def _step(model: Any, past: Any, read: Mapping[str, Any]) -> tuple[Any, Any]:
 class KeywordBias:
     """A logits processor that makes keywords more likely until the text contains them.
 
-    For each missing keyword, in each of its inflected forms, a bias is added to the logit of the token that
-    begins or continues the keyword. The bias grows with the length of the text. While keywords are missing,
-    the same bias is subtracted from the logits of the tokens that end the text.
+    A keyword is missing if the text contains none of its inflected forms. For each form of a missing keyword,
+    a bias is added to the logit of the token that begins or continues it. The bias grows with the length of
+    the text. While a keyword is missing, the same bias is subtracted from the logits of the tokens that end
+    the text.
 
     Attributes:
         model: The language model, whose tokenizer is used.
         keywords: The keywords of each row.
-        says: A function that returns whether a text contains a keyword.
-        strength: The bias at the beginning of a text; 0 for no bias.
+        says: A function that returns whether a text contains a keyword or one of its inflected forms.
+        strength: The bias at the beginning of a text, which grows with its length; 0 for no bias.
         ends: The tokens that end a text.
         start: Number of tokens in a row before the generated text.
     """
@@ -442,24 +449,25 @@ class KeywordBias:
         biased = logits.clone()
         for row, (text, keywords) in enumerate(zip(texts, self.keywords, strict=True)):
             strength = self.strength * (1 + len(text) / DOUBLED)
-            # Compare the decoded text and not its tokens: an inflected form of a keyword has other tokens.
+            # The decoded text is compared and not the tokens, because an inflected form of a keyword has
+            # other tokens.
             said = self.model.decode(text)
             missing = [form for item in keywords if not self.says(said, item) for form in self._forms(item)]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength
-            # Discourage the end of the text while a keyword is missing.
+            # A text should not end while a keyword is missing.
             if tokens:
                 biased[row, list(self.ends)] -= strength
         return biased
 
     def _forms(self, keyword: str) -> list[Tokens]:
-        """Return the tokens of each inflected form of a keyword, as they are inside a sentence."""
+        """Return the tokens of each inflected form of a keyword inside a sentence."""
         if keyword not in self._tokens:
             tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
-                # Prepend a space: in many tokenizers, " tea" inside a sentence and "tea" at its beginning are
-                # different tokens.
+                # In many tokenizers, " tea" inside a sentence and "tea" at its start are different tokens, so
+                # a space is put before the form.
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)
             ]
@@ -468,12 +476,12 @@ class KeywordBias:
 
 @dataclass(frozen=True, slots=True)
 class TokenWeights:
-    """A logits processor that multiplies the probabilities of some tokens in each row.
+    """A logits processor that multiplies the probabilities of given tokens by weights.
 
     Attributes:
-        sequences: Token sequences with their weights, for each row. The weight is applied to the last token
-            of a sequence, whenever the text so far ends with the tokens before it. A weight of 0 forbids the
-            token.
+        sequences: For each row, token sequences with their weights. If the text so far ends with all tokens
+            of a sequence but the last, the probability of the last token is multiplied by the weight. A
+            weight of 0 forbids the token.
         start: Number of tokens in a row before the generated text.
     """
 
@@ -492,7 +500,7 @@ class TokenWeights:
         """
         weighted = scores.clone()
         for row, weights in enumerate(self.sequences):
-            # Converting a row to a list is slow, so do it only for rows that have weights.
+            # Converting a row to a list is slow, so it is done only for rows that have weights.
             text = input_ids[row, self.start :].tolist() if weights else []
             added = [
                 # Adding the logarithm of a weight to a logit multiplies the probability by the weight.
@@ -502,7 +510,7 @@ class TokenWeights:
             ]
             if added:
                 tokens, terms = zip(*added, strict=True)
-                # If several sequences end with the same token, index_add_ adds the terms of all of them.
+                # Several sequences may end with the same token. index_add_ adds the terms of all of them.
                 weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 
@@ -512,10 +520,12 @@ class TextEnd:
     """A stopping criterion that ends a row as soon as its text meets a condition.
 
     Attributes:
-        is_over: The condition of each row, a function of the text; None if the row has no condition.
+        is_over: For each row, a function that returns whether a text meets the condition; None if the row has
+            no condition.
         start: Number of tokens in a row before the generated text.
         decode: A function that converts tokens to text.
-        lengths: Number of tokens in the text of each row that this criterion has ended; None for other rows.
+        lengths: For each row that this criterion has ended, the number of tokens in its text; None for other
+            rows.
     """
 
     is_over: Sequence[Callable[[str], bool] | None]
@@ -524,11 +534,11 @@ class TextEnd:
     lengths: list[int | None] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Initialize the lengths."""
+        """Initialize the lengths to None."""
         self.lengths = [None] * len(self.is_over)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
-        """Return which rows have ended.
+        """Return which rows have ended, and store the lengths of their texts.
 
         Args:
             input_ids: Token ids of shape (rows, tokens).
@@ -543,7 +553,7 @@ class TextEnd:
         for row, tokens in enumerate(input_ids):
             written = tokens[self.start :].tolist()
             is_over = self.is_over[row]
-            # Do not check a row again after its end: from then on it only receives padding, until all rows
+            # A row is not checked again after its end, because it then only receives padding until all rows
             # have ended.
             if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
                 self.lengths[row] = len(written)
@@ -551,15 +561,15 @@ class TextEnd:
 
 
 def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
-    """Return the next token to generate for each word that a text does not contain.
+    """Return, for each word that a text does not contain, the token to generate next.
 
     Args:
         text: The tokens of the text so far.
         words: The tokens of each word.
 
     Returns:
-        One token for each missing word. If the text ends with the first tokens of the word, this is the token
-        that follows them; otherwise it is the first token of the word.
+        One token for each word that is missing. If the text ends with the beginning of the word, this is the
+        next token of the word; otherwise it is the first one.
 
     >>> next_tokens([5, 7], [[7, 8], [5], [9]])
     [8, 9]
@@ -570,7 +580,7 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         size = len(word)
         if not word or any(text[at : at + size] == word for at in range(len(text) - size + 1)):
             continue
-        # Find the longest prefix of the word with which the text ends.
+        # The text may end with the beginning of the word. The longest such beginning counts.
         begun = next((n for n in range(size - 1, 0, -1) if text[-n:] == word[:n]), 0)
         needed.append(word[begun])
     return needed
@@ -578,13 +588,13 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def forms_of(keyword: str) -> tuple[str, ...]:
-    """Return a keyword with all inflected forms of its last word.
+    """Return a keyword in all inflected forms of its last word.
 
     Args:
         keyword: A word, a phrase or a name.
 
     Returns:
-        The keyword itself, followed by its other forms. Names, which are capitalized, have no other forms.
+        The keyword itself, followed by its other forms. A name, which is capitalized, has no other forms.
 
     >>> forms_of("blue ticket"), forms_of("Jim")
     (('blue ticket', 'blue ticketed', 'blue ticketing', 'blue tickets'), ('Jim',))
@@ -592,7 +602,7 @@ def forms_of(keyword: str) -> tuple[str, ...]:
     from lemminflect import getAllInflections
 
     first, _, last = keyword.rpartition(" ")
-    # A word that is not in lower case, such as "Jim", is a name and is not inflected.
+    # A word with a capital letter, such as "Jim", is a name and is not inflected.
     if not last.islower():
         return (keyword,)
     by_tag: Mapping[str, Sequence[str]] = getAllInflections(last)
@@ -601,15 +611,15 @@ def forms_of(keyword: str) -> tuple[str, ...]:
 
 
 def as_cache(model: Any, past: Any) -> dict[str, Any]:
-    """Return the key-value cache under the parameter name that a model expects.
+    """Return the key-value cache as a keyword argument, under the name that a model expects.
 
     Args:
         model: A transformers model.
         past: The cache; None for an empty one.
 
     Returns:
-        A dictionary with one entry, to be passed as a keyword argument. transformers 5.23 renamed the
-        parameter from ``past_key_values`` to ``cache``.
+        A dictionary with one entry. transformers 5.23 renamed the parameter from ``past_key_values`` to
+        ``cache``.
     """
     return {"cache" if _has_cache(type(model)) else "past_key_values": past}
 

@@ -1,14 +1,14 @@
 """Score texts and generate tokens with causal and sequence-to-sequence language models.
 
-A model reads a *source* (a prompt, a post, the previous turns) and writes a *target*. Source and target are
-always tokenized separately, so a target has the same tokens in training, scoring and generation. A causal
-model gets source and target as one sequence. A sequence-to-sequence model has an encoder for the source and a
-decoder for the target.
+A model reads a *source* (for example a prompt or the previous turns) and writes a *target*. The two are
+always tokenized separately, so that a target has the same tokens in training, scoring and generation. A
+causal model gets source and target as one sequence. A sequence-to-sequence model has an encoder for the
+source and a decoder for the target.
 
 `graphneg.nn.models` loads models, and `graphneg.nn.writers` generates texts with them.
 
 Example:
-    Compare two replies by their loss in nats per token; the lower one is more likely::
+    Compare two replies by their losses in nats per token. The reply with the lower loss is more likely::
 
         model = load_causal("gpt2")
         model.score(["I like tea.", "Tea like I."], given=["What do you drink? ", "What do you drink? "])
@@ -34,11 +34,12 @@ Tokens = Sequence[int]
 Result = TypeVar("Result")
 Direction = Literal["forward", "backward"]
 DIRECTION = "graphneg_direction"
-"""The key in a model's configuration under which its reading direction is stored."""
+"""The key in a model's configuration that stores the direction in which the model reads texts."""
 _NOT_LEARNED = -100
-"""The label of tokens that are excluded from the loss, as torch's cross-entropy expects it."""
+"""The label of tokens that do not count for the loss, as torch's cross-entropy expects it."""
 
-# Input lengths from this number on mean "no limit": tokenizers without a limit report a huge number.
+# Tokenizers without a limit of the input length report a huge number as their limit. A limit of at least this
+# many tokens counts as no limit.
 _NO_LIMIT = 100_000
 _log = logging.getLogger(__name__)
 
@@ -48,7 +49,8 @@ class TokenPair:
     """A tokenized pair of a source and a target.
 
     Attributes:
-        number: The index of this pair among the inputs of the call, to put results back in order.
+        number: The index of this pair in the list that was passed to the call, so that results can be put in
+            order.
         source: The tokens that the model reads.
         target: The tokens that the model writes.
     """
@@ -63,12 +65,12 @@ class LanguageModel(ABC):
 
     Args:
         model: The transformers model.
-        tokenizer: The tokenizer of the model, which must have a padding token.
+        tokenizer: The tokenizer of the model. It must have a padding token.
         path: The folder or file of the model.
 
     Attributes:
-        batch_size: Maximum number of texts in a batch. Batches are halved if memory runs out.
-        direction: ``forward``, or ``backward`` for a model that reads and writes texts from their end.
+        batch_size: Maximum number of texts in a batch. If memory runs out, smaller batches are used.
+        direction: ``forward``, or ``backward`` for a model that reads and writes texts from right to left.
     """
 
     batch_size = 16
@@ -100,7 +102,7 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def source_tokens(self, text: str) -> list[int]:
-        """Tokenize a source, with the special tokens that the model expects.
+        """Tokenize a source and add the special tokens that the model expects.
 
         Args:
             text: The source.
@@ -111,7 +113,7 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def target_tokens(self, text: str) -> list[int]:
-        """Tokenize a target, and append the end token.
+        """Tokenize a target and append the end token.
 
         Args:
             text: The target.
@@ -160,14 +162,14 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps | Seq2SeqSteps:
-        """Start to generate one token at a time.
+        """Start a generation of one token at a time.
 
         Args:
             sources: The tokens of each source.
             width: Minimum number of tokens to which sources are padded.
 
         Returns:
-            A stepper that has read the sources and has the logits of the first token to generate.
+            An object that has read the sources. It has the logits of the first token to generate.
         """
 
     @abstractmethod
@@ -176,24 +178,25 @@ class LanguageModel(ABC):
 
         Args:
             batch: The tokens of each source.
-            shown: Tokens that are put before each source.
+            shown: Tokens before each source.
 
         Returns:
-            The number of tokens in a row before the first generated token.
+            The number of tokens that a row has before the first generated token.
         """
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
         """Return the mean negative log-likelihood of each text, in nats per token.
 
         A lower score means a more likely text. The exponential of a score is the perplexity. The score of an
-        empty text is infinity. If source and text are too long for the model, the source is truncated at the
-        end that is farther from the text. If the text alone is too long, it is truncated, too, and a warning
-        is logged. Raises `ModelError` if memory runs out even for a single text.
+        empty text is infinity. If source and text together are too long for the model, the source is
+        truncated at the end that is farther from the text. If the text alone is too long, it is truncated,
+        too, and a warning is logged. Raises `ModelError` if memory runs out even for a single text.
 
         Args:
             texts: The texts to score.
-            given: The source of each text, which is read but not scored; None for empty sources. A backward
-                model reads from the end, so its source is the text that follows the scored text.
+            given: The source of each text, which the model reads first and which is not scored; None for no
+                sources. For a backward model, which reads from right to left, the source is what follows the
+                text.
 
         Returns:
             The score of each text.
@@ -201,10 +204,10 @@ class LanguageModel(ABC):
         return self._read(texts, given, self.losses, float("inf"))
 
     def decode(self, tokens: Tokens) -> str:
-        """Convert tokens to text, without special tokens, and strip white space.
+        """Convert tokens to text. Remove special tokens and surrounding white space.
 
         Args:
-            tokens: Tokens in the model's reading direction.
+            tokens: Tokens in the order in which the model reads them.
 
         Returns:
             The text.
@@ -212,10 +215,10 @@ class LanguageModel(ABC):
         return self.raw_text(tokens).strip()
 
     def raw_text(self, tokens: Tokens, kept: Collection[str] = ()) -> str:
-        """Convert tokens to text, with white space and with some of the special tokens.
+        """Convert tokens to text. Keep surrounding white space and, if requested, some special tokens.
 
         Args:
-            tokens: Tokens in the model's reading direction.
+            tokens: Tokens in the order in which the model reads them.
             kept: Special tokens to keep in the text. All others are removed.
 
         Returns:
@@ -225,7 +228,7 @@ class LanguageModel(ABC):
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
         marks = dict(zip(self.tokenizer.convert_tokens_to_ids(list(kept)), kept, strict=True)) if kept else {}
         pieces: list[str] = []
-        # Decode consecutive ordinary tokens together, because a character may consist of several tokens.
+        # A character may consist of several tokens, so consecutive ordinary tokens are decoded together.
         for mark, run in groupby(ordered, marks.get):
             plain = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
             pieces.append(mark or self.tokenizer.decode(list(run), **plain))
@@ -237,13 +240,13 @@ class LanguageModel(ABC):
         Args:
             folder: The folder to write to.
         """
-        # Store the direction in the configuration, so that a loaded model reads in the same direction.
+        # The direction is stored in the configuration, so that it is known when the model is loaded again.
         setattr(self.model.config, DIRECTION, self.direction)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def ordered(self, tokens: list[int]) -> list[int]:
-        """Put the tokens of a text into the model's reading direction.
+        """Put the tokens of a text into the order in which the model reads them.
 
         Args:
             tokens: The tokens in the order of the text.
@@ -260,14 +263,14 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Run a function on batches of texts and their sources. For an empty text, return ``nothing``."""
+        """Call ``run`` on batches of texts with their sources. Empty texts have the result ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
         items: list[TokenPair] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
-            # Skip texts that are empty or consist of white space only.
+            # Texts without any token or any word are skipped.
             if item.target and text.strip():
                 items.append(item)
         results = longest_first(items, _length, self.batch_size, run, f"{self.path}: a text")
@@ -275,10 +278,11 @@ class LanguageModel(ABC):
         return [scores.get(number, nothing) for number in range(len(texts))]
 
     def _fitted(self, number: int, source: Tokens, target: Tokens) -> TokenPair:
-        """Truncate a source and a target to the input length of the model."""
+        """Truncate a source and a target so that they fit into the model's input length."""
         limit = self.longest
         if limit is not None and len(source) + len(target) > limit:
-            # Leave room for one source token, because the first target token is predicted from it.
+            # The first target token is predicted from the token before it, so there must be room for a source
+            # token.
             if len(target) >= limit:
                 _log.warning(
                     "text %d has %d tokens; only the first %d are scored", number, len(target), limit - 1
@@ -288,20 +292,19 @@ class LanguageModel(ABC):
         return TokenPair(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text that are scored. By default this includes the end token."""
+        """Return those tokens of a text that are scored. In this class, they include the end token."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:
         """Return the tokens that end a text.
 
         Args:
-            end: A character that ends a text, such as a line break, in addition to the model's end tokens;
-                None for the end tokens only.
+            end: A character that ends a text, too, such as a line break; None for none.
 
         Returns:
-            The end tokens of the model, and all tokens that contain the character.
+            The end tokens of the model, and all tokens that contain ``end``.
         """
-        # The setting may be a list: Llama 3, for example, has several end tokens.
+        # The setting may be a list, because some models, such as Llama 3, have several end tokens.
         known = self.model.generation_config.eos_token_id
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
         if end is None:
@@ -310,7 +313,7 @@ class LanguageModel(ABC):
 
     @cached_property
     def _pieces(self) -> list[str]:
-        """The text of each token in the vocabulary."""
+        """The text of each token in the vocabulary, by token id."""
         return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
 
 
@@ -330,12 +333,12 @@ class CausalLM(LanguageModel):
             text: The prompt; it may be empty.
 
         Returns:
-            The tokens of the prompt. For an empty prompt, this is the beginning-of-text token, because a
+            The tokens of the prompt. For an empty prompt, this is only the beginning-of-text token, because a
             model must read at least one token.
         """
         tokens = self.ordered(self.tokenizer(text, verbose=False)["input_ids"]) if text else []
-        # A tokenizer may have no beginning-of-text token. Use its end-of-text token then: in training, a new
-        # text begins after it.
+        # If the tokenizer has no beginning-of-text token, its end-of-text token is used, because in training
+        # a new text begins after it.
         begin = self.tokenizer.bos_token_id
         return tokens or [self.tokenizer.eos_token_id if begin is None else begin]
 
@@ -355,15 +358,16 @@ class CausalLM(LanguageModel):
         import torch
         from torch.nn.functional import cross_entropy
 
-        # Padding on the right is safe, because a causal model does not look at the tokens that follow.
+        # The padding is on the right, where it does no harm, because a causal model does not look at later
+        # tokens.
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
         losses: list[list[float]] = []
         with torch.inference_mode():
             logits = self.model(**rows).logits
             for row, item in enumerate(batch):
                 first, end = len(item.source), len(item.source) + len(item.target)
-                # The logits at a position predict the next token, so those that predict the target start one
-                # position before it.
+                # The logits at a position predict the next token. So the logits for the target begin one
+                # position before the target.
                 target, expected = rows["input_ids"][row, first:end], logits[row, first - 1 : end - 1]
                 losses.append(cross_entropy(expected.float(), target, reduction="none").tolist())
         return losses
@@ -397,14 +401,14 @@ class CausalLM(LanguageModel):
     ) -> list[list[int]]:
         """Generate tokens. See `LanguageModel.generated`.
 
-        Except in a beam search, the key-value cache avoids repeated work: the tokens ``shown`` are read only
-        once, as long as they do not change between calls, and a source that occurs several times in a batch
-        is read only once, too.
+        The key-value cache avoids repeated work, except in a beam search. The tokens ``shown`` are processed
+        again only if they differ from those of the previous call. If a source occurs several times in a
+        batch, it is processed only once.
 
         Args:
             batch: The tokens of each source.
             chain: Logits processors, in the order in which they are applied.
-            shown: Tokens that are put before each source.
+            shown: Tokens before each source.
             **settings: Generation settings.
 
         Returns:
@@ -419,36 +423,37 @@ class CausalLM(LanguageModel):
         return [sequence[start:] for sequence in sequences]
 
     def _rows(self, batch: Sequence[Tokens], shown: tuple[int, ...]) -> dict[str, Any]:
-        """Return the inputs of ``generate``, with a key-value cache for tokens that several rows share."""
+        """Return the inputs of ``generate``, with a key-value cache for tokens that rows have in common."""
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
-        # Without common tokens, a cache would save nothing.
+        # If no rows have tokens in common, a cache would save nothing.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)
         before = torch.tensor(shown, dtype=torch.long, device=self.device).expand(len(distinct), -1)
         ids = torch.cat([before, read["input_ids"]], 1)
         mask = torch.cat([torch.ones_like(before), read["attention_mask"]], 1)
-        # Copy the stored cache, because the model extends it in place.
+        # The model extends the cache in place, so it gets a copy of the stored cache.
         past = copy.deepcopy(self._keys_of(shown))
         if past is not None:
-            # Repeat the cache of the shown tokens for each distinct source.
+            # The cache of the shown tokens is repeated for each distinct source.
             past.batch_repeat_interleave(len(distinct))
-        # Do not read the last token of each source yet, because `generate` needs at least one unread token.
+        # `generate` needs at least one token that is not in the cache, so the last token of each source is
+        # left out.
         unread = slice(len(shown), -1)
         if ids[:, unread].shape[1]:
             with torch.inference_mode():
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    # Count only real tokens, because there is padding between the shown tokens and the
-                    # source.
+                    # There is padding between the shown tokens and the source, so only real tokens are
+                    # counted.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,
                 ).past_key_values
-        # Repeat the cache of each distinct source for the rows of the batch that have this source.
+        # The cache of each distinct source is repeated for all rows of the batch that have this source.
         which = torch.tensor([distinct.index(tuple(source)) for source in batch], device=self.device)
         rows = {"input_ids": ids[which], "attention_mask": mask[which]}
         if past is None:
@@ -460,7 +465,7 @@ class CausalLM(LanguageModel):
         """Return the key-value cache of the shown tokens; None if there are no such tokens."""
         import torch
 
-        # Keep the cache for the next call, but only the last one, since it can be large.
+        # The cache is stored for the next call. It can be large, so only the last one is stored.
         if shown and self._shown[0] != shown:
             with torch.inference_mode():
                 read = torch.tensor([shown], device=self.device)
@@ -481,7 +486,7 @@ class Seq2SeqLM(LanguageModel):
             The tokens of the source, at least one.
         """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
-        # The encoder must read at least one token.
+        # The encoder needs at least one token.
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:
@@ -495,7 +500,7 @@ class Seq2SeqLM(LanguageModel):
         """
         tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
         end = self.tokenizer.eos_token_id
-        # Do not append the end token twice: some tokenizers have already added it.
+        # Some tokenizers have already added the end token. It is not added twice.
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
     def token_losses(self, batch: Sequence[TokenPair]) -> list[list[float]]:
@@ -520,7 +525,7 @@ class Seq2SeqLM(LanguageModel):
         return Seq2SeqSteps(self.model, rows)
 
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """Return 1, since a decoder's rows begin with the start token. See `LanguageModel.text_start`."""
+        """Return 1, the length of the decoder's start token. See `LanguageModel.text_start`."""
         return 1
 
     def generated(
@@ -531,7 +536,7 @@ class Seq2SeqLM(LanguageModel):
         Args:
             batch: The tokens of each source.
             chain: Logits processors, in the order in which they are applied.
-            shown: Tokens that are put before each source.
+            shown: Tokens before each source.
             **settings: Generation settings.
 
         Returns:
@@ -543,18 +548,18 @@ class Seq2SeqLM(LanguageModel):
 
 
 def collated(model: LanguageModel, items: Sequence[TokenPair]) -> Mapping[str, Any]:
-    """Return a training batch.
+    """Convert pairs of a source and a target to a training batch.
 
     Args:
         model: The model to train.
         items: Pairs of a source and a target.
 
     Returns:
-        ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens). For a causal model, a row
-        consists of a source and its target, and the source is excluded from the loss. For a
+        ``input_ids``, ``attention_mask`` and ``labels``, each of shape (items, tokens). For a causal model,
+        each row is a source followed by its target, and the source does not count for the loss. For a
         sequence-to-sequence model, the rows are the sources, and the labels are the targets.
     """
-    # Create the tensors on the CPU, because the trainer moves each batch to its device.
+    # The trainer moves each batch to the model's device, so the tensors are created on the CPU.
     pad = model.tokenizer.pad_token_id
     if isinstance(model, CausalLM):
         rows = padded([[*item.source, *item.target] for item in items], pad, "right", "cpu")
@@ -567,6 +572,6 @@ def collated(model: LanguageModel, items: Sequence[TokenPair]) -> Mapping[str, A
 
 
 def _labels(targets: Sequence[Tokens], pad: int, device: Any) -> Any:
-    """Return targets as labels of shape (items, tokens), with padding excluded from the loss."""
+    """Convert targets to labels of shape (items, tokens). Padding does not count for the loss."""
     rows = padded(targets, pad, "right", device)
     return rows["input_ids"].masked_fill(rows["attention_mask"] == 0, _NOT_LEARNED)

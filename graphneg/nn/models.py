@@ -1,8 +1,8 @@
-"""Locate and load language models.
+"""Find and load language models.
 
-A model is given as a folder, a GGUF file, or the id of a repository on the Hugging Face hub, which is
-downloaded once. If a model is missing or of the wrong kind, the functions raise a `ModelError` whose message
-says how to get a suitable one.
+A model can be given as a folder, as a GGUF file, or as the id of a repository on the Hugging Face hub, which
+is downloaded at the first use. If a model is missing or of the wrong kind, the functions raise a `ModelError`
+whose message says how to get a suitable one.
 
 Example:
     Load a model from the hub, without network access if it was downloaded before::
@@ -31,9 +31,9 @@ AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
 """The page from which the models of amrlib can be downloaded."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
-"""File formats of weights, the preferred one first: a suffix, and the pattern of the files to download."""
+"""File formats of weights, the preferred one first: suffixes, with the patterns of the files to download."""
 _TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
-"""File patterns that show that a folder contains a tokenizer: each tokenizer has at least one such file."""
+"""File patterns that recognise a tokenizer: the folder of a tokenizer contains at least one such file."""
 AMR_TO_TEXT = "translation_amr_to_text"
 """The key in ``task_specific_params`` under which amrlib's models store their training settings."""
 _CAUSAL_CLASSES = ("ForCausalLM", "LMHeadModel")
@@ -60,7 +60,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
 
     Args:
         model: A folder, or an id on the Hugging Face hub.
-        offline: Whether to use only files that are already on this machine.
+        offline: Whether to use only local files, without network access.
         tokenizer_only: Whether to download only the small files, without the weights.
 
     Returns:
@@ -87,22 +87,22 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     if not offline:
         try:
             patterns = ["*.json", "*.txt", "*.model"]
-            # Many repositories contain the same weights in several formats. Download only one of them.
+            # Many repositories contain the same weights in several formats. Only one of them is downloaded.
             if not tokenizer_only:
                 siblings = HfApi().model_info(id, timeout=10).siblings or []
                 endings = {Path(file.rfilename).suffix for file in siblings}
                 patterns += [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
             return Path(snapshot_download(id, allow_patterns=patterns))
-        # Do not fall back to an earlier download if the hub answers that the model does not exist or that the
-        # user has no access to it.
+        # The hub has answered that the model does not exist or that the user has no access to it, so an
+        # earlier download is not used.
         except HfHubHTTPError as error:
             raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
-        # Catch everything, because versions of huggingface_hub use different HTTP clients with different
-        # errors.
+        # Versions of huggingface_hub use different HTTP clients, which raise different errors, so all errors
+        # are caught.
         except Exception as error:
             why = f"the hub can't be reached ({first_line(error)})"
     try:
-        # Use an earlier download.
+        # The hub was not used, so an earlier download is used if there is one.
         return Path(snapshot_download(id, local_files_only=True))
     except (LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
@@ -133,16 +133,16 @@ def choose_device(device: str | None) -> str:
 
 @contextmanager
 def reading(folder: Path, what: str) -> Generator[None]:
-    """Silence transformers in the block, and convert the errors of its loaders into a `ModelError`.
+    """Suppress the output of transformers in the block, and convert its errors to `ModelError`.
 
     Args:
         folder: The folder that is read, for the error message.
-        what: Description of the expected content for the error message, such as "encoder".
+        what: Description of what the folder should contain, for the error message, such as "encoder".
 
     Raises:
-        GraphnegError: The block raised an error of graphneg itself, which is passed on unchanged.
-        ModelError: The block raised any other exception. All are caught, because the loaders pass on whatever
-            file parsers and torch raise.
+        GraphnegError: The block raised an error of graphneg itself. It is not converted.
+        ModelError: The block raised any other exception. All exceptions are converted, because the loaders
+            can raise any errors of torch and of file parsers.
     """
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
@@ -161,7 +161,7 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
 
     Args:
         folder: The folder of the model.
-        what: Description of the expected model for the error message, such as "encoder".
+        what: Description of the expected model, for the error message, such as "encoder".
 
     Returns:
         The configuration.
@@ -172,7 +172,7 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
     try:
         config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: no config.json can be read in it, so it is no {what}") from error
+        raise ModelError(f"{folder}: no config.json can be read in it, so it is not a {what}") from error
     if not isinstance(config, dict):
         raise ModelError(f"{folder}: its config.json is not an object, so it is not a {what}")
     return config
@@ -184,7 +184,7 @@ class ModelSource:
 
     Attributes:
         folder: The folder of the model.
-        gguf_file: The name of the GGUF file in the folder that contains the whole model; None for other
+        gguf_file: The name of the GGUF file in the folder, if the model is in such a file; None for other
             formats.
     """
 
@@ -202,15 +202,15 @@ def load_causal(
 ) -> CausalLM:
     """Load a causal language model such as GPT-2 or Llama.
 
-    If a folder has no ``config.json``, its only GGUF file is used. The weights of a GGUF file are converted
-    to 32 bits, so that the model can be trained further. Raises `ModelError` if the model is missing, is not
-    a causal one, or cannot be downloaded.
+    If a folder has no ``config.json`` but a single GGUF file, this file is used. The weights of a GGUF file
+    are converted to 32 bits, so that the model can be trained further. Raises `ModelError` if the model is
+    missing, is not causal, or cannot be downloaded.
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
-        gguf_file: The name of a GGUF file in the folder.
+        gguf_file: The name of a GGUF file in the folder; None for another format, or for the only GGUF file.
         device: A torch device; ``auto`` chooses a GPU if there is one.
-        offline: Whether to use only files that are already on this machine.
+        offline: Whether to use only local files, without network access.
 
     Returns:
         The model.
@@ -229,7 +229,7 @@ def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = Fal
     Args:
         model: A folder, or an id on the Hugging Face hub.
         device: A torch device; ``auto`` chooses a GPU if there is one.
-        offline: Whether to use only files that are already on this machine.
+        offline: Whether to use only local files, without network access.
 
     Returns:
         The model.
@@ -249,23 +249,23 @@ def load_either(
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
-        gguf_file: The name of a GGUF file in the folder.
+        gguf_file: The name of a GGUF file in the folder; None for another format, or for the only GGUF file.
         device: A torch device; ``auto`` chooses a GPU if there is one.
-        offline: Whether to use only files that are already on this machine.
+        offline: Whether to use only local files, without network access.
 
     Returns:
         The model.
     """
     source = _find(model, gguf_file, offline)
-    # A GGUF file always contains a causal model. `_find` has downloaded the files, so the loaders below work
-    # offline.
+    # A GGUF file always contains a causal model. The files have been downloaded by now, so the loaders below
+    # need no network access.
     if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
         return load_seq2seq(source.folder, device=device, offline=True)
     return load_causal(source.folder, gguf_file=source.gguf_file, device=device, offline=True)
 
 
 def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
-    """Find or download a model. In a folder without ``config.json``, the model is the only GGUF file."""
+    """Find or download a model. If its folder has no ``config.json``, use the only GGUF file in it."""
     check_packages()
     path = Path(model).expanduser()
     if path.is_file() and path.suffix == ".gguf":
@@ -288,13 +288,13 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
 
 
 def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) -> tuple[Any, Any, Path]:
-    """Check the kind of a model, and load it. Return the model on its device, its tokenizer and its path."""
+    """Load a model after checking its kind. Return the model, its tokenizer and its path."""
     import torch
     import transformers
 
     config = _config(source)
-    # Check the class from which the checkpoint was saved. If there is none, as in GGUF files, check the model
-    # type instead.
+    # The configuration usually contains the class of the saved model, which shows its kind. If it does not,
+    # as in GGUF files, the model type is checked instead.
     saved: list[str] = config.architectures or []
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
@@ -305,7 +305,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
     if tokenizer.eos_token_id is None:
         raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
-    # GPT-2 and Llama have no padding token, so pad with the end token.
+    # GPT-2 and Llama have no padding token, so the end token is used for padding.
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model = load_weights(source, getattr(transformers, auto), kind, dtype=torch.float32)
@@ -342,10 +342,10 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     Raises:
         ModelError: Some weights are missing.
     """
-    # Redirect stderr, because the progress bar for GGUF files cannot be switched off.
+    # The progress bar for GGUF files cannot be switched off, so stderr is redirected.
     with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
-    # Refuse a model with missing weights: transformers would fill them with random numbers.
+    # transformers fills missing weights with random numbers, so a model with missing weights is refused.
     if report["missing_keys"]:
         names = sorted(report["missing_keys"])
         raise ModelError(
@@ -353,8 +353,8 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
             "fetch the model again"
         )
     if source.gguf_file is not None:
-        # Remove the attributes that mark the model as quantized: transformers refuses to train or save such a
-        # model. They are no longer true, since the loaded weights are 32-bit numbers.
+        # transformers does not train or save models that are marked as quantized. The loaded weights are
+        # 32-bit numbers, so the marks no longer apply and are removed.
         for holder, name in ((model.config, "quantization_config"), (model, "hf_quantizer")):
             if hasattr(holder, name):
                 delattr(holder, name)
@@ -377,7 +377,7 @@ def on_device(model: Any, device: str) -> Any:
     """
     try:
         return model.eval().to(choose_device(device))
-    # AssertionError is what torch raises if it was built without CUDA.
+    # If torch was built without CUDA, it raises an AssertionError.
     except (RuntimeError, AssertionError) as error:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
 
@@ -394,8 +394,8 @@ class ModelFolder:
         converted: Whether the model is in CTranslate2's format.
         from_hub: Whether the folder was downloaded from the Hugging Face hub.
         causal: Whether it is a causal model; False for a sequence-to-sequence model.
-        is_amr_decoder: Whether the configuration has an entry about training on AMR graphs, as for amrlib's
-            models.
+        is_amr_decoder: Whether the configuration says that the model was trained on AMR graphs, as that of
+            amrlib's models does.
     """
 
     path: Path
@@ -411,12 +411,13 @@ class ModelFolder:
 def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
     """Find a model that converts AMR graphs to text, and read its properties.
 
-    Three formats are supported: a model of amrlib (with ``amrlib_meta.json``), any sequence-to-sequence or
-    causal model for transformers, and a model that was converted for CTranslate2 (with ``model.bin``).
+    Three formats are supported: a model of amrlib (its folder contains ``amrlib_meta.json``), a
+    sequence-to-sequence or causal model of transformers, and a model that was converted for CTranslate2 (its
+    folder contains ``model.bin``).
 
     Args:
         model: A folder, or an id on the Hugging Face hub.
-        offline: Whether to use only files that are already on this machine.
+        offline: Whether to use only local files, without network access.
 
     Returns:
         The folder and its properties.
@@ -443,7 +444,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         tokenizer=tokenizer_source(path, task),
         max_input=task.get("max_in_len") or positions,
         max_output=task.get("max_out_len"),
-        # A converted model has a model.bin, and a config.json without the key "architectures".
+        # The folder of a converted model has a model.bin, and its config.json lacks the key "architectures".
         converted=(path / "model.bin").is_file() and "architectures" not in config,
         from_hub=not Path(model).expanduser().is_dir(),
         causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),
@@ -456,7 +457,7 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
 
     Args:
         source: A folder, or an id on the Hugging Face hub.
-        offline: Whether to use only files that are already on this machine.
+        offline: Whether to use only local files, without network access.
 
     Returns:
         A transformers tokenizer.
@@ -477,16 +478,16 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
 def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
     """Return the folder or hub id of a model's tokenizer.
 
-    amrlib does not save the tokenizer with a trained model. In this case the tokenizer of the base model is
-    used.
+    amrlib does not save the tokenizer with a trained model. For such a model, the tokenizer of the base model
+    is used.
 
     Args:
         path: The folder of the model.
         task: The entry `AMR_TO_TEXT` of its configuration, which amrlib wrote; empty for other models.
 
     Returns:
-        The folder of the model if it contains a tokenizer or no base model is known; otherwise the base model
-        that ``task`` names.
+        The folder of the model if it contains a tokenizer; otherwise the base model in ``task``; the folder
+        if there is none.
     """
     if any(file.is_file() for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
         return str(path)
@@ -517,7 +518,7 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
 
 
 def _located(model: str | Path, offline: bool, tokenizer_only: bool = False) -> Path:
-    """Return the folder of a model, or raise an error that says where to get amrlib's models."""
+    """Find the folder of a model. If there is none, raise an error that says where to get amrlib's models."""
     try:
         return locate(model, offline=offline, tokenizer_only=tokenizer_only)
     except ModelError as error:

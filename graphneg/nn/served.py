@@ -1,18 +1,19 @@
 """Generate texts on a hosted or local server that implements OpenAI's protocol.
 
-vLLM, llama.cpp, Ollama and ``transformers serve`` implement it. A `ServedWriter` takes prompts and returns
-texts, as described in `graphneg.nn.writers`. It sends several requests at the same time. If the server is
-overloaded, stalls, drops connections or sends invalid data, the request is repeated.
+Examples are vLLM, llama.cpp, Ollama and ``transformers serve``. A `ServedWriter` takes prompts and
+returns texts, as described in `graphneg.nn.writers`. It sends several requests at the same time. If the
+server is overloaded, does not answer in time, drops the connection or sends invalid data, the request is
+repeated.
 
-An answer may arrive and still be unusable: cut off at the token limit, empty, refused by the model, or
-nothing but the model's thinking (see `graphneg.nn.answers.PROBLEMS`). The request is then repeated once with
-a higher token limit. If that does not help, the name of the problem is stored in the returned text
-(`Completion.problem`), and `ServedWriter.notes` reports the number of such answers.
+An answer may arrive and still be unusable: it may be cut off at the token limit, empty, refused by the model,
+or contain only the model's thinking (see `graphneg.nn.answers.PROBLEMS`). The request is then repeated once
+with a higher token limit. If the second answer is also unusable, the returned text has the name of the
+problem (`Completion.problem`), and `ServedWriter.notes` reports the number of such answers.
 
-Usable answers are cached on disk as soon as they arrive (see `graphneg.nn.answers`), under a digest of
-server, model, prompt, parameters and seed. So no answer is paid for twice, and a repeated call returns the
-same texts, even if the server itself is not deterministic. The API key is read from OPENAI_API_KEY and is not
-stored.
+Usable answers are cached on disk as soon as they arrive (see `graphneg.nn.answers`). The key of an answer is
+a digest of server, model, prompt, parameters and seed. Therefore no answer is paid for twice, and a repeated
+call returns the same texts, even if the server itself would not. The API key is read from OPENAI_API_KEY and
+is not stored.
 
 Example:
     Generate one text on a local server::
@@ -61,13 +62,14 @@ from graphneg.nn.writers import (
 
 _PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completion": "/completions"}
 _FIRST_ATTEMPTS = 3
-"""Number of failed attempts after which the run stops if the server has never answered."""
+"""Number of failed attempts after which the run is stopped if the server has not answered any request yet."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-"""Seconds to wait before a request is repeated: the first pause, which doubles each time, and the maximum."""
+"""Seconds to wait before a request is repeated. The first pause is doubled for each further attempt, up to
+the second number."""
 _UNACCEPTED = (400, 413, 422)
 """HTTP statuses with which a server rejects the content of a request."""
 _NOTHING = Answer("", False, problem="not-accepted")
-"""The answer to a prompt that the server does not accept."""
+"""The answer that is used if the server rejects a prompt."""
 _log = logging.getLogger(__name__)
 
 
@@ -76,8 +78,9 @@ class ServedWriter:
 
     Args:
         model: The name of the model on the server.
-        serving: The settings for the server; None for the server in OPENAI_BASE_URL, or else OpenAI's.
-        route: ``chat`` for the chat API, ``completion`` for the completion API.
+        serving: The settings for the server. None for the server in OPENAI_BASE_URL; if that is not set, for
+            OpenAI's.
+        route: ``chat`` to use the chat API, ``completion`` to use the completion API.
 
     Raises:
         ModelError: httpx, which sends the requests, is not installed.
@@ -115,17 +118,17 @@ class ServedWriter:
     ) -> list[list[Completion]]:
         """Return ``n`` texts for each prompt. See `graphneg.nn.writers.Writer.complete`.
 
-        One request with its own seed is sent for each text. If the server has accepted other prompts and
-        rejects this one, a warning is logged, and its text is empty and not finished.
+        One request is sent for each text, with its own seed. If the server rejects a prompt although it has
+        accepted others, a warning is logged, and the text for this prompt is empty and not finished.
 
         Args:
             prompts: The prompts.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
-            constraints: Constraints for each prompt; None for no constraints. The server does not enforce
-                them; they only determine after which sentence a text is cut.
-            settings: The search settings and the limits.
+            constraints: Constraints for each prompt; None for no constraints. The server does not know them.
+                They only determine after which sentence a text is cut off.
+            settings: The generation settings.
 
         Returns:
             The texts of each prompt.
@@ -138,11 +141,11 @@ class ServedWriter:
         return CountingWriter(self)
 
     def notes(self) -> list[str]:
-        """Return a line for each problem of answers, with the number of answers that had it at first.
+        """Return messages about unusable answers, one for each problem.
 
         Returns:
-            Lines for the user. Each has the number of answers, their problem, and how many of them became
-            usable when the request was repeated with more tokens.
+            Messages for the user. Each contains a problem, the number of answers that had it, and the number
+            of these that became usable when the request was repeated with a higher token limit.
         """
         lines: list[str] = []
         with self._lock:
@@ -151,12 +154,14 @@ class ServedWriter:
                 line = f"{_counted(amount)} of {self.name}: {what} ({problem})"
                 if problem != "not-accepted":
                     solved = self._solved[problem]
-                    line += f"; asked again with more tokens, {solved:,} usable then, {amount - solved:,} not"
+                    line += (
+                        f"; repeated with more tokens, {solved:,} became usable, {amount - solved:,} did not"
+                    )
                 lines.append(line)
             if self._miscounted:
                 lines.append(
-                    f"{_counted(self._miscounted)} of {self.name} came with impossible numbers of tokens: "
-                    "these are estimated from the letters"
+                    f"{_counted(self._miscounted)} of {self.name} had impossible token counts, which "
+                    "were estimated from the texts instead"
                 )
         return lines
 
@@ -164,8 +169,8 @@ class ServedWriter:
         """Send a request, repeatedly if necessary, and cache the answer.
 
         If the answer is unusable, the request is repeated once with a higher token limit. Raises `ModelError`
-        if the server refuses all requests or has never answered, and `StoppedError` if it stops answering or
-        if the request might exceed the cost limit.
+        if the server refuses all requests or has never answered, and `StoppedError` if it no longer answers
+        or if the request might exceed the cost limit.
 
         Args:
             request: The request.
@@ -176,10 +181,10 @@ class ServedWriter:
         answer = self._answer_to(request)
         if answer.problem:
             first = answer.problem
-            # Do not repeat a rejected prompt, because it would be rejected again.
+            # A rejected prompt is not sent again, because the server would reject it again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
-                # If the server rejects the higher token limit, keep the first answer.
+                # If the server does not accept the higher token limit, the first answer is used.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -189,11 +194,11 @@ class ServedWriter:
 
     @property
     def spent(self) -> float:
-        """The total cost of the answers to this writer so far, in the currency of the prices."""
+        """The total cost of all answers that this writer has received, in the currency of the prices."""
         return self._spending.spent
 
     def close(self) -> None:
-        """Cancel requests that have not been sent, wait for those in flight, and close the connections."""
+        """Cancel the requests that have not been sent, wait for the others, and close the connections."""
         self._pool.shutdown(cancel_futures=True)
         self._endpoint.close()
         self._answers.close()
@@ -222,7 +227,7 @@ class ServedWriter:
             seed: Seed of the run.
             stop: Strings that end a text.
             constraints: Constraints for each prompt; None for no constraints.
-            settings: The search settings and the limits.
+            settings: The generation settings.
 
         Returns:
             ``n`` requests for each prompt, in the order of the prompts.
@@ -234,11 +239,11 @@ class ServedWriter:
             chat = {"messages": [{"role": "user", "content": text}]}
             said = chat if self.route == "chat" else {"prompt": text}
             for draw in range(n):
-                # The user's own parameters come last, so that they override the others, even the seed.
+                # The user's parameters come last, so that they override all others, even the seed.
                 own = {"seed": item_seed(seed, prompt.id or prompt.text, draw), **self.serving.parameters}
                 body = {"model": self.name, **said, **asked, **own}
-                # The key includes the address, because two servers may have different models of the same
-                # name.
+                # The address is part of the key, because different servers may use the same name for
+                # different models.
                 depends_on = json.dumps([self.serving.url, self.route, body], sort_keys=True)
                 key = hashlib.sha256(depends_on.encode()).digest()
                 tokens = tokens_of(text), limit_of(body) or settings.max_new_tokens
@@ -252,18 +257,19 @@ class ServedWriter:
             requests: The requests.
 
         Returns:
-            A mapping from the keys of requests to their answers.
+            A mapping from the keys of requests to their answers. It has no entries for answers that are not
+            cached.
         """
         return self._answers.get([request.key for request in requests])
 
     def _found(self, requests: Sequence[ServerRequest]) -> dict[bytes, Answer]:
-        """Return the answers to requests by key, from the cache or from the server."""
+        """Return the answers to requests, by key. Requests whose answers are not cached are sent."""
         found = self.known(requests)
         missing = {request.key: request for request in requests if request.key not in found}
         futures: dict[bytes, Future[Answer]] = {}
         try:
             first = iter(missing.items())
-            # Until the server has answered once, send the first request alone, so that a wrong address or
+            # Until the server has answered once, the first request is sent alone, so that a wrong address or
             # model name causes only one failed request.
             if not self._met:
                 for key, request in list(missing.items())[:1]:
@@ -272,13 +278,13 @@ class ServedWriter:
             futures.update((key, self._pool.submit(self.ask, request)) for key, request in first)
             found.update((key, future.result()) for key, future in futures.items())
         finally:
-            # If one request fails, cancel those that have not been sent.
+            # If a request fails for good, those that have not been sent yet are cancelled.
             for future in futures.values():
                 future.cancel()
         return found
 
     def _answer_to(self, request: ServerRequest) -> Answer:
-        """Send a request, repeatedly if it fails, and return its answer. See `ask` for the errors."""
+        """Send a request until it is answered, and return the answer. See `ask` for the errors."""
         attempt = 0
         while True:
             self._pause.wait()
@@ -286,8 +292,8 @@ class ServedWriter:
             try:
                 answer = self._read(self._send(request), request)
             except RequestError as error:
-                # The server may charge for an answer that was lost on the network, so count the highest
-                # possible cost.
+                # The server may charge for an answer that was lost on the way, so the reserved cost is
+                # counted.
                 self._spending.settle(reserved, reserved.most if error.may_be_charged else 0.0)
                 attempt += 1
                 if self._is_prompt_refused(error, attempt):
@@ -303,7 +309,7 @@ class ServedWriter:
                 return answer
 
     def _send(self, request: ServerRequest) -> Any:
-        """Send a request once. The token limit is sent under the name that the server expects."""
+        """Send a request once, with the token limit under the name that the server accepts."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:
@@ -311,56 +317,57 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: ServerRequest) -> Answer:
-        """Extract the answer from the JSON that a server sent, and record impossible token counts."""
+        """Extract the answer from the JSON that a server sent. Count answers with impossible token counts."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted
         return answer
 
     def _is_prompt_refused(self, error: RequestError, attempt: int) -> bool:
-        """Decide what to do about a failed request: give it up, repeat it, or stop the run.
+        """Decide after a failed attempt whether to give up the prompt, try again, or stop the run.
 
         Returns:
-            True to give up the request, because the server has accepted other prompts but rejects this one;
-            False to repeat the request.
+            True to give up the prompt, because the server rejects it although it has accepted others. False
+            to try again.
 
         Raises:
-            ModelError: All requests would fail (wrong key, model, route or parameters), or the server has
-                never answered.
-            StoppedError: The server answered before and has stopped answering, or the account has no credit.
+            ModelError: All requests would fail, because the key, the model, the route or the parameters are
+                wrong. Or the server has never answered.
+            StoppedError: The server answered before but no longer does, or the account has no credit.
         """
         url, status = self.serving.url, error.status
         if status in (401, 403):
-            has = "does not take the key of" if os.environ.get(KEY) else "wants a key: set"
+            has = "does not accept the key in" if os.environ.get(KEY) else "needs a key: set"
             raise ModelError(f"{url}: {has} {KEY} ({error})") from None
         if status == 404:
             raise ModelError(
                 f"{url}: has no model {self.name!r}, or no route {self.route} ({error})"
             ) from None
-        # OpenAI reports an account without credit with status 429, like a rate limit, but waiting does not
-        # help.
+        # OpenAI reports an account without credit with status 429, the same as for a rate limit. Waiting does
+        # not help in this case.
         if status == 429 and error.code == "insufficient_quota":
-            raise StoppedError(f"{url}: nothing is left to spend there ({error}); what was answered is kept")
-        # Newer models of OpenAI reject "max_tokens" with a message that mentions "max_completion_tokens". Use
-        # that name from now on.
+            raise StoppedError(
+                f"{url}: the account has no credit left ({error}); the answers so far are kept"
+            )
+        # Newer models of OpenAI reject "max_tokens" with a message that mentions "max_completion_tokens". All
+        # further requests use that name.
         if status == 400 and NAMES_OF_LIMIT[1] in str(error) and self._limit_name != NAMES_OF_LIMIT[1]:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
-            # The server has accepted other prompts, so this prompt is the reason.
+            # The server has accepted other prompts, so there is something wrong with this prompt.
             if self._met:
                 return True
-            raise ModelError(f"{url}: does not accept what it is asked ({error})") from None
+            raise ModelError(f"{url}: does not accept the request ({error})") from None
         # Only these statuses are temporary: 408 (timeout), 409 (conflict), 425 (too early), 429 (rate limit)
-        # and 5xx (server error). Any other status would come back when the request is repeated.
+        # and 5xx (server error). With any other status, another attempt would fail in the same way.
         if status and status not in (408, 409, 425, 429) and status < 500:
             raise ModelError(f"{url}: answers with status {status} ({error})") from None
-        # Stop early if the server has never answered: its address or the model is probably wrong.
+        # If the server has never answered, its address or the model is probably wrong, so the run stops after
+        # a few attempts.
         if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
             if status >= 500:
-                what = (
-                    f"fails for the model {self.name!r} ({error}); is it there, with what {self.route} needs?"
-                )
+                what = f"fails for the model {self.name!r} ({error}); does the server have it?"
                 raise ModelError(f"{url}: {what}") from None
             unreached = error.kind == "unreachable"
             what = "no server can be reached there" if unreached else f"gives no answer ({error})"
@@ -368,20 +375,21 @@ class ServedWriter:
             raise ModelError(f"{url}: {what}; {advice}") from None
         if attempt >= self.serving.attempts:
             raise StoppedError(
-                f"{url}: no answer in {attempt} attempts ({error}); what was answered is kept, and the same "
-                "command continues from there"
+                f"{url}: no answer in {attempt} attempts ({error}); the answers so far are kept, and the "
+                "same command continues the run"
             ) from None
         return False
 
     def _wait(self, error: RequestError, attempt: int, request: ServerRequest) -> None:
-        """Wait before the next attempt. If the server limits the rate, delay all requests."""
+        """Wait before the next attempt. If the server limits the rate of requests, delay all requests."""
         seconds = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1))
-        # A rate limit concerns all requests. Wait for the time that the server gives, but at most a minute.
+        # A rate limit applies to all requests. The server may say how long to wait, but a minute is the
+        # maximum.
         if error.retry_after is not None or error.status == 429:
             self._pause.extend(min(error.retry_after or seconds, 2 * _LONGEST_WAIT))
             return
-        # Vary the pause by up to 25%, so that requests that failed at the same time are not repeated at the
-        # same time.
+        # The pause varies by up to 25%. Otherwise requests that failed at the same time would also be
+        # repeated at the same time.
         jitter = 0.75 + 0.5 * (number(0, "wait", request.key.hex(), str(attempt)) / 2.0**64)
         time.sleep(seconds * jitter)
 
@@ -389,7 +397,7 @@ class ServedWriter:
 class CountingWriter:
     """Counts the requests that a `ServedWriter` would send, to estimate their cost.
 
-    Texts are taken from the cache. Texts that are not in the cache are empty.
+    Texts are taken from the cache. A text that is not in the cache is empty.
 
     Args:
         writer: The writer whose requests are counted.
@@ -398,7 +406,7 @@ class CountingWriter:
         name: The name of the model.
         route: The route of the writer.
         serving: The settings for the server.
-        first: The first request that would be sent; None if there is none.
+        first: The first request that would be sent; None if no request would be sent.
     """
 
     def __init__(self, writer: ServedWriter) -> None:
@@ -412,9 +420,10 @@ class CountingWriter:
         self._is_draft = True
 
     def begin(self) -> None:
-        """Start a new batch: count the requests of the next `complete` call as drafts.
+        """Start to count a new batch of contexts. Count the requests of the next `complete` call as drafts.
 
-        A draft is the first request for a text. Requests in further calls are retries for rejected texts.
+        A draft is the first request for a text. The requests of further calls are retries, which are needed
+        if texts are rejected.
         """
         self._is_draft = True
 
@@ -436,7 +445,7 @@ class CountingWriter:
             seed: Seed of the run.
             stop: Strings that end a text.
             constraints: Constraints for each prompt; None for no constraints.
-            settings: The search settings and the limits.
+            settings: The generation settings.
 
         Returns:
             The texts of each prompt. A text that is not in the cache is empty and not finished.
@@ -444,8 +453,8 @@ class CountingWriter:
         requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
-            # Do not count a request if its answer is in the cache, or will be there because an identical
-            # request has already been counted.
+            # A request is not counted if its answer is in the cache. It is also not counted if the same
+            # request was counted before, because its answer will be in the cache by then.
             if request.key in here or request.key in self._seen:
                 continue
             self._seen.add(request.key)
@@ -457,7 +466,7 @@ class CountingWriter:
         return _completions(requests, here, n)
 
     def ask_first(self) -> None:
-        """Send the first counted request, to check before the run starts that the server answers.
+        """Send the first counted request, to check whether the server answers before a run is started.
 
         Raises `ModelError` if the server cannot be reached or refuses the request, and `StoppedError` if this
         single request might exceed the cost limit.
@@ -467,24 +476,24 @@ class CountingWriter:
 
     @property
     def drafts(self) -> Estimate:
-        """An estimate of the drafts: the first requests for texts, without retries. See `begin`."""
+        """An estimate of only the drafts, that is, the first requests for texts. See `begin`."""
         return self._estimate(self._drafts)
 
     @property
     def most(self) -> Estimate:
-        """An estimate of all counted requests.
+        """An estimate of all counted requests, which is the maximum for a run.
 
-        This is the maximum for a run. While requests are counted, all new texts are empty, so the generator
-        rejects them and asks for each text again until it has no retries left.
+        While requests are counted, all texts that are not in the cache are empty. The generator rejects them
+        and asks for them again, as often as it is allowed to.
         """
         return self._estimate(self._all)
 
     def notes(self) -> list[str]:
-        """Return no notes. See `graphneg.nn.writers.Writer.notes`."""
+        """Return no messages. See `graphneg.nn.writers.Writer.notes`."""
         return []
 
     def _estimate(self, counts: Sequence[int]) -> Estimate:
-        """Return an estimate from counts of requests, prompt tokens and generated tokens."""
+        """Create an estimate from the numbers of requests, prompt tokens and generated tokens."""
         requests, tokens_in, tokens_out = counts
         cost = self.serving.cost(tokens_in, tokens_out) if self.serving.priced else None
         return Estimate(requests, tokens_in, tokens_out, cost)
@@ -498,6 +507,6 @@ def _counted(answers: int) -> str:
 def _completions(
     requests: Sequence[ServerRequest], found: Mapping[bytes, Answer], n: int
 ) -> list[list[Completion]]:
-    """Group answers into ``n`` texts for each prompt. Without an answer, a text is empty and not finished."""
+    """Convert answers to ``n`` texts for each prompt. A text without an answer is empty and not finished."""
     texts = [completion(found.get(request.key, Answer("", False)), request) for request in requests]
     return [texts[at : at + n] for at in range(0, len(texts), n)]

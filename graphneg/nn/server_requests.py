@@ -1,8 +1,8 @@
-"""Build the requests to a server, and interpret its answers.
+"""Build the requests to a model server, and interpret its answers.
 
-A `ServerRequest` contains the HTTP body that asks for one text. `read_answer` converts the JSON that a server
-sent into an `Answer`. If the answer is unusable (cut off, empty, refused, or nothing but thinking), its
-``problem`` says why.
+A `ServerRequest` contains the HTTP body of a request for one text. `read_answer` converts the JSON that a
+server sent to an `Answer`. If the answer is unusable, its ``problem`` says why: it was cut off, empty or
+refused, or it contains only the model's thinking (its reasoning before the answer).
 
 Example:
     An answer that was cut off at the token limit::
@@ -28,19 +28,20 @@ from graphneg.nn.serving import tokens_of
 from graphneg.nn.writers import FREE, Completion, Constraints, GenerationSettings, Route, cut
 
 NAMES_OF_LIMIT = ("max_tokens", "max_completion_tokens")
-"""Names of the token limit in requests, the older one first."""
+"""Names of the token limit in the body of a request, the older name first."""
 _MORE = 4
-"""Factor by which the token limit is raised when a request is repeated."""
+"""Factor by which the token limit is raised when a request is repeated because its answer was unusable."""
 _TOKENS_TO_THINK = 4096
-"""Minimum token limit of a repeated request if the first answer was nothing but thinking."""
+"""Minimum token limit of a repeated request if the first answer contained only thinking."""
 _MOST_TOKENS = 10**9
-"""Maximum plausible token count. Counts above it are treated as an error of the server."""
+"""Highest plausible token count. Higher counts are treated as errors of the server."""
 _OPENS = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
-"""Tags that begin the thinking of a model, at the start of a text."""
+"""Matches a tag at the start of a text that opens the model's thinking."""
 _CLOSES = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
-"""Tags that end the thinking of a model."""
+"""Matches a tag that closes the model's thinking."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""Lone surrogates, which cannot be encoded as UTF-8 and so cannot be written to a file."""
+"""Matches lone surrogates, which cannot be encoded as UTF-8, so that the text could not be written to a
+file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,11 @@ class ServerRequest:
     """A request for one text.
 
     Attributes:
-        body: The body of the request, with the token limit as ``max_tokens``.
-        key: A digest of everything that the answer depends on, which is its key in the cache.
+        body: The body of the request. Its token limit is called ``max_tokens``.
+        key: A digest of everything that the answer depends on, which is the key of the answer in the cache.
         tokens_in: Estimated number of prompt tokens.
         tokens_out: Maximum number of generated tokens.
-        constraints: Constraints that determine after which sentence the text is cut.
+        constraints: Constraints that determine after which sentence the text is cut off.
         stop: Strings that end the text.
     """
 
@@ -68,22 +69,22 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
     """Convert generation settings to parameters of OpenAI's protocol.
 
     Args:
-        settings: The search settings and the limits.
+        settings: The generation settings.
         stop: Strings that end a text.
 
     Returns:
         Entries for the body of a request, such as ``max_tokens`` and ``temperature``.
 
     Raises:
-        InputError: The search is a beam search, which servers do not offer.
+        InputError: The settings ask for a beam search, which servers do not offer.
     """
     search = settings.search
     if isinstance(search, Beams) and search.width > 1:
-        raise InputError("a served model has no beams to search with")
+        raise InputError("a served model offers no beam search")
     drawn = {"temperature": 0.0}
     if isinstance(search, Sampling):
         drawn = {"temperature": search.temperature, "top_p": search.top_p}
-        # Send top_k only if it is set: local servers accept it, but it is not part of OpenAI's API.
+        # top_k is not part of OpenAI's API but accepted by local servers, so it is sent only if it is set.
         drawn |= {"top_k": search.top_k} if search.top_k else {}
     told = {"logprobs": True if settings.logprobs else None, "stop": list(stop) or None}
     wanted = {name: value for name, value in told.items() if value is not None}
@@ -91,7 +92,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
 
 
 def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Answer, bool]:
-    """Return the answer in the JSON that a server sent, and whether the JSON has impossible token counts."""
+    """Return the answer in the JSON of a server, and whether the JSON has impossible token counts."""
     try:
         choices = content["choices"]
         choice = choices[0] if choices else {}
@@ -104,19 +105,18 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
         if written is not None and _SURROGATE.search(written):
             raise ValueError
         logprobs = _logprobs(told.get("content" if route == "chat" else "token_logprobs"))
-    # OverflowError occurs if a log-probability is an integer of hundreds of digits.
+    # An OverflowError occurs if a log-probability is an integer with hundreds of digits.
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise RequestError("unreadable", f"an answer of another form: {_shown(content)}") from error
+        raise RequestError("unreadable", f"an answer in an unknown format: {_shown(content)}") from error
     text, is_thinking, has_thought = without_thinking(written or "")
     thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
     tokens_in, tokens_out = usage.get("prompt_tokens"), usage.get("completion_tokens")
     counted_in, counted_out = _count(tokens_in), _count(tokens_out)
-    # Estimate token counts from the texts if they are missing or impossible.
+    # If token counts are missing or impossible, they are estimated from the texts.
     answer = Answer(
         text,
         ending != "length",
-        # Drop the log-probabilities if there was thinking: they include its tokens, so they do not match the
-        # text that is left.
+        # The log-probabilities include those of the thinking, so they do not match the text without it.
         None if has_thought else logprobs,
         request.tokens_in if counted_in is None else counted_in,
         tokens_of(written or "") if counted_out is None else counted_out,
@@ -125,8 +125,8 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
     problem: Problem = ""
     if ending == "content_filter" or refusal:
         problem = "refused-answer"
-    # Hosted models do not send their thinking. An empty text that ended at the token limit shows that all
-    # tokens were used for it.
+    # Hosted models do not send their thinking. If the text is empty and the token limit was reached, all
+    # tokens were used for thinking.
     elif is_thinking or (not text.strip() and (thought or ending == "length")):
         problem = "only-thinking"
     elif not completion(answer, request).finished:
@@ -138,23 +138,23 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
 
 
 def _count(tokens: Any) -> int | None:
-    """Return a token count; None if the value is impossible."""
-    # Exclude booleans, which are ints in Python.
+    """Return a token count, or None if the value cannot be one."""
+    # Booleans are excluded explicitly, because they are integers in Python.
     if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS:
         return tokens
     return None
 
 
 def _shown(content: Any) -> str:
-    """Return the beginning of the JSON that a server sent, for an error message."""
+    """Return the beginning of the JSON that a server sent, to quote it in an error message."""
     try:
         return ascii(content)[:80]
     except RecursionError:
-        return "lists in lists, a thousand deep"
+        return "lists that are nested a thousand levels deep"
 
 
 def without_thinking(text: str) -> tuple[str, bool, bool]:
-    """Remove the model's thinking from the beginning of a text, where some servers leave it.
+    """Remove the model's thinking from the beginning of a text, because some servers do not remove it.
 
     The opening tag may be missing, because some chat templates put it at the end of the prompt.
 
@@ -162,8 +162,8 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
         text: The text that the server sent.
 
     Returns:
-        The text after the thinking, whether the text ended before the thinking did, and whether there was any
-        thinking.
+        The text after the thinking, whether the thinking is incomplete so that no text follows, and whether
+        there was any thinking.
 
     >>> without_thinking("<think>Five of them, then.</think>Here they are.")
     ('Here they are.', False, True)
@@ -171,7 +171,7 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
     ('', True, True)
     """
     closing = list(_CLOSES.finditer(text))
-    # The answer follows the last closing tag, unless another block of thinking begins there.
+    # The answer follows the last closing tag, unless another part of the thinking begins there.
     if closing and not _OPENS.match(text[closing[-1].end() :]):
         return text[closing[-1].end() :].lstrip(), False, True
     if closing or _OPENS.match(text):
@@ -180,21 +180,21 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
 
 
 def longer(request: ServerRequest, answer: Answer) -> ServerRequest:
-    """Return a copy of a request with a higher token limit.
+    """Return a copy of a request with a higher token limit, to repeat it after an unusable answer.
 
     The copy has the same key, so that its answer is cached as the answer to the original request.
 
     Args:
         request: The request to repeat.
-        answer: The unusable answer to it.
+        answer: The unusable answer to this request.
 
     Returns:
         The request with the higher limit.
     """
     thinking = answer.problem == "only-thinking"
     most = max(request.tokens_out * _MORE, _TOKENS_TO_THINK if thinking else 0)
-    # Do not send the stop strings if the model thinks: a stop string such as a line break would end the
-    # thinking before the answer begins. `completion` still cuts the text at the stop strings.
+    # A stop string such as a line break would end the thinking before the answer begins, so stop strings are
+    # not sent to a model that thinks. `completion` cuts the answer at the stop strings later.
     body = {name: value for name, value in request.body.items() if not (thinking and name == "stop")}
     body |= {name: most for name in NAMES_OF_LIMIT if name in body}
     return ServerRequest(body, request.key, request.tokens_in, most, request.constraints, request.stop)
@@ -214,9 +214,9 @@ def limit_of(body: Mapping[str, Any]) -> int | None:
 
 
 def completion(answer: Answer, request: ServerRequest) -> Completion:
-    """Convert an answer to a completion, and cut its text at the stop strings and by the constraints.
+    """Convert an answer to a completion. Its text is cut at the stop strings and by the constraints.
 
-    Servers do not know the constraints, and some do not stop at the stop strings.
+    This is necessary because servers do not know the constraints, and some ignore the stop strings.
 
     Args:
         answer: The answer.
@@ -234,7 +234,7 @@ def _logprobs(tokens: Any) -> tuple[float, ...] | None:
     """Read the log-probabilities in an answer.
 
     Returns:
-        The log-probability of each token in nats; None if any token has no finite one.
+        The log-probability of each token in nats; None if one of them is missing or infinite.
 
     Raises:
         TypeError: The value is not a list.

@@ -1,7 +1,8 @@
-"""Configure the access to a model server, limit its cost, and pause requests.
+"""Configure the access to a model server, limit its cost, and delay requests.
 
-`ServerSettings` contains the user's settings and checks them. `SpendingLimit` lets a request pass only if its
-answer cannot exceed the cost limit. `Pause` delays all requests while the server limits their rate.
+`ServerSettings` contains the user's settings and checks them. `SpendingLimit` ensures that the cost of all
+requests stays below a limit: a request is sent only if even its highest possible cost does not exceed it.
+`Pause` delays all requests while the server limits their rate.
 
 Example:
     Set a price of 3 per million tokens, and a maximum cost of 5::
@@ -31,13 +32,13 @@ BASE_URL = "OPENAI_BASE_URL"
 DEFAULT_URL = "https://api.openai.com/v1"
 """The address of OpenAI's server."""
 MILLION = 1_000_000
-"""The number of tokens to which a price refers."""
+"""The number of tokens that a price is given for."""
 CACHE_NAME = "answers.sqlite"
-"""Name of the default cache of answers, in the user's cache folder."""
+"""Name of the default file for cached answers, in the user's cache folder."""
 BYTES_OF_TOKEN = 4
-"""Assumed number of bytes per token, to estimate token counts."""
+"""Assumed number of bytes per token, for estimates of token counts."""
 _TOKENS_AROUND = 8
-"""Assumed number of tokens that a server adds around a text, such as role markers."""
+"""Assumed number of tokens that a server adds to a text, such as role markers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +46,18 @@ class ServerSettings:
     """The settings for a model server.
 
     Attributes:
-        base_url: The address of the server; None for the address in OPENAI_BASE_URL, or else OpenAI's.
+        base_url: The address of the server. None for the address in OPENAI_BASE_URL; if that is not set, for
+            OpenAI's.
         concurrency: Maximum number of requests at the same time.
         timeout: Maximum number of seconds for a whole request, up to the last byte of its answer.
         attempts: Maximum number of attempts for a request. The pauses between attempts become longer.
         price_in: Price of a million prompt tokens, in any currency; None if not known.
         price_out: Price of a million generated tokens, in the same currency; None if not known.
-        max_cost: Maximum total cost of the requests of one writer, in the same currency. It is required if a
-            price is given.
+        max_cost: Maximum total cost of the requests of one `ServedWriter`, in the same currency. It is
+            required if a price is given.
         cache: The file in which answers are cached; None for the default file in the user's cache folder.
-        parameters: Parameters that are added to each request, for features of particular servers.
+        parameters: Further parameters to send with each request, for example for features that only some
+            servers have.
 
     Raises:
         InputError: A number is out of range, the address is invalid or contains a password, a price is given
@@ -75,7 +78,7 @@ class ServerSettings:
         """Check the settings."""
         if self.concurrency < 1 or self.attempts < 1 or not 0 < self.timeout < math.inf:
             raise InputError("concurrency and attempts must be at least 1, timeout above 0 seconds")
-        # "not price >= 0" refuses NaN as well, for which "price < 0" would be False.
+        # For NaN, "price < 0" is False, too. "not price >= 0" is True and rejects it.
         if any(
             price is not None and not price >= 0 for price in (self.price_in, self.price_out, self.max_cost)
         ):
@@ -86,9 +89,9 @@ class ServerSettings:
             raise InputError("max_cost needs price_in and price_out, the prices of a million tokens")
         try:
             parts = urlsplit(self.url)
-            # Reading the port raises ValueError if it is not a number.
+            # Reading the port raises ValueError if the port is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # For example http://[::1 or http://localhost:eight.
+        except ValueError:  # For example, http://[::1 is not valid.
             raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
             raise InputError(f"base_url {self.url!r}: must be an address such as http://localhost:8000/v1")
@@ -126,11 +129,10 @@ class ServerSettings:
 
 
 def serving_of(options: ServerSettings | Mapping[str, Any]) -> ServerSettings:
-    """Convert a mapping of settings to a `ServerSettings`.
+    """Convert settings to a `ServerSettings` if they are given as a mapping.
 
     Args:
-        options: The settings by name, as the attributes of `ServerSettings` are called, or a
-            `ServerSettings`.
+        options: The settings: a `ServerSettings`, or a mapping with the names of its attributes as keys.
 
     Returns:
         The settings; ``options`` itself if it is a `ServerSettings`.
@@ -147,7 +149,7 @@ def serving_of(options: ServerSettings | Mapping[str, Any]) -> ServerSettings:
 
 
 class Estimate(NamedTuple):
-    """An estimate of the requests that a run will send, without those that the cache answers.
+    """An estimate of the requests that a run will send, without those whose answers are cached.
 
     Attributes:
         requests: Number of requests.
@@ -171,13 +173,13 @@ def tokens_of(text: str) -> int:
     Returns:
         One token for every four bytes, plus 8 tokens for what the server adds around the text.
     """
-    # Count bytes instead of characters: characters of other scripts than Latin have more bytes and take more
-    # tokens.
+    # Bytes are counted instead of characters, because characters of non-Latin scripts have more bytes and
+    # also need more tokens.
     return len(text.encode()) // BYTES_OF_TOKEN + _TOKENS_AROUND
 
 
 class Pause:
-    """A pause that all threads share: nobody sends a request before it is over."""
+    """A pause that all threads share. No thread sends a request before the pause is over."""
 
     def __init__(self) -> None:
         """Initialize with a pause that is already over."""
@@ -185,7 +187,7 @@ class Pause:
 
     def wait(self) -> None:
         """Wait until the pause is over."""
-        # Check again after sleeping, because another thread may have extended the pause in the meantime.
+        # Another thread may have extended the pause in the meantime, so the time is checked again.
         while (left := self._until - time.monotonic()) > 0:
             time.sleep(left)
 
@@ -203,8 +205,8 @@ class Reserved(NamedTuple):
 
     Attributes:
         estimate: The estimated cost.
-        most: The highest possible cost: the estimate, multiplied by the largest factor by which an earlier
-            answer exceeded its estimate.
+        most: The highest expected cost. It is the estimate, multiplied by the largest factor by which the
+            cost of an earlier answer exceeded its estimate.
     """
 
     estimate: float
@@ -212,12 +214,12 @@ class Reserved(NamedTuple):
 
 
 class SpendingLimit:
-    """Adds up the cost of answers, and enforces the cost limit.
+    """Adds up the cost of answers, and keeps it below the user's limit.
 
-    A request in flight counts with its highest possible cost until its answer has arrived.
+    While a request has not been answered, its highest expected cost counts.
 
     Args:
-        serving: The settings with the prices and the limit.
+        serving: The settings, which contain the prices and the limit.
 
     Attributes:
         spent: The total cost of all answers so far.
@@ -232,10 +234,10 @@ class SpendingLimit:
         self.spent = 0.0
 
     def reserve(self, tokens_in: int, tokens_out: int) -> Reserved:
-        """Reserve the highest possible cost of a request.
+        """Reserve the highest expected cost of a request.
 
-        If the request might exceed the limit, wait for the answers to other requests, which may cost less
-        than was reserved for them.
+        If the request might exceed the limit, the method waits until other requests are answered, because
+        they may cost less than was reserved for them.
 
         Args:
             tokens_in: Number of prompt tokens.
@@ -245,23 +247,26 @@ class SpendingLimit:
             The reserved cost.
 
         Raises:
-            StoppedError: The request might exceed the limit, and no other request is in flight.
+            StoppedError: The request might exceed the limit, and there is no unanswered request to wait for.
         """
         estimate, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
         with self._settled:
             while True:
-                # Scale the estimate by the largest factor by which an answer exceeded its estimate so far.
+                # The estimate is multiplied by the largest factor by which an answer exceeded its estimate so
+                # far.
                 most = estimate * self._factor
-                # Count each request in flight at its highest possible cost, so that the limit is kept even if
-                # all of them cost that much.
+                # The reserved costs of all unanswered requests count, so that the limit holds even if each
+                # costs that much.
                 if limit is None or self.spent + sum(self._awaited) + most <= limit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
-                # Waiting only helps if a request in flight can turn out cheaper than reserved. There is none.
+                # Waiting can help only if an unanswered request turns out cheaper than reserved, but there is
+                # no such request.
                 if not self._awaited:
                     raise StoppedError(
-                        f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "
-                        "what was answered is kept, and the same command with a higher limit continues"
+                        f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "
+                        f"{most:.2g}; the answers so far are kept, and the same command with a higher limit "
+                        "continues"
                     )
                 self._settled.wait()
 
@@ -275,7 +280,7 @@ class SpendingLimit:
         with self._settled:
             self._awaited.remove(reserved.most)
             if reserved.estimate:
-                # If an answer cost more than was estimated, expect the same of later answers.
+                # If an answer cost more than estimated, later answers may, too.
                 self._factor = max(self._factor, cost / reserved.estimate)
             self.spent += cost
             self._settled.notify_all()

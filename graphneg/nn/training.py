@@ -1,12 +1,12 @@
-"""Train a model with transformers' ``Trainer``, and resume a run that was stopped.
+"""Train a model with transformers' ``Trainer``, and resume a training run that was stopped.
 
 `open_run` checks the output folder, and `fit` trains the model and saves it there. Checkpoints are stored
 together with a digest of all data and settings. If a run is stopped, the same call finds the checkpoints and
-resumes the run; a call with other data or settings is refused. The checkpoints are removed when the model has
-been saved.
+resumes the run. A call with other data or settings is refused. When the model has been saved, the checkpoints
+are removed.
 
-The module also contains two losses for pairs of a context and a response: `weighted_cross_entropy` looks at
-each pair separately, and `pairs_and_lists` also compares each correct pair with the wrong pairs of its group.
+The module also contains two losses for pairs of a context and a response. `weighted_cross_entropy` considers
+each pair separately. `pairs_and_lists` also compares each correct pair with the wrong pairs of its group.
 
 Example:
     Train a model whose ``save`` method writes it to a folder::
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 IN_ORDER: Mapping[str, Any] = {"num_train_epochs": 1, "train_sampling_strategy": "sequential"}
-"""Training arguments for data that contain the rows of all epochs, in the order in which they are learned."""
+"""Training arguments for data whose rows are already in training order, with the rows of all epochs."""
 _DEFAULTS: Mapping[str, Any] = {
     "num_train_epochs": 1,
     "per_device_train_batch_size": 8,
@@ -45,13 +45,14 @@ _DEFAULTS: Mapping[str, Any] = {
     "save_steps": 200,
     "save_total_limit": 1,
 }
-"""The default training arguments. Checkpoints are saved often, so that little is lost if a run is stopped."""
+"""The default training arguments. Checkpoints are saved often, so that little work is lost if a run is
+stopped."""
 _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
-"""Keys that show that a ``config.json`` belongs to a model: it has at least one of them."""
-# The files that transformers, sentence-transformers and tokenizers write. When a model is overwritten, only
-# these files are removed.
+"""A ``config.json`` with at least one of these keys is the configuration of a model."""
+# Patterns of the files that transformers, sentence-transformers and tokenizers write. When a model is
+# overwritten, only files that match one of them are removed.
 _FILES = f"""
 {_CONFIG} generation_config.json training_args.bin chat_template.jinja
 model*.safetensors model.safetensors.index.json pytorch_model*.bin pytorch_model.bin.index.json
@@ -59,28 +60,29 @@ tokenizer* special_tokens_map.json added_tokens.json vocab.txt vocab.json merges
 spiece.model sentencepiece.bpe.model amrlib_meta.json held_out.amr
 {_MODULES} sentence_bert_config.json config_sentence_transformers.json poly_encoder.safetensors
 """.split()
-# Subfolders in the folder of a model: the pooling settings of sentence-transformers, and the response encoder
-# of a bi-encoder that has separate encoders for contexts and responses.
+# Names of subfolders in a model's folder. The first contains the pooling settings of sentence-transformers.
+# The second contains the response encoder of a bi-encoder that has separate encoders for contexts and
+# responses.
 _POOLING, _TOWER = "1_Pooling", "response"
 
 
 def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
-    """Return ``TrainingArguments`` with the defaults of graphneg and the caller's values.
+    """Create ``TrainingArguments`` from the defaults of graphneg and the values of the caller.
 
-    On CUDA, the run uses bf16 if the device supports it, unless the caller sets ``bf16`` or ``fp16``.
+    On CUDA, bf16 is used if the device supports it, unless the caller sets ``bf16`` or ``fp16``.
 
     Args:
         checkpoints: The folder in which checkpoints are stored.
-        seed: Seed of the run and of the order of rows.
+        seed: Seed of the run, which also determines the order of the rows.
         device: The type of the model's device: ``cpu``, ``cuda`` or ``mps``.
-        arguments: Further ``TrainingArguments`` of the caller, which override the defaults.
+        arguments: The caller's values by name, which override the defaults.
 
     Returns:
         The arguments.
 
     Raises:
-        InputError: An argument is unknown, arguments contradict each other, or a logger in ``report_to`` or
-            the package accelerate is not installed.
+        InputError: An argument is unknown, arguments contradict each other, a logger in ``report_to`` is not
+            installed, or the package accelerate is not installed.
     """
     import torch
     from transformers import TrainingArguments
@@ -89,9 +91,9 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,
-        # Switch off the progress bar of transformers, because graphneg has its own.
+        # graphneg has its own progress bar, so that of transformers is switched off.
         "disable_tqdm": True,
-        # Keep all columns: the collators need some that are not parameters of the models.
+        # The collators need columns that are not parameters of the models, so all columns are kept.
         "remove_unused_columns": False,
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
@@ -116,7 +118,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     try:
         return TrainingArguments(**own, **settings)
     except (ValueError, TypeError) as error:
-        raise InputError(f"these training arguments do not go together: {error}") from error
+        raise InputError(f"these training arguments contradict each other: {error}") from error
     except ImportError as error:
         raise InputError(f"training needs accelerate: {INSTALL}") from error
 
@@ -126,10 +128,10 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
 
     Args:
         epochs: Number of epochs.
-        arguments: Further ``TrainingArguments`` of the caller.
+        arguments: The caller's ``TrainingArguments`` by name.
 
     Raises:
-        InputError: The number of epochs is below 1, or an argument also sets the length of the run.
+        InputError: ``epochs`` is below 1, or an argument also determines the number of steps or epochs.
     """
     if epochs < 1:
         raise InputError(f"epochs {epochs:g}: must be at least 1")
@@ -139,11 +141,11 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The output folder of a training run, with its checkpoints.
+    """A training run: its output folder and its checkpoints.
 
     Attributes:
         folder: The folder in which the model is saved.
-        fingerprint: A digest of all data and settings that determine the run.
+        fingerprint: A digest of all data and settings that determine the result of the run.
     """
 
     folder: Path
@@ -156,23 +158,25 @@ class Run:
 
     @property
     def note(self) -> RunNote:
-        """The file that records to which run the checkpoints belong, by its fingerprint."""
+        """The file next to the checkpoints that stores the fingerprint of the run to which they belong."""
         return RunNote(self.checkpoints / "run.json", self.fingerprint)
 
     @property
     def last(self) -> Path | None:
         """The newest complete checkpoint; None if there is none."""
-        # A checkpoint is complete if it has a state file, which the trainer writes last.
+        # The trainer writes the state file last, so a checkpoint with a state file is complete.
         written = [state.parent for state in self.checkpoints.glob("checkpoint-*/trainer_state.json")]
         return max(written, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
     def begin(self) -> None:
-        """Prepare the folder: remove old files, unless this run is resumed, and record the fingerprint.
+        """Prepare the output folder: remove old files and record the fingerprint.
+
+        Nothing is removed if the checkpoints in the folder belong to this run, which is then resumed.
 
         Raises:
             InputError: The folder cannot be created.
         """
-        # If the checkpoints belong to this run, keep them to resume it.
+        # The checkpoints belong to this run, so they are kept.
         if self.note.state == "same":
             return
         if self.checkpoints.exists():
@@ -187,15 +191,15 @@ class Run:
 
 
 def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
-    """Check the output folder of a run.
+    """Check the output folder of a training run.
 
-    This function writes and removes nothing. Old files are removed by `Run.begin`.
+    This function does not change the folder. `Run.begin` removes old files.
 
     Args:
         folder: The folder in which the model is saved.
-        facts: All data and settings that determine the run. A run is only resumed by a call with equal facts.
+        facts: All data and settings that determine the run. A run is resumed only by a call with equal facts.
         overwrite: Whether to replace a model, or the checkpoints of a run with other facts. The checkpoints
-            of a run with equal facts are never replaced: that run is resumed.
+            of a run with equal facts are never replaced, because that run is resumed.
 
     Returns:
         The run.
@@ -223,7 +227,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
 
 def _model_config(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a model, or refuse a folder whose ``config.json`` is not a model's."""
+    """Return the configuration of a model. Raise an error if ``config.json`` has other content."""
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
@@ -234,9 +238,9 @@ def _model_config(folder: Path) -> dict[str, Any]:
 
 
 def _remove_model(folder: Path) -> None:
-    """Remove the files of a model, including those of a separate response encoder, and no other files."""
+    """Remove the files of a model, including those of a separate response encoder, but no other files."""
     noted: Any = _model_config(folder).get("graphneg")
-    # A bi-encoder with separate encoders has its response encoder in a subfolder.
+    # A bi-encoder with separate encoders stores its response encoder in a subfolder.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _TOWER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():
@@ -261,8 +265,8 @@ class TrainingResult:
         folder: The folder of the model.
         steps: Number of optimizer steps.
         loss: Mean training loss.
-        share: Completed share of the planned epochs, from 0 to 1. It is below 1 if the run ended early, for
-            example because of ``max_steps``.
+        share: Fraction of the planned epochs that was completed, from 0 to 1. It is below 1 if the run ended
+            early, for example because of ``max_steps``.
     """
 
     folder: Path
@@ -285,27 +289,27 @@ def fit(
 ) -> TrainingResult:
     """Train a model in place, and save it in the folder of the run.
 
-    The function prints only its progress. If a run is stopped, the same call resumes it at the last
-    checkpoint. On a CPU, the same seed gives the same model.
+    If a run is stopped, the same call resumes it at the last checkpoint. On a CPU, the same seed gives the
+    same model. Nothing but the progress is printed.
 
-    Ctrl-C stops the run after its current step and saves a checkpoint. A second Ctrl-C stops it immediately.
-    If the run is stopped before its first checkpoint, no files are left.
+    Ctrl-C ends the run after its current step and saves a checkpoint. A second Ctrl-C ends it immediately. If
+    a run ends before its first checkpoint, no files are left.
 
     Args:
         run: The output folder, as `open_run` returned it.
-        learner: An object with the transformers model as ``model``, and a method ``save`` that takes a
-            folder.
+        learner: An object with an attribute ``model``, the transformers model, and a method ``save``, which
+            takes a folder.
         rows: The training data set.
         collate: Function that converts a list of rows to a batch.
         seed: Seed of the run.
-        arguments: Further ``TrainingArguments``, which override the defaults. ``report_to`` switches on
-            loggers such as TensorBoard.
+        arguments: ``TrainingArguments`` by name, which override the defaults. For example, ``report_to``
+            switches on loggers such as TensorBoard.
         progress: Progress display; None for no display.
         callbacks: Further callbacks of the trainer.
         **trainer: Further arguments of ``Trainer``.
 
     Returns:
-        The folder of the model, with counts and losses of the run.
+        The folder of the model, and the number of steps and the loss of the run.
     """
     from graphneg.nn.callbacks import StepCallback
 
@@ -328,7 +332,7 @@ def fit(
     learner.save(run.folder)
     # The model has been saved, so the checkpoints are no longer needed.
     shutil.rmtree(run.checkpoints)
-    # The trainer reports the completed epochs as a fraction, such as 1.5, if the run ended early.
+    # If the run ended early, the trainer reports the number of completed epochs as a fraction, such as 1.5.
     share = float(done.metrics.get("epoch", 0)) / (float(settings.num_train_epochs) or 1)
     return TrainingResult(run.folder, int(done.global_step), float(done.training_loss), share)
 
@@ -343,25 +347,28 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     try:
         loop = make(callbacks=list(callbacks), **options)
     except ValueError as error:
-        raise InputError(f"these training arguments do not go together: {error}") from error
+        raise InputError(f"these training arguments contradict each other: {error}") from error
     loop.remove_callback(PrinterCallback)
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
-            # Name the folder after the run, so that a resumed run continues its curves in TensorBoard, and a
-            # different run starts new ones.
+            # The folder is named after the run, so that a resumed run continues its curves in TensorBoard,
+            # and a run with other settings starts new ones.
             callback.logging_dir = str(run.folder / "runs" / run.fingerprint[:12])
     return loop
 
 
 def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Return the weighted binary cross-entropy, divided by the number of pairs in the optimizer step.
+    """Return the weighted binary cross-entropy of the pairs in a batch.
+
+    The sum over the pairs is divided by the number of pairs in the optimizer step.
 
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
         labels: Tensor of shape (pairs, columns). The first column is the label (1 for a correct pair, 0 for a
-            wrong one), the second column is the weight of the pair.
-        num_items_in_batch: Number of labels, over all columns, in all batches of the optimizer step. A step
-            has several batches if gradients are accumulated. None if it has only this batch.
+            wrong one), the second column is the weight of the pair. Further columns are not used.
+        num_items_in_batch: Number of labels in all batches of the optimizer step, where each column of a pair
+            counts as a label. A step has several batches if gradients are accumulated. None if it has only
+            this batch.
 
     Returns:
         The loss, a scalar tensor.
@@ -375,11 +382,11 @@ def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any
 
 
 def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Add a listwise loss to `weighted_cross_entropy`.
+    """Return the sum of `weighted_cross_entropy` and a listwise loss.
 
     The listwise loss is the softmax cross-entropy of each correct pair against the wrong pairs of its group
-    in the batch. The pairs of a group are similar in everything except their correctness, so the model learns
-    faster what makes a pair correct.
+    in the batch. The pairs of a group differ in little but their correctness, so the model learns faster what
+    makes a pair correct.
 
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
@@ -394,7 +401,7 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
     right = targets > 0.5
-    # rivals[i, j] is True if pair j is wrong and belongs to the same group as the i-th correct pair.
+    # rivals[i, j] is True if pair j is wrong and in the same group as the i-th correct pair.
     rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
     has_rivals = rivals.any(dim=1)
     if not has_rivals.any():
@@ -402,7 +409,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     own = logits[right][has_rivals]
     others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
     of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
-    # The listwise loss is a mean over this batch. Weight it by the batch's share of the pairs in the step.
+    # The listwise loss is a mean over this batch, so it is multiplied by the batch's fraction of the pairs in
+    # the step.
     return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
@@ -411,10 +419,11 @@ def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
 
     Args:
         labels: Labels of one batch of the step, tensor of shape (pairs, columns).
-        num_items_in_batch: Number of labels, over all columns, in the step; None if the step has one batch.
+        num_items_in_batch: Number of labels in all batches of the step, where each column of a pair counts as
+            a label; None if the step has only this batch.
 
     Returns:
         The number of pairs.
     """
-    # The trainer counts each column of a row as a label, so divide by the number of columns.
+    # The trainer counts each column of a pair as a label.
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]

@@ -1,9 +1,9 @@
-"""Load static word vectors (GloVe, fastText), embed texts with them, and find the nearest words of a word.
+"""Embed texts with static word vectors (GloVe, fastText), and find the most similar words of a word.
 
-This module does not need torch. The search for nearest words needs FAISS.
+This module does not need torch. Only the search for similar words needs another package, FAISS.
 
 Example:
-    The words closest to "tea" in the vectors that graphneg ships::
+    Find the words that are most similar to "tea" in the word vectors that graphneg provides::
 
         StaticVectors("glove-50d").neighbours("tea", 2)   # [('coffee', 0.808...), ('drinks', 0.771...)]
 """
@@ -33,15 +33,16 @@ _WORD = re.compile(r"\w+(?:['’]\w+)?", re.UNICODE)
 class StaticVectors:
     """Embeds texts with static word vectors.
 
-    The vector of a text is the mean of the vectors of its words, scaled to length 1. The word vectors are
-    read from one of these formats:
+    The vector of a text is the mean of the vectors of its words, scaled to length 1. Three formats of word
+    vectors can be read:
 
-    - the text format of GloVe and fastText, with a word and its numbers per line, also as .gz (a first line
-      with two numbers is skipped)
+    - the text format of GloVe and fastText, also compressed as .gz: a word and its numbers on each line (a
+      first line with only two numbers is skipped)
     - a .npz file with the arrays ``words`` and ``vectors``
-    - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose first column has a word per row
+    - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose first column contains the words
 
     Args:
+        path: The file or directory; ``glove-50d`` for the word vectors that graphneg provides.
         path: The file or directory; ``glove-50d`` for the vectors that graphneg ships.
 
     Attributes:
@@ -64,7 +65,8 @@ class StaticVectors:
             raise ModelError(f"{source}: no word vectors can be read from it: {reason}") from error
         if not self.words or len(self.words) != len(self.vectors):
             raise ModelError(f"{source}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
-        # Iterate in reverse, so that the first vector of a repeated word replaces the later ones.
+        # If a word occurs twice, its first vector is used. A dict keeps the last value of a key, so the order
+        # is reversed.
         self._indices = {word: at for at, word in reversed(list(enumerate(self.words)))}
         self.name = model_name(source.name, files)
 
@@ -87,30 +89,31 @@ class StaticVectors:
         for row, text in zip(means, texts, strict=True):
             indices: list[int] = []
             for word in _WORD.findall(text.lower().replace("’", "'")):
-                # Look up "don't" as a whole first. If it is unknown, look up "don" and "t".
+                # "don't" is looked up as a whole first. If it has no vector, "don" and "t" are looked up.
                 parts = (word,) if word in self._indices else word.split("'")
                 indices += [self._indices[part] for part in parts if part in self._indices]
             if indices:
                 row[:] = self.vectors[indices].mean(axis=0)
-        # Scale the means to length 1, so that inner products are cosine similarities.
+        # With vectors of length 1, inner products are cosine similarities.
         return _unit(means)
 
     def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
-        """Return the words closest to a word, without the word itself.
+        """Return the words that are most similar to a word, without the word itself.
 
         The first call builds a FAISS index of all words.
 
         Args:
-            word: The word whose neighbours are searched.
+            word: The word whose neighbours are to be found.
             k: Maximum number of neighbours.
 
         Returns:
-            Pairs of a word and its cosine similarity, the closest first; an empty list for an unknown word.
+            Pairs of a word and its cosine similarity, the most similar word first; an empty list if ``word``
+            has no vector.
         """
         at = self._indices.get(word)
         if at is None or k < 1:
             return []
-        # Search for one more, because the word itself is among the results.
+        # One more result is requested, because the word itself is among the results.
         scores, indices = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
         pairs = zip(indices[0].tolist(), scores[0].tolist(), strict=True)
         return [(self.words[index], score) for index, score in pairs if index != at][:k]
@@ -122,7 +125,7 @@ class StaticVectors:
 
 
 def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
-    """Read word vectors. Return the words, their vectors, and the files from which they were read."""
+    """Read word vectors. Return the words, their vectors, and the files that were read."""
     import numpy
 
     if path.is_dir():
@@ -133,7 +136,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
             raise ValueError(f"{count} are in it, not one")
         words = parquet.read_table(index[0]).column(0).to_pylist()
-        # Memory-map the array, so that only the parts that are used are read from disk.
+        # The array is memory-mapped, so that only the parts that are used are read from disk.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
     if path.suffix == ".npz":
         with numpy.load(path) as arrays:
@@ -142,7 +145,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
 
 
 def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
-    """Read a file with a word and its numbers per line."""
+    """Read a text file in which each line has a word and its numbers."""
     import numpy
 
     words: list[str] = []
@@ -150,13 +153,14 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     width = 0
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         lines = enumerate(file, 1)
-        # Convert the lines in chunks, because the strings of the whole file would take several times the
-        # memory of the vectors.
+        # The lines are converted in chunks, because as strings the whole file would need several times as
+        # much memory as the vectors.
         while chunk := list(islice(lines, 10_000)):
             rows: list[list[str]] = []
             for number, line in chunk:
                 word, *numbers = line.rstrip().split(" ")
-                # Skip the first line of a fastText file, which contains the numbers of words and dimensions.
+                # The first line of a fastText file has only two numbers, those of words and dimensions, and
+                # is skipped.
                 if number == 1 and len(numbers) == 1:
                     continue
                 width = width or len(numbers)
@@ -170,11 +174,11 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
 
 
 def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
-    """Scale each row to length 1. Rows of zeros stay zero."""
+    """Scale each row to length 1. Rows of zeros remain zero."""
     import numpy
 
     lengths: numpy.ndarray[Any, Any] = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    # Divide rows of zeros by 1, since their length is 0.
+    # Rows of zeros have length 0 and are divided by 1 instead.
     return (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
 
 
@@ -209,7 +213,7 @@ class Nearest:
             k: Number of vectors to find for each query.
 
         Returns:
-            The inner products and the indices of the nearest vectors, the nearest first. Both arrays have the
+            The inner products and the indexes of the nearest vectors, the nearest first. Both arrays have the
             shape (queries, min(k, n)).
         """
         import numpy

@@ -1,8 +1,8 @@
 r"""Generate texts for prompts, with a local model or on a server.
 
-`LocalWriter` runs a causal or sequence-to-sequence model on this machine. `graphneg.nn.served.ServedWriter`
-sends requests to a server. Both implement `Writer.complete`. A text depends on its prompt, on the prompt's id
-and on the seed, but not on the other prompts.
+A writer generates texts for prompts. `LocalWriter` runs a causal or sequence-to-sequence model on this
+machine. `graphneg.nn.served.ServedWriter` sends requests to a server. Both implement the interface `Writer`.
+A text depends on its prompt, on the prompt's id and on the seed, but not on the other prompts.
 
 >>> writer = LocalWriter(load_causal("path/to/model"))                                     # doctest: +SKIP
 >>> writer.complete([Prompt("Words: ladder\nSentence:")], seed=1, stop=["\n"])             # doctest: +SKIP
@@ -37,19 +37,20 @@ from graphneg.nn.generation import (
 from graphneg.nn.language_models import LanguageModel, TokenPair
 
 Route = Literal["chat", "completion"]
-"""How a prompt is given to a model: ``chat`` sends it as a user's message in a chat; ``completion`` lets the
-model continue the prompt."""
+"""How a prompt is passed to a model. With ``chat``, it is the user's message in a chat. With ``completion``,
+the model continues the prompt as plain text."""
 _MARKS = re.compile(r"[.!?][\"”]?(?=\s|$)")
-"""Punctuation that may end a sentence, including a closing quotation mark."""
+"""Matches punctuation that may end a sentence, including a closing quotation mark."""
 _log = logging.getLogger(__name__)
 
 
 class Prompt(NamedTuple):
-    """A prompt for one text.
+    """A prompt, for which one or more texts are generated.
 
     Attributes:
-        text: The prompt itself.
-        id: Id that, with the seed of the run, determines the random choices; if empty, the prompt is used.
+        text: The text of the prompt.
+        id: Id that, together with the seed of the run, determines the random choices; empty to use the text
+            instead.
     """
 
     text: str
@@ -61,7 +62,7 @@ class Completion(NamedTuple):
 
     Attributes:
         text: The text, stripped of white space.
-        finished: Whether the text ended before the token limit.
+        finished: Whether the text ended by itself, and not because of the token limit.
         logprobs: The log-probability of each token of the text in nats; None if they were not requested or
             are not available.
         problem: Why a server's answer is unusable (see `graphneg.nn.answers.PROBLEMS`); empty if it is
@@ -76,17 +77,19 @@ class Completion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """Words that a text should contain or avoid, and a condition for its end.
+    """Words that a text should contain or avoid, and a condition for where it ends.
 
-    A local model applies the constraints at each token. A server cannot do this: the prompt has to state
-    which words are required, the texts are cut at the end of a sentence after they arrive, and the caller has
-    to check the words.
+    A local model applies the constraints at each token. A server cannot do this. With a server, the prompt
+    must say which words are required, the texts are cut off after a sentence when they arrive, and the caller
+    must check the words.
 
     Attributes:
         words: Words that the text should contain.
-        keyword_bias: Bias that is added to the logits of missing words. It grows with the length of the text.
-        min_words: Minimum number of words; 0 for no condition. The text ends at the first end of a
-            sentence where it has at least this number of words and contains all of ``words``.
+        keyword_bias: Bias that is added to the logits of words that are still missing. It grows with the
+            length of the text.
+        min_words: Minimum number of words, for a condition on where the text ends; 0 for no condition. The
+            text is ended after the first sentence at which it has at least this many words and contains all
+            of ``words``.
         weights: Factors for the probabilities of words; 0 forbids a word.
     """
 
@@ -96,14 +99,14 @@ class Constraints:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def complete(self, text: str) -> bool:
-        """Return whether a text meets the ``sentence_words`` condition and may end here.
+        """Return whether a text meets the condition of ``min_words`` and may end here.
 
         Args:
             text: The text so far.
 
         Returns:
             True if the text ends with a complete sentence, is long enough and contains all required words.
-            Always False if ``sentence_words`` is 0.
+            Always False if ``min_words`` is 0.
         """
         return (
             self.min_words > 0
@@ -113,37 +116,37 @@ class Constraints:
         )
 
     def cut(self, text: str) -> tuple[str, bool]:
-        """Cut a text after the first sentence where it may end; see `complete`.
+        """Cut off a text after the first sentence at which it may end; see `complete`.
 
         Args:
             text: The text.
 
         Returns:
-            The text, cut if there is such a sentence, and whether there is one.
+            The text, which is cut off if there is such a sentence, and whether there is one.
 
-        >>> Constraints(("tea",), sentence_words=2).cut("Hello there. I like tea. And you?")
+        >>> Constraints(("tea",), min_words=2).cut("Hello there. I like tea. And you?")
         ('Hello there. I like tea.', True)
         """
-        # Check each candidate with `complete`, because a period may belong to an abbreviation.
+        # A period may belong to an abbreviation, so `complete` checks each place where a sentence may end.
         ends = (found.end() for found in _MARKS.finditer(text)) if self.min_words else ()
         found = next((text[:end] for end in ends if self.complete(text[:end])), None)
         return (text, False) if found is None else (found, True)
 
 
 FREE = Constraints()
-"""No constraints."""
+"""Constraints that require and forbid nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationSettings:
-    """Settings for generation.
+    """Settings for the generation of texts.
 
     Attributes:
-        search: The search settings: beam search or sampling. The default is greedy search.
+        search: Beam search or sampling, with its settings. The default is greedy search.
         max_new_tokens: Maximum number of generated tokens.
         shown: Text to put before each prompt, such as few-shot examples.
         logprobs: Whether to return the log-probabilities of tokens.
-        kept: Special tokens that are not removed from the texts of a local model.
+        kept: Special tokens that a local model must not remove from its texts.
     """
 
     search: Search = field(default_factory=Beams)
@@ -154,11 +157,11 @@ class GenerationSettings:
 
 
 PLAIN = GenerationSettings()
-"""Greedy search with at most 64 tokens."""
+"""The default settings: greedy search with at most 64 tokens."""
 
 
 class Writer(Protocol):
-    """Generates texts for prompts."""
+    """The interface of writers, which generate texts for prompts."""
 
     @property
     def name(self) -> str:
@@ -177,7 +180,7 @@ class Writer(Protocol):
     ) -> list[list[Completion]]:
         """Return ``n`` texts for each prompt. The texts do not repeat the prompt.
 
-        A text ends where the model ends it, or before the first stop string. Implementations raise:
+        A text ends where the model ends it, or just before the first stop string. Implementations raise:
 
         - `InputError` if the numbers of constraints and prompts differ, or if the search cannot return ``n``
           texts
@@ -203,13 +206,14 @@ class Writer(Protocol):
 
 
 def settings_of_writer(writer: Writer) -> dict[str, object]:
-    """Return the settings of a writer on which its texts depend.
+    """Return those settings of a writer that determine its texts.
 
     Args:
         writer: The writer.
 
     Returns:
-        The name of the model as ``model``, and the route as ``route``, which is None if the writer has none.
+        The name of the model as ``model``, and ``chat`` or ``completion`` as ``route`` (None if the writer
+        has no route).
     """
     return {"model": writer.name, "route": getattr(writer, "route", None)}
 
@@ -222,7 +226,7 @@ def per_prompt(constraints: Sequence[Constraints] | None, prompts: Sequence[Prom
         prompts: The prompts.
 
     Returns:
-        The constraints in the order of the prompts; `FREE` for each prompt if none are given.
+        The constraints in the order of the prompts. If None were given, they are `FREE` for each prompt.
 
     Raises:
         InputError: The numbers of constraints and prompts differ.
@@ -235,14 +239,14 @@ def per_prompt(constraints: Sequence[Constraints] | None, prompts: Sequence[Prom
 
 
 def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
-    r"""Cut a text before the first stop string.
+    r"""Cut off a text before the first stop string.
 
     Args:
         text: The text.
         stop: The stop strings.
 
     Returns:
-        The text, and whether it contained a stop string.
+        The text, and whether it was cut off.
 
     >>> cut("Yes.\nNo.", ["\n", "o"])
     ('Yes.', True)
@@ -253,7 +257,7 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """A row of a batch: a prompt from which one or more texts are generated.
+    """One row of a batch: a prompt for which one text is sampled, or all texts are found by a beam search.
 
     Attributes:
         tokens: The tokens of the prompt.
@@ -268,14 +272,14 @@ class _Draw:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The arguments of a `LocalWriter.complete` call that all of its rows share.
+    """Those arguments of a `LocalWriter.complete` call that are the same for all rows.
 
     Attributes:
         settings: The search settings and the limits.
         n: Number of texts for each prompt.
         stop: Strings that end a text.
         ends: Tokens that end a text.
-        shown: The tokens of the text that is put before each prompt, if they are separate from the prompt's.
+        shown: The tokens of the text before each prompt, if they are not part of the prompt's tokens.
     """
 
     settings: GenerationSettings
@@ -288,12 +292,12 @@ class _Asked:
 class LocalWriter:
     """Generates texts with a language model on this machine.
 
-    Prompts of similar length share a batch, and the longest prompts come first.
+    Prompts of similar length are in the same batch, and the longest prompts come first.
 
     Args:
         model: The language model.
-        route: ``chat`` to put each prompt into the chat template of the tokenizer, ``completion`` to let the
-            model continue the prompt.
+        route: ``chat`` to put each prompt into the tokenizer's chat template, ``completion`` to let the model
+            continue the prompt.
 
     Raises:
         ModelError: The route is ``chat``, and the tokenizer has no chat template.
@@ -312,7 +316,7 @@ class LocalWriter:
         return str(self.model.path)
 
     def notes(self) -> list[str]:
-        """Return an empty list, since there is nothing to report. See `Writer.notes`."""
+        """Return no messages, because a local model has nothing to report. See `Writer.notes`."""
         return []
 
     def complete(
@@ -327,13 +331,13 @@ class LocalWriter:
     ) -> list[list[Completion]]:
         """Return ``n`` texts for each prompt. See `Writer.complete`.
 
-        A stop string of one character is found in the tokens: every token that contains it ends a text.
-        Longer stop strings are searched for in the decoded text. If a prompt leaves no room for
-        ``max_new_tokens``, its beginning is removed, and a warning is logged.
+        If a stop string has one character, every token that contains this character ends a text. Longer stop
+        strings are searched for in the decoded text. A prompt that is so long that it leaves no room for
+        ``max_new_tokens`` is truncated at its beginning, and a warning is logged.
 
         Args:
             prompts: The prompts.
-            n: Number of texts for each prompt. In a beam search, it is at most the number of beams.
+            n: Number of texts for each prompt. In a beam search, it must not exceed the number of beams.
             seed: Seed of the run.
             stop: Strings that end a text.
             constraints: Constraints for each prompt; None for no constraints.
@@ -347,9 +351,9 @@ class LocalWriter:
         """
         held, search, model = per_prompt(constraints, prompts), settings.search, self.model
         if isinstance(search, Beams) and n > search.width:
-            raise InputError(f"{n} texts of each prompt: {search.width} beams find no more than these")
-        # Stop strings of several characters are checked later, in the decoded text, because they may be
-        # spread over several tokens.
+            raise InputError(f"{n} texts per prompt: {search.width} beams find at most {search.width}")
+        # A stop string of several characters may be spread over several tokens, so it is searched for later,
+        # in the decoded text.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]
         shown = self._tokens(settings.shown) if settings.shown and self.route == "completion" else []
         asked = _Asked(settings, n, stop, frozenset[int]().union(*ends), shown)
@@ -358,48 +362,49 @@ class LocalWriter:
             for number, (prompt, tokens) in enumerate(
                 zip(prompts, self._sources(prompts, asked), strict=True)
             )
-            # A beam search returns all texts of a prompt from a single row. Sampling needs a row for each
-            # text.
+            # In a beam search, all texts for a prompt come from one row. In sampling, each text needs its own
+            # row.
             for draw in range(1 if isinstance(search, Beams) else n)
         ]
         run, what = partial(self._run, asked=asked), f"{self.name}: a prompt"
         rows = iter(longest_first(draws, lambda draw: len(draw.tokens), model.batch_size, run, what))
         if isinstance(search, Beams):
             return list(rows)
-        # Each sampled row has one text. Collect the texts from the n rows of each prompt.
+        # Each row has one sampled text. The texts for a prompt are in n consecutive rows.
         return [[text for texts in islice(rows, n) for text in texts] for _ in prompts]
 
     def _sources(self, prompts: Sequence[Prompt], asked: _Asked) -> list[list[int]]:
         """Tokenize prompts, and truncate those that are too long for the model."""
         # On the completion route, the model reads the shown tokens separately, once for all prompts. On the
-        # chat route, the shown text becomes a part of each prompt.
+        # chat route, the shown text is part of each prompt.
         if asked.shown:
             read = [self._plain_tokens(prompt.text) for prompt in prompts]
         else:
             read = [self._tokens(asked.settings.shown + prompt.text) for prompt in prompts]
         if self.model.longest is None:
             return read
-        # The shown tokens, the prompt and the generated tokens must fit into the input length together.
+        # The shown tokens, the prompt and the generated tokens together must fit into the model's input
+        # length.
         room = self.model.longest - len(asked.shown) - asked.settings.max_new_tokens
         if room < 1:
             what = "the examples" if asked.shown else f"{asked.settings.max_new_tokens} new ones"
             raise ModelError(f"{self.name}: reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
             _log.warning("%d of %d prompts were too long and were cut at the beginning", short, len(read))
-        # Keep the end of a prompt, because the text follows directly.
+        # The end of a prompt is kept, because it directly precedes the text.
         return [tokens[-room:] for tokens in read]
 
     def _tokens(self, text: str) -> list[int]:
-        """Tokenize a text; on the chat route, put it into the chat template first."""
+        """Tokenize a text. On the chat route, put it into the chat template first."""
         if self.route == "completion":
             return self.model.source_tokens(text)
         try:
-            # add_generation_prompt makes the template end where the assistant's answer begins.
+            # add_generation_prompt ends the chat at the point where the assistant's answer begins.
             said = [{"role": "user", "content": text}]
             whole = self.model.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # Templates are programs, which may raise any exception.
             raise ModelError(f"{self.name}: its chat template fails ({first_line(error)})") from error
-        # Do not add special tokens, because the template contains them already.
+        # The template already contains the special tokens, so none are added.
         return self._plain_tokens(whole)
 
     def _plain_tokens(self, text: str) -> list[int]:
@@ -407,22 +412,23 @@ class LocalWriter:
         return self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
     def _run(self, batch: Sequence[_Draw], asked: _Asked) -> list[list[Completion]]:
-        """Generate the texts of a batch: ``n`` texts for each row in a beam search, otherwise one."""
+        """Generate the texts for a batch: in a beam search ``n`` texts for each row, otherwise one."""
         model, search, sources = self.model, asked.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, asked.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, asked.shown)
-        # transformers expands the batch to one row for each beam, so repeat the constraints likewise.
+        # transformers makes a row for each beam, so the constraints are repeated as often.
         held = [draw.constraints for draw in batch for _ in range(beams)]
         text_of = partial(model.raw_text, kept=asked.settings.kept)
         over = TextEnd(
             [_is_over(one, asked.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
         )
-        # Do not use the stopping criterion in a beam search, which moves texts between rows.
+        # The stopping criterion remembers what it found for each row. In a beam search, texts move between
+        # rows, so it cannot be used.
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
-            # Apply the constraints before temperature and noise, so that sampling uses the changed
-            # probabilities.
+            # The constraints change the probabilities from which a token is sampled, so they come before
+            # temperature and noise.
             [*self._held(held, start, asked.ends), *processors(search, [draw.seed for draw in batch])],
             shown=asked.shown,
             stops=[over] if watched else [],
@@ -435,7 +441,7 @@ class LocalWriter:
         items: list[TokenPair] = []
         for number, tokens in enumerate(sequences):
             end = over.lengths[number] if watched else None
-            # Include the end token, because its log-probability belongs to the text.
+            # The end token is included, because its log-probability belongs to the text.
             if end is None:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
@@ -452,7 +458,7 @@ class LocalWriter:
         """Return the logits processors that implement constraints."""
         chain: list[Any] = []
         if pull := max(one.keyword_bias for one in held):
-            # Without a pull, the words only decide where the text may end.
+            # If a text has no bias, its words only determine where it may end.
             words = [one.words if one.keyword_bias else () for one in held]
             chain.append(
                 KeywordBias(
@@ -464,7 +470,7 @@ class LocalWriter:
         return chain
 
     def _weighted(self, weights: Mapping[str, float]) -> list[tuple[Tokens, float]]:
-        """Return weighted token sequences for each word, inside a text and at its beginning."""
+        """Return the token sequences of each word, inside and at the start of a text, with its weight."""
         tokenizer = self.model.tokenizer
         return [
             (tokens, weight)
@@ -477,7 +483,7 @@ class LocalWriter:
 
 
 def _is_over(constraints: Constraints, stop: Sequence[str]) -> Callable[[str], bool] | None:
-    """Return a function that checks whether a text has ended; None if the end tokens suffice for this."""
+    """Return a function that says whether a text must end; None if only end tokens can end it."""
     longer = [string for string in stop if len(string) > 1]
     if not longer and not constraints.min_words:
         return None

@@ -1,4 +1,7 @@
-"""Rank responses by how well they fit a context, with cross-encoders, speaker-aware BERT or poly-encoders."""
+"""Rank responses by how well they fit a context.
+
+There are three kinds of rankers: cross-encoders, speaker-aware BERT and poly-encoders.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Define the interfaces of rankers, and create or load rankers by the name of their kind.
+"""Define the interfaces of rankers, and create or load a ranker by the name of its kind.
 
 A ranker scores pairs of a context and a response. There are three kinds: ``cross-encoder``, ``sa-bert``
-(speaker-aware BERT) and ``poly-encoder``. A trained ranker is a folder, whose ``config.json`` names the kind.
+(speaker-aware BERT) and ``poly-encoder``. A trained ranker is stored in a folder. The ``config.json`` in this
+folder contains the kind.
 
 Example:
     For the context ["Do you like tea?"] and the candidates "It rains." and "Yes, green tea.",
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 CROSS_ENCODER = "cross-encoder"
 SA_BERT = "sa-bert"
 POLY_ENCODER = "poly-encoder"
-# The classes are given as import paths and imported only when they are used, because importing torch is slow.
+# Importing torch is slow, so the classes are given as import paths and imported only when they are used.
 _KINDS = {
     CROSS_ENCODER: "graphneg.rankers.cross_encoder:CrossEncoder",
     SA_BERT: "graphneg.rankers.sa_bert:SpeakerAwareBert",
@@ -34,9 +35,9 @@ _KINDS = {
 
 
 class Ranker(Protocol):
-    """A model that scores how well responses fit contexts.
+    """The interface of models that score how well responses fit contexts.
 
-    A context is given as a list of the texts of its turns, oldest first.
+    A context is a list of the texts of its turns, oldest first.
     """
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
@@ -59,35 +60,35 @@ class Ranker(Protocol):
             candidates: The candidate responses.
 
         Returns:
-            The indices of the candidates, best first. Candidates with equal scores keep their order.
+            The indexes of the candidates, best first. Candidates with equal scores keep their order.
         """
         ...
 
 
 class Trainable(Protocol):
-    """A model that `graphneg.training.rankers.train_ranker` can train.
+    """The interface of models that `graphneg.training.rankers.train_ranker` can train.
 
     Attributes:
-        model: A torch module that takes the output of `encode` as keyword arguments. It returns an object
-            whose ``logits`` have the shape (pairs, 1) and are positive for responses that fit.
+        model: A torch module that takes the result of `encode` as keyword arguments. It returns an object
+            whose ``logits`` have the shape (pairs, 1) and are positive for responses that fit their context.
     """
 
     model: Any
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
-        """Convert pairs to input tensors of the model.
+        """Convert pairs of a context and a response to input tensors of the model.
 
         Args:
             contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            The tensors, keyed by the parameter names of the model's ``forward`` method.
+            The tensors by the names of the parameters of the model's ``forward`` method.
         """
         ...
 
     def save(self, folder: str | Path) -> None:
-        """Save everything that is needed to load the ranker again.
+        """Save everything that is necessary to load the model again.
 
         Args:
             folder: The output folder.
@@ -99,7 +100,7 @@ class EncoderRanker(ABC):
     """Base class of rankers with a transformers encoder.
 
     Attributes:
-        kind: The name of the kind, which ``config.json`` has as well.
+        kind: The name of the kind, which is stored in ``config.json``.
         model: The torch module of the network.
     """
 
@@ -122,11 +123,10 @@ class EncoderRanker(ABC):
 
         Args:
             model: Path or Hugging Face hub id of the ranker.
-            max_tokens: Maximum length of the input in tokens, or None for the value that was used in
-                training.
+            max_tokens: Maximum length of the input in tokens; None for the value that was used in training.
             batch: Number of pairs per forward pass.
-            device: The torch device, or None to choose one automatically.
-            offline: Use local files only, and do not download the model.
+            device: The torch device; None to choose one automatically.
+            offline: Whether to use only local files, without downloading the model.
 
         Returns:
             The ranker.
@@ -140,7 +140,7 @@ class EncoderRanker(ABC):
     @classmethod
     @abstractmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
-        """Load the ranker in a folder. Its parameters are placed on the CPU."""
+        """Load the ranker in a folder, with its parameters on the CPU."""
 
     @abstractmethod
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
@@ -162,19 +162,19 @@ class EncoderRanker(ABC):
             candidates: The candidate responses.
 
         Returns:
-            The indices of the candidates, best first. Candidates with equal scores keep their order.
+            The indexes of the candidates, best first. Candidates with equal scores keep their order.
         """
         return argsort_descending(self.score([context] * len(candidates), candidates))
 
 
 def argsort_descending(scores: Sequence[float]) -> list[int]:
-    """Return the indices that sort scores in descending order.
+    """Return the indexes that sort scores in descending order.
 
     Args:
         scores: The scores.
 
     Returns:
-        The indices. Those of equal scores keep their order.
+        The indexes of the scores. Those of equal scores keep their order.
 
     Example:
         >>> argsort_descending([0.1, 0.9, 0.9])
@@ -185,13 +185,13 @@ def argsort_descending(scores: Sequence[float]) -> list[int]:
 
 
 def kind_of(config: Mapping[str, Any]) -> str:
-    """Return the kind of ranker that a ``config.json`` names.
+    """Return the kind of ranker in the content of a ``config.json``.
 
     Args:
         config: The content of ``config.json``.
 
     Returns:
-        The kind in the ``graphneg`` section, or ``cross-encoder`` if the section is missing.
+        The kind in the section ``graphneg``; ``cross-encoder`` if there is no such section.
 
     Example:
         >>> kind_of({"graphneg": {"kind": "sa-bert"}}), kind_of({"model_type": "bert"})
@@ -209,12 +209,12 @@ def ranker_kinds() -> list[str]:
 def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> Ranker:
     """Load a trained ranker of any kind.
 
-    If ``config.json`` names no kind, the model is loaded as a cross-encoder: cross-encoders that were trained
-    by sentence-transformers do not name one.
+    If ``config.json`` contains no kind, the model is loaded as a cross-encoder, because cross-encoders that
+    were trained by sentence-transformers have no kind in their configuration.
 
     Args:
         model: Path or Hugging Face hub id of the ranker.
-        offline: Use local files only, and do not download the model.
+        offline: Whether to use only local files, without downloading the model.
         **options: Further arguments of `EncoderRanker.from_pretrained`: ``max_tokens``, ``batch`` or
             ``device``.
 
@@ -222,7 +222,7 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
         The ranker.
 
     Raises:
-        ModelError: The model is for another task than ranking.
+        ModelError: The model is not a ranker but a model for another task.
     """
     folder = locate(model, offline=offline)
     kind = kind_of(read_config(folder))
@@ -240,8 +240,9 @@ def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
     Args:
         kind: The kind of ranker, one of `ranker_kinds`.
         model: Path or Hugging Face hub id of the encoder.
-        **options: Arguments of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as ``seed``, or, for
-            a poly-encoder, of `graphneg.rankers.poly_encoder.PolyEncoder.new`, such as ``codes``.
+        **options: Further arguments. For a poly-encoder, they are those of
+            `graphneg.rankers.poly_encoder.PolyEncoder.new`, such as ``codes``. For the other kinds, they are
+            those of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as ``seed``.
 
     Returns:
         An object that is both a `Ranker` and a `Trainable`.

@@ -1,7 +1,7 @@
 """Rank responses with a cross-encoder, which reads context and response together.
 
 A cross-encoder is an encoder with a classification head. It is usually more accurate than a poly-encoder, but
-slower: no part of its computation can be reused for another pair with the same context or response.
+slower, because nothing can be reused for another pair with the same context or the same response.
 
 Example:
     For the context ["Hi!", "Do you like tea?"] and the response "Yes.", the BERT tokenizer gives ``[CLS] yes
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 _TASK = "ForSequenceClassification"
 
 First = Literal["response", "context"]
-"""Which text of a pair comes first in the input of the model."""
+"""Type of the choice which text comes first in the input of the model."""
 
 
 class CrossEncoder(EncoderRanker):
-    """A sequence classifier over pairs of a context and a response.
+    """A sequence classifier that scores pairs of a context and a response.
 
     A saved cross-encoder can also be loaded by ``transformers`` and by the ``CrossEncoder`` of
-    sentence-transformers. Models that graphneg trains read the response before the context: the response then
-    always starts at the same position, which speeds up learning. Models without graphneg's section in
-    ``config.json`` are assumed to read the context first.
+    sentence-transformers. The models that graphneg trains read the response before the context, so that the
+    response always starts at the same position, which speeds up learning. If a model has no section
+    ``graphneg`` in its ``config.json``, it is assumed to read the context first.
 
-    The turns of a context are joined by blanks into running text, because pretrained sentence encoders are
-    considerably worse with separators between turns. If the input has more than ``max_tokens`` tokens, the
-    beginning of the context is truncated, since the last turns matter most for a response. A response that
+    The turns of a context are joined by spaces. Separators between the turns would make the results of
+    pretrained sentence encoders considerably worse. If the input has more than ``max_tokens`` tokens, the
+    context is truncated at its beginning, because the last turns matter most for a response. A response that
     leaves no room for a context is truncated at its end.
 
     Attributes:
@@ -67,11 +67,11 @@ class CrossEncoder(EncoderRanker):
         Args:
             model: The encoder with its classification head.
             tokenizer: The tokenizer. Its truncation side is set to the left.
-            max_tokens: Maximum length of the input in tokens. It is lowered to the limit of the model if it
-                exceeds that limit.
+            max_tokens: Maximum length of the input in tokens. If the model can read fewer tokens, its limit
+                is used.
             batch: Number of pairs per forward pass.
-            first: Whether the response or the context comes first in the input, or None for the default of
-                the class.
+            first: Whether the response or the context comes first in the input; None for the default of the
+                class.
         """
         self.model = model
         self.first = first or self.reads_first
@@ -99,13 +99,13 @@ class CrossEncoder(EncoderRanker):
 
         Args:
             model: Path or Hugging Face hub id of the encoder.
-            seed: Seed for the random parameters of the head.
+            seed: Seed for the random initial parameters of the head.
             max_tokens: Maximum length of the input in tokens.
-            frozen: Prefixes of the names of parameters that are not trained, such as ``embeddings``. On a
+            frozen: Prefixes of the names of parameters to exclude from training, such as ``embeddings``. On a
                 CPU, training with frozen embeddings and a dropout of 0 is three times as fast.
-            dropout: Dropout rate, or None for the rate of the encoder.
-            device: The torch device, or None to choose one automatically.
-            offline: Use local files only, and do not download the encoder.
+            dropout: Dropout rate; None for the rate in the encoder's configuration.
+            device: The torch device; None to choose one automatically.
+            offline: Whether to use only local files, without downloading the encoder.
 
         Returns:
             The untrained ranker.
@@ -117,13 +117,12 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
-        """Load the ranker in a folder. Its parameters are placed on the CPU.
+        """Load the ranker in a folder, with its parameters on the CPU.
 
         Args:
             folder: The folder.
             config: The content of its ``config.json``.
-            max_tokens: Maximum length of the input in tokens, or None for the value that was used in
-                training.
+            max_tokens: Maximum length of the input in tokens; None for the value that was used in training.
             batch: Number of pairs per forward pass.
 
         Returns:
@@ -156,15 +155,16 @@ class CrossEncoder(EncoderRanker):
             responses: One response per context.
 
         Returns:
-            Tensors of shape (pairs, tokens), keyed by the names that the model expects. Shorter pairs are
-            padded to the length of the longest.
+            Tensors of shape (pairs, tokens), by the names that the model expects. Shorter pairs are padded to
+            the length of the longest.
         """
         texts = [" ".join(turns) for turns in contexts]
         answers = [self._shortened(response) for response in responses]
         pairs = (answers, texts) if self.first == "response" else (texts, answers)
         return self.tokenizer(
             *pairs,
-            # Truncate only the context (the tokenizer does it on the left): the response is short enough now.
+            # The response is short enough by now, so only the context is truncated, at its beginning
+            # (`truncation_side`).
             truncation="only_second" if self.first == "response" else "only_first",
             max_length=self.max_tokens,
             padding=True,
@@ -174,7 +174,7 @@ class CrossEncoder(EncoderRanker):
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         """Score pairs of a context and a response; see `Ranker.score`.
 
-        Pairs of similar length are batched together, so that little padding is needed.
+        Batches consist of pairs of similar length, so that little padding is needed.
 
         Args:
             contexts: The contexts, each a list of turns, oldest first.
@@ -190,7 +190,7 @@ class CrossEncoder(EncoderRanker):
             rows = self.encode([context for context, _ in pairs], [response for _, response in pairs])
             with torch.inference_mode():
                 logits = self.model(**rows.to(self.model.device)).logits.float()
-            # If the head has two classes, the second one is "fits".
+            # If the head has two classes, the second class means that the response fits.
             fits = logits.sigmoid()[:, 0] if logits.shape[1] == 1 else logits.softmax(dim=1)[:, 1]
             return fits.tolist()
 
@@ -210,13 +210,14 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Adapt a new classifier to this kind of ranker, and freeze the parameters named by ``frozen``."""
+        """Adapt a new classifier to this kind of ranker, and exclude ``frozen`` parameters from training."""
         freeze(network, frozen)
 
     def _shortened(self, response: str) -> str:
-        """Truncate a response if it would leave no room for at least one token of the context."""
+        """Truncate a response if it would leave no room for a token of the context."""
         room = self.max_tokens - self.tokenizer.num_special_tokens_to_add(pair=True) - 1
-        # Each token has at least one byte. So a text with no more bytes than `room` need not be tokenized.
+        # Each token has at least one byte, so a text with at most `room` bytes is short enough and need not
+        # be tokenized.
         if len(response.encode("utf-8", "surrogatepass")) <= room:
             return response
         tokens: Any = self.tokenizer(response, add_special_tokens=False, return_offsets_mapping=True)

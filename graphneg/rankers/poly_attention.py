@@ -1,11 +1,12 @@
 """Implement the network of a poly-encoder: its encoders, its codes, and the attention between them.
 
-Unlike the other modules of this package, this one imports torch at the top. Import it inside functions only,
-so that importing the package stays fast.
+The codes are learned vectors that attend over the tokens of a context. Import this module only inside
+functions, because it imports torch, which is slow. The other modules of the package import torch only when
+they need it.
 
 Example:
     With 16 codes and a hidden size of 384, 8 contexts are encoded as vectors of shape (8, 16, 384), and 8
-    responses as vectors of shape (8, 384). ``crossed_logits`` scores each context with each response: its
+    responses as vectors of shape (8, 384). ``crossed_logits`` scores each context with each response, so its
     result has the shape (8, 8).
 """
 
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Pooling = Literal["first", "mean"]
-"""How the states of tokens are pooled into one vector: take the first state, or average all states."""
+"""How the token states of a text are combined to one vector: ``first`` takes the state of the first token,
+and ``mean`` takes the mean of all states."""
 _QUICK = 100.0
-"""Factor that the stored scale and bias are multiplied by.
+"""Factor by which the stored scale and bias are multiplied, so that they change faster in training.
 
-It speeds up their learning: the learning rate suits the weights of the encoder, and is too low for two single
-numbers that must change a lot.
+The learning rate is suitable for the weights of the encoder. It is too low for two single numbers that must
+change a lot.
 """
 
 
@@ -41,10 +43,12 @@ class PolyOutput(ModelOutput):
 
     Attributes:
         logits: Logits of the pairs, of shape (pairs, 1).
-        crossed: Logits of every context with every response in the batch, of shape (pairs, pairs). Row i has
-            the context of pair i, column j has the response of pair j.
-        same_context: Boolean matrix of shape (pairs, pairs): whether pairs i and j have the same context.
-        same_response: Boolean matrix of shape (pairs, pairs): whether pairs i and j have the same response.
+        crossed: Logits of every context with every response in the batch, of shape (pairs, pairs). Row i
+            belongs to the context of pair i, and column j belongs to the response of pair j.
+        same_context: Boolean matrix of shape (pairs, pairs), which says for pairs i and j whether they have
+            the same context.
+        same_response: Boolean matrix of shape (pairs, pairs), which says for pairs i and j whether they have
+            the same response.
     """
 
     logits: Tensor | None = None
@@ -56,16 +60,17 @@ class PolyOutput(ModelOutput):
 class PolyNetwork(nn.Module):
     """The network of a poly-encoder (Humeau et al. 2020, section 4).
 
-    Learned vectors, called codes, attend over the token states of a context: each code gives one vector of
-    the context. The vector of the response then attends over these vectors. Without codes, the network is a
-    bi-encoder (section 4.2): a context has a single vector, which is pooled in the same way as that of a
-    response. There are two departures from the paper. Dot products are divided by the square root of the
-    hidden size. Logits have a learned scale and bias, so that their sigmoid can serve as a score from 0 to 1.
+    Learned vectors, called codes, attend over the token states of a context, so that each code gives one
+    vector of the context. The vector of the response then attends over these vectors. Without codes, the
+    network is a bi-encoder (section 4.2): a context has a single vector, which is computed in the same way as
+    that of a response. There are two departures from the paper. Dot products are divided by the square root
+    of the hidden size. Logits have a learned scale and bias, so that their sigmoid can be used as a score
+    from 0 to 1.
 
     Attributes:
-        encoder: The encoder of contexts, which encodes responses as well if ``response_encoder`` is None.
-        response_encoder: The encoder of responses, or None if both sides share one encoder.
-        pooling: How the states of tokens are pooled into one vector.
+        encoder: The encoder of contexts. It also encodes responses if ``response_encoder`` is None.
+        response_encoder: The encoder of responses; None if the same encoder is used for contexts.
+        pooling: How the token states of a text are combined to one vector.
         size: The hidden size.
         codes: The code vectors, of shape (codes, size).
         log_scale: Logarithm of the scale of logits, divided by `_QUICK`.
@@ -76,9 +81,10 @@ class PolyNetwork(nn.Module):
         """Initialize the network with random codes.
 
         Args:
-            encoders: One encoder for both sides, or two: the first for contexts, the second for responses.
+            encoders: One encoder for contexts and responses, or two, the first for contexts and the second
+                for responses.
             codes: Number of codes; 0 for a bi-encoder.
-            pooling: How the states of tokens are pooled into one vector.
+            pooling: How the token states of a text are combined to one vector.
         """
         super().__init__()
         self.encoder = encoders[0]
@@ -91,12 +97,12 @@ class PolyNetwork(nn.Module):
 
     @property
     def config(self) -> Any:
-        """The configuration of the encoder of contexts."""
+        """The configuration of the encoder of contexts, as transformers' ``Trainer`` expects it."""
         return self.encoder.config
 
     @property
     def device(self) -> torch.device:
-        """The torch device that the parameters are on."""
+        """The torch device of the parameters."""
         return self.bias.device
 
     def forward(
@@ -111,7 +117,7 @@ class PolyNetwork(nn.Module):
             response_mask: Attention mask of ``response_ids``, of the same shape.
 
         Returns:
-            The logits, and which pairs have the same context or the same response.
+            The logits, and two matrices that say which pairs have the same context or the same response.
         """
         contexts = self.context_vectors(context_ids, context_mask)
         responses = self.response_vectors(response_ids, response_mask)
@@ -127,8 +133,8 @@ class PolyNetwork(nn.Module):
             mask: Attention mask of ``ids``, of the same shape.
 
         Returns:
-            Vectors of shape (contexts, vectors, size). A context has one vector per code, or a single vector
-            if the network has no codes.
+            Vectors of shape (contexts, vectors, size). A context has one vector per code; without codes, it
+            has a single vector.
         """
         states: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         if not len(self.codes):
@@ -176,39 +182,40 @@ class PolyNetwork(nn.Module):
         return self._logits(torch.einsum("nvs,rs->nrv", contexts, responses))
 
     def _logits(self, products: Tensor) -> Tensor:
-        """Compute logits from dot products; the last dimension has the vectors of a context."""
+        """Compute logits from the dot products of a response with the vectors of a context."""
         products = products.float() / sqrt(self.size)
-        # The paper weights the context's vectors by attention, sums them, and takes the dot product with the
-        # response. The sum of the dot products with the same weights is equal and needs less memory.
+        # The paper adds up the context's vectors, weighted by attention, and takes the dot product of the sum
+        # and the response. Adding up the dot products with the same weights gives the same result and needs
+        # less memory.
         joined = (products.softmax(dim=-1) * products).sum(dim=-1)
         return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias
 
 
 def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Add up the binary loss of the pairs and a ranking loss over all responses in the batch.
+    """Return the sum of a binary loss of each pair and a ranking loss over all responses in the batch.
 
     The binary loss classifies each pair as correct or wrong, so that 0.5 is the threshold between the two.
-    The ranking loss is that of Humeau et al. (2020), section 4: for each correct pair, the responses of all
-    other pairs in the batch serve as negatives, whether these pairs are correct or wrong. Responses that are
-    correct for the same context are masked, because they are not negatives of it.
+    The ranking loss is that of Humeau et al. (2020, section 4): for each correct pair, the responses of all
+    other pairs in the batch, correct or wrong, are used as negatives. If such a response is also correct for
+    the context, it is masked.
 
     Args:
         outputs: The output of the network.
-        labels: Tensor whose first two columns are the label (1 for a correct response) and the weight of each
-            pair.
-        num_items_in_batch: Number of items in the optimization step, as the ``Trainer`` passes it.
+        labels: Tensor of shape (pairs, columns). The first column is the label of each pair (1 if the
+            response is correct), the second column is its weight.
+        num_items_in_batch: Number of labels in the optimizer step, as the ``Trainer`` passes it.
 
     Returns:
         The loss, a scalar.
     """
     right = labels[:, 0] == 1
     loss = weighted_cross_entropy(outputs, labels, num_items_in_batch)
-    # The ranking loss is defined for correct pairs only: without one, only the binary loss remains.
+    # The ranking loss is only defined for correct pairs. Without any, the binary loss is the whole loss.
     if not right.any():
         return loss
     same_context = cast(Tensor, outputs.same_context).float()
     fits = same_context @ (right.float()[:, None] * cast(Tensor, outputs.same_response).float()) > 0
-    # Keep the diagonal unmasked: it has the logits of the pairs themselves.
+    # The diagonal contains the logits of the pairs themselves, so it is not masked.
     others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)
     losses = -crossed.log_softmax(dim=1).diagonal() * labels[:, 1]
@@ -216,7 +223,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
 
 
 def _pooled(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
-    """Return the state of the first token, or the mean of the states of all tokens that are not padding."""
+    """Return the state of the first token, or the mean of the states of all tokens except padding."""
     if pooling == "first":
         return states[:, 0]
     shown = mask[:, :, None].to(states.dtype)

@@ -1,7 +1,7 @@
 """Rank responses with a poly-encoder, which encodes contexts and responses separately.
 
-Responses can therefore be encoded once and stored; see `graphneg.rankers.response_bank`. Scoring a stored
-response for a new context then takes only a few dot products.
+Because of this, responses can be encoded once and stored (see `graphneg.rankers.response_bank`). Scoring a
+stored response for a new context takes only a few dot products.
 
 Example:
     With 16 codes and a hidden size of 384, the result of ``context_vectors([["Hi!"]])`` has the shape
@@ -32,30 +32,31 @@ if TYPE_CHECKING:
     from graphneg.rankers.poly_attention import PolyNetwork, Pooling
 
 EncoderSharing = Literal["shared", "separate"]
-"""Whether contexts and responses share one encoder or have separate encoders."""
+"""Type of ``towers``: whether contexts and responses have the same encoder (shared) or separate encoders."""
 Objective = Literal["pairs", "in-batch"]
-"""The training objective.
+"""Type of the training objective.
 
-``pairs`` classifies each pair as correct or wrong. ``in-batch`` additionally uses the other responses in the
-batch as negatives.
+``pairs`` classifies each pair as correct or wrong. ``in-batch`` also uses the responses of the other pairs in
+the batch as negatives.
 """
 HEAD = "poly_encoder.safetensors"
-"""Name of the file with the parameters outside the encoders: codes, scale and bias."""
+"""Name of the file with the parameters that do not belong to the encoders: codes, scale and bias."""
 RESPONSES = "response"
-"""Name of the subfolder with the encoder of responses, which exists if the encoders are separate."""
+"""Name of the subfolder with the encoder of responses. It exists only if the encoders are separate."""
 _POOLING = "1_Pooling"
 _MODULES = "sentence_transformers.models"
 
 
 class PolyEncoder(EncoderRanker):
-    """A poly-encoder (Humeau et al. 2020, "Poly-encoders", section 4), or a bi-encoder without codes.
+    """A poly-encoder (Humeau et al. 2020, "Poly-encoders", section 4); without codes, a bi-encoder.
 
-    The turns of a context are joined by blanks. A context longer than ``max_tokens`` is truncated at its
-    beginning, a response longer than ``response_tokens`` at its end.
+    The turns of a context are joined by spaces. A context that is longer than ``max_tokens`` is truncated at
+    its beginning. A response that is longer than ``response_tokens`` is truncated at its end.
 
     A saved poly-encoder can also be loaded by ``AutoModel`` of transformers and by ``SentenceTransformer`` of
     sentence-transformers, which encode responses to the same vectors. If the encoders are separate, the
-    folder itself holds the encoder of contexts, and its subfolder ``response`` the encoder of responses.
+    folder itself contains the encoder of contexts, and its subfolder ``response`` contains the encoder of
+    responses.
 
     Attributes:
         model: The network.
@@ -64,7 +65,7 @@ class PolyEncoder(EncoderRanker):
         response_tokens: Maximum length of a response in tokens.
         batch: Number of texts per forward pass.
         objective: The training objective. ``pairs`` classifies each pair as correct or wrong. ``in-batch``
-            additionally uses the responses of the other pairs in the batch as negatives.
+            also uses the responses of the other pairs in the batch as negatives.
     """
 
     kind: ClassVar[str] = POLY_ENCODER
@@ -84,11 +85,11 @@ class PolyEncoder(EncoderRanker):
         Args:
             model: The network.
             tokenizer: The tokenizer.
-            max_tokens: Maximum length of a context in tokens. It is lowered to the limit of the model if it
-                exceeds that limit.
-            response_tokens: Maximum length of a response in tokens. It is lowered in the same way.
+            max_tokens: Maximum length of a context in tokens. If the model can read fewer tokens, its limit
+                is used.
+            response_tokens: Maximum length of a response in tokens. The limit of the model applies here, too.
             batch: Number of texts per forward pass.
-            objective: The training objective.
+            objective: The training objective, ``pairs`` or ``in-batch``.
         """
         most = min(positions(model.encoder), tokenizer.model_max_length)
         self.model = model
@@ -135,15 +136,15 @@ class PolyEncoder(EncoderRanker):
             seed: Seed for the random codes.
             max_tokens: Maximum length of a context in tokens.
             response_tokens: Maximum length of a response in tokens.
-            pooling: The vector of a response: ``first`` (the state of the first token, as in the paper) or
-                ``mean`` (the mean of the states of all tokens).
+            pooling: How to compute the vector of a response: ``first`` (the state of its first token, as in
+                the paper) or ``mean`` (the mean of the states of all tokens).
             towers: ``shared`` (one encoder for contexts and responses) or ``separate`` (two encoders, which
-                start with equal parameters).
-            objective: The training objective.
-            frozen: Prefixes of the names of parameters that are not trained.
-            dropout: Dropout rate, or None for the rate of the encoder.
-            device: The torch device, or None to choose one automatically.
-            offline: Use local files only, and do not download the encoder.
+                have the same parameters at the beginning).
+            objective: The training objective, ``pairs`` or ``in-batch``.
+            frozen: Prefixes of the names of parameters to exclude from training.
+            dropout: Dropout rate; None for the rate in the encoder's configuration.
+            device: The torch device; None to choose one automatically.
+            offline: Whether to use only local files, without downloading the encoder.
 
         Returns:
             The untrained ranker.
@@ -151,7 +152,7 @@ class PolyEncoder(EncoderRanker):
         Raises:
             InputError: The number of codes is negative, or ``pooling``, ``towers`` or ``objective`` has an
                 unknown value.
-            ModelError: The model has a decoder as well as an encoder.
+            ModelError: The model does not only have an encoder but also a decoder.
         """
         if codes < 0:
             raise InputError(f"{codes} codes: give 1 or more, or 0 for a bi-encoder")
@@ -173,8 +174,11 @@ class PolyEncoder(EncoderRanker):
             encoders = [load_encoder(folder, dropout) for _ in range(1 + (towers == "separate"))]
             tokenizer = tokenizer_of(folder)
         if encoders[0].config.is_encoder_decoder:
-            raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
-        # Loading the encoders may draw random numbers. Reset the seed, so that the codes depend only on it.
+            raise ModelError(
+                f"{folder}: the model has a decoder; a poly-encoder needs an encoder without one"
+            )
+        # Loading the encoders may use random numbers. The seed is set again, so that the codes depend on
+        # nothing else.
         set_seed(seed)
         network = PolyNetwork(encoders, codes, pooling)
         freeze(network, frozen)
@@ -185,13 +189,12 @@ class PolyEncoder(EncoderRanker):
 
     @classmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
-        """Load the ranker in a folder. Its parameters are placed on the CPU.
+        """Load the ranker in a folder, with its parameters on the CPU.
 
         Args:
             folder: The folder.
             config: The content of its ``config.json``.
-            max_tokens: Maximum length of a context in tokens, or None for the value that was used in
-                training.
+            max_tokens: Maximum length of a context in tokens; None for the value that was used in training.
             batch: Number of texts per forward pass.
 
         Returns:
@@ -202,7 +205,7 @@ class PolyEncoder(EncoderRanker):
         """
         if kind_of(config) != POLY_ENCODER:
             raise ModelError(
-                f"{folder}: no poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
+                f"{folder}: not a poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
             )
         from safetensors.torch import load_file
 
@@ -226,10 +229,10 @@ class PolyEncoder(EncoderRanker):
 
     @property
     def loss(self) -> Callable[..., Tensor]:
-        """The loss function of the training objective.
+        """The loss function for the training objective.
 
-        Its arguments are the output of the network, a tensor of shape (pairs, 3) whose first two columns are
-        the label and the weight of each pair, and the number of items in the optimization step.
+        Its arguments are the output of the network; a tensor of shape (pairs, 3), whose first two columns are
+        the label and the weight of each pair; and the number of labels in the optimizer step.
         """
         from graphneg.rankers.poly_attention import in_batch_loss
 
@@ -243,8 +246,8 @@ class PolyEncoder(EncoderRanker):
             responses: One response per context.
 
         Returns:
-            Tensors of shape (pairs, tokens), keyed by the parameter names of `PolyNetwork.forward`. Contexts
-            are padded to the longest context, responses to the longest response.
+            Tensors of shape (pairs, tokens), by the names of the parameters of `PolyNetwork.forward`.
+            Contexts are padded to the longest context, and responses to the longest response.
         """
         return {**self._contexts(contexts), **self._responses(responses)}
 
@@ -266,12 +269,12 @@ class PolyEncoder(EncoderRanker):
         import torch
 
         scores: list[float] = []
-        # Work in chunks of 16 batches. Within a chunk, texts can be sorted by length into batches, and a
-        # context or response that occurs several times is encoded only once.
+        # Texts are processed in chunks of 16 batches. Within a chunk, they are sorted by length into batches,
+        # and a text that occurs several times is encoded only once.
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]
-            # Number the distinct contexts and responses of the chunk.
+            # Each distinct context and each distinct response of the chunk gets a number.
             turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
             texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
             left = torch.from_numpy(self.context_vectors(list(turns)))
@@ -289,8 +292,8 @@ class PolyEncoder(EncoderRanker):
             contexts: The contexts, each a list of turns, oldest first.
 
         Returns:
-            Vectors of shape (contexts, vectors, size). A context has one vector per code, or a single vector
-            if the network has no codes.
+            Vectors of shape (contexts, vectors, size). A context has one vector per code; without codes, it
+            has a single vector.
         """
         return self._vectors(contexts, self._contexts, self.model.context_vectors)
 
@@ -306,7 +309,7 @@ class PolyEncoder(EncoderRanker):
         return self._vectors(responses, self._responses, self.model.response_vectors)
 
     def score_vectors(self, context: NDArray[float32], responses: NDArray[float32]) -> list[float]:
-        """Score responses for one context, given the vectors of both.
+        """Score responses to a context that are already encoded, like the context itself.
 
         Args:
             context: Vectors of the context, of shape (vectors, size).
@@ -322,9 +325,9 @@ class PolyEncoder(EncoderRanker):
             return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
 
     def digest(self) -> str:
-        """Return a hash of everything that determines the vectors of responses.
+        """Return a digest of everything that determines the vectors of responses.
 
-        It covers the parameters of the encoder of responses, the pooling and ``response_tokens``.
+        These are the parameters of the encoder of responses, the pooling and ``response_tokens``.
         """
         tower = self.model.response_encoder or self.model.encoder
         digest = hashlib.blake2b(f"{self.model.pooling} {self.response_tokens}".encode(), digest_size=8)
@@ -350,11 +353,12 @@ class PolyEncoder(EncoderRanker):
         save_file(head, str(out / HEAD), metadata={"format": "pt"})
 
     def _save_tower(self, encoder: Any, folder: Path, tokens: int) -> None:
-        """Save an encoder and its pooling in the format of sentence-transformers."""
+        """Save an encoder, with its pooling settings in the format of sentence-transformers."""
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-        # All versions of sentence-transformers know these class paths; newer versions have other ones, too.
+        # All versions of sentence-transformers accept these class paths, although newer versions have new
+        # paths.
         files: dict[str, Any] = {
             "modules.json": [
                 {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
@@ -382,7 +386,7 @@ class PolyEncoder(EncoderRanker):
         return self._tokens("response", responses, self.response_tokens, "right")
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
-        """Tokenize texts of one side, ``context`` or ``response``; ``cut`` is the end that is truncated."""
+        """Tokenize ``context`` or ``response`` texts. Long ones are truncated on the side ``cut``."""
         self.tokenizer.truncation_side = cut
         result: Any = self.tokenizer(
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"
@@ -410,5 +414,5 @@ class PolyEncoder(EncoderRanker):
 
 
 def _head(network: Any) -> dict[str, Tensor]:
-    """Return the parameters outside the encoders: codes, scale and bias."""
+    """Return the parameters that do not belong to the encoders: codes, scale and bias."""
     return {"codes": network.codes, "log_scale": network.log_scale, "bias": network.bias}

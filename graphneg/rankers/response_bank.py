@@ -1,17 +1,18 @@
 """Build and search a bank of responses with a poly-encoder and FAISS.
 
-A bank is a large set of responses that are encoded once. For a context, a FAISS index finds the responses
-whose vectors are nearest to the context, and the ranker scores only these.
+A bank is a large collection of responses that are encoded once. For a context, a FAISS index finds the
+responses whose vectors are most similar to those of the context, and the ranker scores only these responses.
 
-A bank is stored in a folder with ``texts.jsonl`` (the responses, one JSON string per line), ``index.faiss``
-(the index with all vectors) and ``manifest.json`` (the model, the number of responses and the kind of index).
-The manifest is written last, so a folder without a manifest is incomplete. During the build, vectors are
-appended to ``vectors.part``, so that an interrupted build can continue.
+A bank is a folder with three files: ``texts.jsonl`` (the responses, one JSON string per line),
+``index.faiss`` (the index with all vectors) and ``manifest.json`` (the model, the number of responses and the
+kind of index). The manifest is written last, so a folder without a manifest contains an incomplete bank.
+While a bank is built, vectors are appended to the file ``vectors.part``, so that the build can be resumed if
+it is interrupted.
 
 Example:
     In a bank of the two responses "Yes, green tea." and "It rains.",
-    ``bank.search([["Do you like tea?"]], k=1)`` returns one list. It holds the response with the higher
-    score, for instance ``RankedResponse("Yes, green tea.", 0.9)``.
+    ``bank.search([["Do you like tea?"]], k=1)`` returns a list with one list. It contains the response with
+    the higher score, for example ``RankedResponse("Yes, green tea.", 0.9)``.
 """
 
 from __future__ import annotations
@@ -39,17 +40,18 @@ if TYPE_CHECKING:
     from graphneg.rankers.poly_encoder import PolyEncoder
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
-"""The kind of FAISS index: exact search, inverted lists, or a graph of neighbours."""
+"""Type of the kinds of FAISS indexes: exact search, inverted lists, or a graph of neighbours."""
 QueryVectors = Literal["mean", "codes"]
-"""The vectors that query the index: the mean of a context's vectors, or each vector in turn."""
+"""Type of ``by``: whether to query the index with the mean of a context's vectors or with each of the
+vectors."""
 ContextTurns = Literal["left-out", "kept"]
-"""Whether a response that equals a turn of the context is left out of the results or kept."""
+"""Type of ``context_turns``: whether to leave out responses that are equal to a turn of the context."""
 RETRIEVED = 100
-"""Default number of responses that the index retrieves, and that the ranker then scores."""
+"""Default number of responses that the index finds, and that the ranker then scores."""
 _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
 _FILES = (_MANIFEST, _BUILDING, _VECTORS, _INDEX, _TEXTS)
-# Number of responses that are encoded between two writes of vectors to disk.
+# Number of responses to encode before their vectors are written to disk.
 _CHUNK = 1024
 
 
@@ -58,7 +60,7 @@ class Manifest:
     """The content of ``manifest.json``, which describes a bank.
 
     Attributes:
-        model: The hash of the model that encoded the responses, from `PolyEncoder.digest`.
+        model: The digest of the model that encoded the responses (`PolyEncoder.digest`).
         count: Number of responses.
         size: Number of dimensions of a response's vector.
         index: The kind of index.
@@ -76,7 +78,7 @@ class RankedResponse:
 
     Attributes:
         text: The text of the response.
-        score: The score that the ranker gives it, from 0 (does not fit) to 1 (fits).
+        score: The score by the ranker, from 0 (does not fit) to 1 (fits).
     """
 
     text: str
@@ -84,14 +86,14 @@ class RankedResponse:
 
 
 class ResponseBank:
-    """A bank of responses that is loaded and can be searched.
+    """A bank of responses that is loaded into memory and can be searched.
 
     Attributes:
         texts: The responses, in the order of their vectors in the index.
     """
 
     def __init__(self, ranker: PolyEncoder, texts: Sequence[str], index: Any) -> None:
-        """Initialize a bank with a loaded index; use `open` instead.
+        """Initialize a bank from its parts. To load a bank from a folder, use `open`.
 
         Args:
             ranker: The ranker that encoded the responses.
@@ -120,8 +122,8 @@ class ResponseBank:
             The bank.
 
         Raises:
-            InputError: The folder has no complete bank, the bank is damaged, or it was built with another
-                model.
+            InputError: The folder contains no complete bank, the bank is damaged, or it was built with
+                another model.
         """
         faiss = import_faiss("a bank of responses")
         path = Path(folder)
@@ -135,7 +137,7 @@ class ResponseBank:
             ) from error
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"{path / _MANIFEST}: not a file of a bank; build the bank again") from error
-        # The vectors of a context and a response can be compared only if the same model made them.
+        # Vectors of contexts and responses can be compared only if the same model computed them.
         if manifest.model != ranker.digest():
             raise InputError(f"{path}: another model made this bank; build it again with this one")
         try:
@@ -144,7 +146,7 @@ class ResponseBank:
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(f"{path}: the bank can't be read; build it again") from error
-        # The counts differ if, for example, someone copied the files from different builds.
+        # The numbers differ, for example, if files of different builds were copied into the folder.
         if not len(texts) == index.ntotal == manifest.count:
             raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it again")
         return cls(ranker, texts, index)
@@ -163,11 +165,11 @@ class ResponseBank:
         Args:
             contexts: The contexts, each a list of turns, oldest first.
             k: Number of responses to return per context.
-            by: How the index is queried. ``mean``: once, with the mean of a context's vectors. ``codes``:
-                once with each vector of the context; the results are merged.
-            retrieved: Number of responses that the index retrieves per query. The ranker scores these only.
-            context_turns: ``left-out`` removes responses that equal a turn of the context, ignoring case and
-                white space. ``kept`` keeps them.
+            by: How to query the index. ``mean`` queries it once, with the mean of the context's vectors.
+                ``codes`` queries it with each vector of the context, and joins the results.
+            retrieved: Number of responses that the index finds per query. The ranker scores only these.
+            context_turns: ``left-out`` to leave out responses that are equal to a turn of the context, apart
+                from case and white space; ``kept`` to keep them.
 
         Returns:
             For each context, the responses with the highest scores, best first.
@@ -184,15 +186,15 @@ class ResponseBank:
         best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         for turns, context in zip(contexts, vectors, strict=True):
-            # The vector of a turn is very similar to that of its context, so the index would return it,
-            # although it does not answer the context.
+            # A turn has nearly the same vector as the context that contains it, so the index would find it if
+            # it is in the bank, although it does not answer the context.
             never = set(map(match_key, turns)) if context_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-            # Turns of the context are removed from the result below, so retrieve that many more. FAISS
-            # fills up with the index -1 if it finds fewer responses.
+            # Turns of the context are left out below, so the index must find that many additional
+            # responses. If FAISS finds too few responses, it returns the index -1 for the missing ones.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
-            # Sort by index, so that responses with equal scores are returned in the order of the bank.
+            # The indexes are sorted, so that responses with equal scores are in the order of the bank.
             near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
             scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near)) if near else []
             best.append(
@@ -212,17 +214,18 @@ def build_bank(
 ) -> ResponseBank:
     """Build a bank of responses in a folder.
 
-    If a build was interrupted, the same call continues it; the finished files are the same as without the
+    If a build was interrupted, the same call resumes it, and the files are then the same as without the
     interruption. Raises `InputError` if the folder has other content, and `ModelError` if FAISS is not
     installed.
 
     Args:
         ranker: The ranker that encodes the responses.
-        responses: The responses. Of texts that differ only in case and white space, the first is kept.
+        responses: The responses. If texts differ only in case and white space, only the first of them is
+            used.
         folder: The folder of the bank.
-        index: The kind of index. ``flat`` is exact. ``ivf`` and ``hnsw`` miss a few neighbours, but are
-            faster for millions of responses.
-        overwrite: Replace an existing bank.
+        index: The kind of index. ``flat`` is exact. ``ivf`` and ``hnsw`` may miss some of the most similar
+            responses, but are faster if there are millions of responses.
+        overwrite: Whether to replace an existing bank.
         progress: Progress display; advanced by the number of responses encoded.
 
     Returns:
@@ -252,13 +255,13 @@ def build_bank(
 
 
 def unique(texts: Iterable[str]) -> list[str]:
-    """Remove duplicates, ignoring case and white space.
+    """Remove duplicate texts. Texts that differ only in case and white space are duplicates.
 
     Args:
         texts: The texts.
 
     Returns:
-        The first of each set of equal texts, with white space reduced to single blanks. Empty texts are
+        The first text of each group of duplicates, with white space reduced to single spaces. Empty texts are
         dropped.
 
     Example:
@@ -278,8 +281,8 @@ def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
     Raises `InputError` if a file cannot be read.
 
     Args:
-        paths: Files of negatives (``.jsonl``, ``.parquet``), of which the correct responses are read, or text
-            files with one response per line.
+        paths: Files of negatives (``.jsonl``, ``.parquet``), from which the correct responses are read, or
+            text files with one response per line.
 
     Yields:
         The responses.
@@ -331,11 +334,11 @@ def read_candidates(path: Path) -> list[str]:
 
 
 def contexts_of(text: str, name: str) -> list[list[str]]:
-    r"""Parse contexts from a text with one turn per line and empty lines between contexts.
+    r"""Parse contexts from a text with one turn per line and an empty line between contexts.
 
     Args:
         text: The text.
-        name: The name of the text for error messages, such as its path.
+        name: The name of the text, for error messages, such as the path of its file.
 
     Returns:
         The contexts, each a list of turns.
@@ -354,12 +357,12 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the non-empty lines of a text, stripped of outer white space."""
+    """Return the non-empty lines of a text, without white space at their ends."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 def _check_folder(folder: Path, overwrite: bool) -> None:
-    """Check that a bank may be built in a folder: it is missing, empty, or has only files of a bank."""
+    """Raise an error unless a folder is missing or empty, or contains only files of a bank."""
     if folder.is_file():
         raise InputError(f"{folder}: a file has this name; name another folder")
     if not folder.is_dir():
@@ -368,11 +371,11 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
     if strange := sorted(names - set(_FILES)):
         raise InputError(f"{folder}: there are other files in it ({strange[0]}); choose another folder")
     if _MANIFEST in names and not overwrite:
-        raise InputError(f"{folder}: there is a bank in it already; choose another folder, or overwrite it")
+        raise InputError(f"{folder}: it already contains a bank; choose another folder, or overwrite it")
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
-    """Write the texts and start a build, or keep the files of an interrupted build of the same bank."""
+    """Start to build a bank. If a build of the same bank was interrupted, keep its files."""
     building = RunNote(folder / _BUILDING, fingerprint([asdict(manifest), texts]))
     if building.state == "same":
         return
@@ -389,13 +392,13 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
 
 
 def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Progress) -> None:
-    """Encode the texts that have no vector in the file yet, and append their vectors."""
-    # The size of a vector in bytes: each of its numbers is a 4-byte float.
+    """Encode the texts whose vectors are not in the file yet, and append the vectors to the file."""
+    # Size of a vector in bytes. Each of its numbers is a float of 4 bytes.
     row = 4 * ranker.model.size
     progress.start("embedding", len(texts), "responses")
     with path.open("ab") as file:
-        # Keep complete chunks only. Batches then contain the same texts as in an uninterrupted build, and
-        # the vectors, which vary slightly with the other texts in the batch, are exactly the same.
+        # The vector of a text varies slightly with the other texts in its batch. Only complete chunks are
+        # kept, so that all batches, and therefore all vectors, are the same as without the interruption.
         done = min(file.tell() // row, len(texts)) // _CHUNK * _CHUNK
         file.truncate(done * row)
         progress.advance(done)
@@ -403,35 +406,36 @@ def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Prog
             some = texts[start : start + _CHUNK]
             file.write(ranker.response_vectors(some).astype("<f4").tobytes())
             file.flush()
-            # Force the chunk to disk, since a continued build relies on it even after a power failure.
+            # fsync ensures that the chunk is on disk even after a power failure, because a resumed build
+            # relies on it.
             os.fsync(file.fileno())
             progress.advance(len(some))
     progress.finish()
 
 
 def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
-    """Build the index of the vectors in a file."""
+    """Build the index for the vectors in a file."""
     import numpy
 
     vectors = numpy.memmap(path, dtype="<f4", mode="r", shape=(manifest.count, manifest.size))
-    # The number of cells of an "ivf" index. FAISS warns if a cell has fewer than 39 training vectors.
+    # Number of cells of an index of the kind "ivf". FAISS warns if there are fewer than 39 vectors per cell.
     cells = max(1, min(4 * int(manifest.count**0.5), manifest.count // 39))
     form = {"flat": "Flat", "ivf": f"IVF{cells},Flat", "hnsw": "HNSW32,Flat"}[manifest.index]
     made = faiss.index_factory(manifest.size, form, faiss.METRIC_INNER_PRODUCT)
     threads = faiss.omp_get_max_threads()
-    # Use one thread: with several, the index would depend on their timing.
+    # With several threads, the index would depend on their timing, so a single thread is used.
     faiss.omp_set_num_threads(1)
     try:
         if not made.is_trained:
             made.train(vectors)
-        # The vectors are in a memory-mapped file. Add them in parts, because each part is copied to memory.
+        # The vectors are memory-mapped. They are added in parts, because each part is copied to memory.
         for start in range(0, manifest.count, 64 * _CHUNK):
             made.add(numpy.ascontiguousarray(vectors[start : start + 64 * _CHUNK]))
     finally:
         faiss.omp_set_num_threads(threads)
     if manifest.index == "ivf":
-        # `search` reconstructs vectors from their indices, which needs a direct map in an "ivf" index. Search
-        # an eighth of the cells for each query.
+        # `search` reads vectors by their indexes. An index of the kind "ivf" needs a direct map for this.
+        # Each query searches an eighth of the cells.
         made.make_direct_map()
         made.nprobe = max(1, cells // 8)
     return made

@@ -1,10 +1,10 @@
-"""Rank responses with speaker-aware BERT, a cross-encoder whose input marks turns and speakers.
+"""Rank responses with speaker-aware BERT, a cross-encoder whose input shows turns and speakers.
 
-The model is from sections 3.1 and 3.2 of Gu et al. (2020), "Speaker-Aware BERT for Multi-Turn Response
-Selection in Retrieval-Based Chatbots", CIKM. The paper adds a speaker embedding to each token, in addition to
-the segment embedding. Here, the two embeddings are one: the encoder's table of segment embeddings is extended
-to one row for each combination of segment and speaker. This can express the same sums, and transformers can
-load the model without extra code.
+The model is described in sections 3.1 and 3.2 of Gu et al. (2020), "Speaker-Aware BERT for Multi-Turn
+Response Selection in Retrieval-Based Chatbots", CIKM. In the paper, the embedding of a token is the sum of
+several embeddings, of which one is for its segment and one for its speaker. Here, a single embedding is used
+for both: the encoder's table of segment embeddings is extended, so that it has one row for each combination
+of segment and speaker. The result is equivalent, and transformers can load the model without extra code.
 
 Example:
     The context ["Hi!", "Do you like tea?"] and the response "Yes." become ``[CLS] hi ! [EOU] [EOT] do you
@@ -33,9 +33,10 @@ MARKERS = (END_OF_UTTERANCE, END_OF_TURN)
 SPEAKERS = 2
 SEGMENTS = 2
 _TABLE = "token_type_embeddings"
-# The number of token types: a token of segment s by speaker p has the type s + 2 * p.
+# Number of token types: a token in segment s by speaker p has the type s + 2 * p.
 _TYPES = SEGMENTS * SPEAKERS
-# Factor on the initial speaker vectors: they start small, so that they hardly disturb the pretrained encoder.
+# Factor for the initial speaker vectors, which must be small so that they hardly disturb the pretrained
+# encoder.
 _FAINT = 0.1
 
 
@@ -44,7 +45,7 @@ class Row:
     """A tokenized pair of a context and a response.
 
     The type of a token is ``segment + 2 * speaker``. The segment is 0 for the context and 1 for the response.
-    The speaker is 0 for the one who responds and 1 for the other.
+    The speaker is 0 for the speaker of the response and 1 for the other speaker.
 
     Attributes:
         tokens: Token ids.
@@ -56,15 +57,15 @@ class Row:
 
 
 class SpeakerInputs:
-    """A converter from pairs of a context and a response to token ids and token types.
+    """Converts pairs of a context and a response to token ids and token types.
 
-    Two speakers are assumed to alternate in the turns of a context. Each line of a turn is an utterance. The
-    marker ``[EOU]`` follows each utterance and ``[EOT]`` each turn of the context (Gu et al. 2020, section
-    3.1). If a pair is too long, whole turns are dropped, the oldest first. If the last turn alone is too
-    long, it is truncated at its beginning. If the response alone is too long, it is truncated at its end.
+    Two speakers are assumed to take turns in a context. Each line of a turn is an utterance. The marker
+    ``[EOU]`` is put after each utterance, and ``[EOT]`` after each turn of the context (Gu et al. 2020,
+    section 3.1). If a pair is too long, the oldest turns are left out as a whole. If even the last turn is
+    too long, it is truncated at its beginning. If the response alone is too long, it is truncated at its end.
 
     Attributes:
-        special: Ids of the tokens that are not part of a text: the two markers, and special tokens of the
+        special: Ids of all tokens that do not belong to a text: the two markers, and special tokens of the
             tokenizer such as ``[SEP]``.
     """
 
@@ -72,14 +73,14 @@ class SpeakerInputs:
         """Initialize the converter.
 
         Args:
-            tokenizer: A tokenizer whose vocabulary has the two markers.
+            tokenizer: A tokenizer whose vocabulary contains the two markers.
             max_tokens: Maximum length of a pair in tokens.
         """
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._utterance, self._turn = (tokenizer.convert_tokens_to_ids(item) for item in MARKERS)
-        # Tokenize the two markers as if they were a pair of texts. What surrounds them in the result are the
-        # special tokens before, between and after the texts.
+        # The two markers are tokenized like a pair of texts. The other tokens in the result are the special
+        # tokens before, between and after the texts.
         pair: list[int] = tokenizer(*MARKERS)["input_ids"]
         first, second = pair.index(self._utterance), pair.index(self._turn)
         self._start, self._between, self._end = pair[:first], pair[first + 1 : second], pair[second + 1 :]
@@ -115,22 +116,23 @@ class SpeakerInputs:
             rows: The tokenized pairs.
 
         Returns:
-            The tensors ``input_ids``, ``token_type_ids`` and ``attention_mask`` of shape (rows, tokens),
-            keyed by these names. Shorter rows are padded to the length of the longest.
+            The tensors ``input_ids``, ``token_type_ids`` and ``attention_mask`` by name, all of shape (rows,
+            tokens). Shorter rows are padded to the length of the longest.
         """
         names = {"input_ids": [row.tokens for row in rows], "token_type_ids": [row.types for row in rows]}
         return self._tokenizer.pad(names, padding=True, return_attention_mask=True, return_tensors="pt")
 
     def _row(self, turns: Sequence[list[int]], response: list[int]) -> Row:
-        """Join the tokens of the turns and the response into a row of at most the maximum length."""
+        """Join the tokens of turns and a response to a row. Leave out the oldest turns if it is too long."""
         room = self._max_tokens - len(self._start) - len(self._between) - len(self._end)
         response = response[:room]
         kept = last_turns(turns, room - len(response))
         tokens, types = list(self._start), [0] * len(self._start)
         for back, turn in zip(range(len(kept), 0, -1), kept, strict=True):
             tokens += turn
-            # Turns are counted from the end: the last turn has back = 1. Since speakers alternate, turns with
-            # an odd number belong to the other speaker, and turns with an even number to the responder.
+            # The turns are numbered from the end, so the last turn has the number 1. Since speakers
+            # alternate, turns with odd numbers belong to the other speaker, and turns with even numbers to
+            # the speaker of the response.
             types += [SEGMENTS * (back % SPEAKERS)] * len(turn)
         tokens += self._between
         types += [0] * len(self._between)
@@ -155,7 +157,8 @@ def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
         room: Maximum number of tokens.
 
     Returns:
-        The last turns that fit as a whole. If even the last turn does not fit, its last ``room`` tokens.
+        The last turns that fit as a whole. If not even one turn fits, the last ``room`` tokens of the last
+        turn.
 
     Example:
         >>> last_turns([[1, 1], [2, 2], [3]], 4), last_turns([[1], [2, 3, 4]], 2)
@@ -173,13 +176,14 @@ def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
 
 
 class SpeakerAwareBert(CrossEncoder):
-    """A cross-encoder whose input has markers of turns, and token types for the speakers.
+    """A cross-encoder whose input contains markers of turns, and token types for the speakers.
 
-    `SpeakerInputs` describes the input. The last turn of the context is taken to be that of the speaker who
-    does not respond. `new` adds the markers, the token types for the speakers and a head to an encoder. An
-    encoder that has these token types already, such as one from `graphneg.training.domain_adaptation.adapt`,
-    keeps them. The embeddings of token types are new parameters, so they are trained even if ``frozen``
-    contains ``embeddings``. To freeze them, too, add ``token_type_embeddings`` to ``frozen``.
+    `SpeakerInputs` describes the input. The last turn of the context is assumed to be by the other speaker,
+    not by the speaker of the response. `new` adds the markers, the token types for the speakers and a head to
+    an encoder. If an encoder already has these token types, for example because
+    `graphneg.training.domain_adaptation.adapt` added them, they are kept. The embeddings of token types are
+    trained even if ``frozen`` contains ``embeddings``, because they are new. To freeze them, too, add
+    ``token_type_embeddings`` to ``frozen``.
     """
 
     kind: ClassVar[str] = SA_BERT
@@ -210,7 +214,7 @@ class SpeakerAwareBert(CrossEncoder):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Add speaker types and markers to a new classifier, and freeze the parameters in ``frozen``."""
+        """Add speaker types and markers to a new classifier. Exclude ``frozen`` parameters from training."""
         add_speakers(network, tokenizer, seed)
         super()._prepare(network, tokenizer, seed, frozen)
         if _TABLE not in frozen:
@@ -220,13 +224,13 @@ class SpeakerAwareBert(CrossEncoder):
 def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     """Add token types for the speakers to an encoder, and the markers to its tokenizer.
 
-    The embedding of a new token type starts as that of its segment plus a small random vector of its speaker.
-    The embedding of a marker starts near that of the separator. Existing token types and markers are kept.
-    Raises `ModelError` if the encoder has no segment embeddings.
+    The initial embedding of a new token type is that of its segment plus a small random vector for its
+    speaker. The initial embedding of a marker is close to that of the separator token. Existing token types
+    and markers are kept. Raises `ModelError` if the encoder has no segment embeddings.
 
     Args:
-        network: The encoder, which is changed in place.
-        tokenizer: The tokenizer, which is changed in place.
+        network: The encoder, to which the embeddings are added in place.
+        tokenizer: The tokenizer, to which the markers are added in place.
         seed: Seed for the new random parameters.
     """
     import torch
@@ -237,27 +241,27 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     if table.num_embeddings == _TYPES:
         return
     rows = table.weight.detach()
-    # RoBERTa has a single segment embedding: both segments start as copies of it.
+    # RoBERTa has only one segment embedding. Both segments start with copies of it.
     segments = rows if len(rows) == SEGMENTS else rows.expand(SEGMENTS, -1)
     speakers = _FAINT * _drawn(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
-        # The sum has the shape (speakers, segments, size). Flattening its first two dimensions puts the
-        # embedding of a type in row segment + 2 * speaker.
+        # The sum has the shape (speakers, segments, size). When its first two dimensions are flattened, the
+        # embedding of a type is in row segment + 2 * speaker.
         wider.weight.copy_((speakers + segments).flatten(0, 1))
     setattr(parent, name, wider)
     network.config.type_vocab_size = _TYPES
 
 
 def _table(network: Any) -> tuple[Any, str, Any]:
-    """Find the embedding table of segments; return its parent module, its name there, and the table."""
+    """Find the embedding table of segments. Return its parent module, its name in it, and the table."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")
             return network.get_submodule(above), name, module
     name, kind = network.config.name_or_path, network.config.model_type
     raise ModelError(
-        f"{name}: {kind} has no table of one or two segments, which speakers would go into; "
+        f"{name}: {kind} has no segment embeddings that could be extended by speakers; "
         "start from BERT, ELECTRA, ALBERT or RoBERTa, or train another kind of ranker"
     )
 
@@ -272,7 +276,8 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
         return
     tokenizer.add_special_tokens({"extra_special_tokens": new}, replace_extra_special_tokens=False)
     old = network.get_input_embeddings().num_embeddings
-    # Many embedding tables have spare rows for new tokens. Enlarge the table only if they do not suffice.
+    # Many embedding tables have unused rows for new tokens. The table is enlarged only if it has too few
+    # rows.
     if len(tokenizer) > old:
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = network.get_input_embeddings().weight
@@ -285,7 +290,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
 
 
 def _drawn(network: Any, shape: Sequence[int], generator: Any) -> Any:
-    """Draw random parameters with the standard deviation that the encoder is initialized with."""
+    """Draw random parameters with the standard deviation of the encoder's own initialization."""
     import torch
 
     return torch.randn(*shape, generator=generator) * getattr(network.config, "initializer_range", 0.02)

@@ -1,15 +1,15 @@
-"""Choose the best negatives of each context from a larger set ("overgenerate, then choose").
+"""Choose the best negatives of each context from a larger number ("overgenerate, then choose").
 
 Each record of a wrong response gets up to three scores:
 
-- ``context_overlap``: the share of its content words that occur in the context, see
-`graphneg.records.scores`.
-- ``selectional_fit``: how usual its combinations of nouns and predicates are, see that module, too.
-- ``answers``: how well the response answers the context, according to a judge. The judge is optional. It can
-  be any `graphneg.rankers.base.Ranker`, such as a cross-encoder from sentence-transformers.
+- ``context_overlap``: the fraction of its content words that occur in the context
+- ``selectional_fit``: how common the combinations of nouns and predicates in it are
+- ``answers``: how well it answers the context, according to a judge. The judge is optional. It can be any
+  `graphneg.rankers.base.Ranker`, such as a cross-encoder from sentence-transformers.
 
-`SelectionCriteria` sets limits for the scores, and quotas for transforms and error categories. The margins
-have the same names and meaning as in ``mine_hard_negatives`` of sentence-transformers.
+`graphneg.records.scores` computes the first two scores. `SelectionCriteria` contains limits for the scores,
+and quotas for transforms and error categories. The margins have the same names and meaning as in
+``mine_hard_negatives`` of sentence-transformers.
 
 Example:
     The judge gives the correct response to a context 0.9, and two negatives 0.85 and 0.3. With
@@ -39,11 +39,11 @@ from graphneg.records.shards import numbered
 from graphneg.shards import Shard, shard_of
 
 ANSWERS = "answers"
-"""The name of the judge's score among the scores of a record."""
+"""The name under which records store the judge's score."""
 BATCH = 32
 """Default number of dialogues whose records the judge scores in one call."""
 
-# The reasons for not choosing a record. Each has a short code, and an explanation after the colon.
+# The reasons for not choosing a record: a short code, and an explanation after the colon.
 RIGHT = "right: its label is 1"
 UNRELATED = "no-clash: it shares too few content words with the context"
 UNFIT = "no-fit: its nouns rarely occur with these predicates"
@@ -59,14 +59,13 @@ class SelectionCriteria:
     """The criteria for choosing negatives.
 
     Attributes:
-        per_context: Maximum number of negatives per context, or None for no maximum.
-        min_scores: Minimum scores, keyed by the name of the score (``context_overlap`` or
-            ``selectional_fit``).
-        quotas: Maximum shares of all chosen negatives, from 0 to 1, keyed by transform or error category.
-        max_score: Maximum score that the judge may give to a negative, or None for no maximum.
+        per_context: Maximum number of negatives per context; None for no maximum.
+        min_scores: Minimum scores, by the name of the score (``context_overlap`` or ``selectional_fit``).
+        quotas: Maximum fractions of all chosen negatives, from 0 to 1, by transform or error category.
+        max_score: Highest score that the judge may give to a negative; None for no maximum.
         absolute_margin: Minimum difference between the judge's scores of the correct response and of a
-            negative, or None for no minimum.
-        relative_margin: Minimum difference as a share of the correct response's score, from 0 to 1: a
+            negative; None for no minimum.
+        relative_margin: Minimum difference as a fraction of the correct response's score, from 0 to 1. A
             negative may score at most ``1 - relative_margin`` times that score. None for no minimum.
     """
 
@@ -81,7 +80,7 @@ class SelectionCriteria:
         """Check that the values are in range.
 
         Raises:
-            InputError: A value is out of range, or ``min_scores`` names an unknown score.
+            InputError: A value is out of range, or ``min_scores`` contains an unknown score.
         """
         if self.per_context is not None and self.per_context < 1:
             raise InputError(f"per_context {self.per_context}: must be at least 1")
@@ -89,9 +88,9 @@ class SelectionCriteria:
             raise InputError(f"least {unknown[0]!r}: choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}")
         for name, share in {**self.min_scores, **self.quotas}.items():
             if not 0 <= share <= 1:
-                raise InputError(f"{name} {share}: a share from 0 to 1")
+                raise InputError(f"{name} {share}: must be a fraction from 0 to 1")
         if self.relative_margin is not None and not 0 <= self.relative_margin <= 1:
-            raise InputError(f"relative_margin {self.relative_margin}: a share from 0 to 1")
+            raise InputError(f"relative_margin {self.relative_margin}: must be a fraction from 0 to 1")
 
     @property
     def judged(self) -> bool:
@@ -102,15 +101,15 @@ class SelectionCriteria:
 
     @property
     def compares(self) -> bool:
-        """Whether the criteria compare negatives with correct responses, which the judge must then score."""
+        """Whether the criteria compare the scores of negatives with those of correct responses."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
     def refusal(self, scores: Mapping[str, float], right: float | None) -> str | None:
-        """Return why the scores of a record exclude it from the choice.
+        """Return the reason for not choosing a record because of its scores.
 
         Args:
             scores: The scores of the record.
-            right: The judge's score of the correct response to the same context, or None if there is none.
+            right: The judge's score of the correct response to the same context; None if there is none.
 
         Returns:
             The reason, or None if the scores are within all limits.
@@ -129,19 +128,19 @@ class SelectionCriteria:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
-            # Some judges give negative scores. Without abs(), the limit would then lie above the score.
+            # Some judges give negative scores. For these, the limit would be above the score without abs().
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None
 
 
 class SelectedNegatives(NegativeStream):
-    """A stream of the negatives that are chosen from a file.
+    """The negatives that are chosen from a file, as a stream.
 
-    The records of a dialogue must be consecutive in the file. The candidates for a context are ranked by the
-    judge's score (lowest first), then by ``selectional_fit`` and by ``context_overlap`` (highest first); ties
-    are broken at random. The attribute ``summary`` counts the chosen records, and the other records by the
-    reason for which they were not chosen.
+    The records of a dialogue must be consecutive in the file. The candidates for a context are sorted by the
+    judge's score (lowest first), then by ``selectional_fit`` and ``context_overlap`` (highest first). Ties
+    are broken at random. The attribute ``summary`` counts the chosen records, and those that were not chosen
+    by the reason.
     """
 
     def __init__(
@@ -161,13 +160,13 @@ class SelectedNegatives(NegativeStream):
         Args:
             records: The file of negatives.
             choice: The criteria.
-            judge: The judge, or None if the criteria do not need one.
-            judge_name: A name that identifies the judge, such as the path of its model. An interrupted run is
-                continued only with the same name.
+            judge: The judge; None if the criteria do not need one.
+            judge_name: A name that identifies the judge, such as the path of its model. An interrupted run
+                can be resumed only with the same name.
             seed: Seed for breaking ties.
             batch: Number of dialogues that are scored together.
-            shard: The part of the dialogues to read, or None for all.
-            progress: Progress display; advanced by the number of dialogues processed.
+            shard: Shard to process: only records whose dialogues belong to it are read. None for all records.
+            progress: Progress display; advanced by the number of finished dialogues.
 
         Raises:
             InputError: The criteria need a judge and none is given, ``batch`` is less than 1, or quotas are
@@ -175,7 +174,7 @@ class SelectedNegatives(NegativeStream):
         """
         super().__init__()
         self._shard = shard_of(shard)
-        # A quota limits the share among all chosen records, but a shard knows only its own.
+        # A quota limits a fraction of all chosen records, but in a shard only its own records are known.
         if self._shard is not None and choice.quotas:
             raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:
@@ -186,18 +185,18 @@ class SelectedNegatives(NegativeStream):
         self._seed, self._batch, self._progress = seed, batch, progress or NoProgress()
 
     def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
-        """Choose records, batch by batch.
+        """Choose records from one batch of dialogues after another.
 
         Args:
-            skip: Number of dialogues that an interrupted run has finished. They are skipped.
-            written: A function that returns the records that the interrupted run has written.
+            skip: Number of dialogues that an interrupted run has already finished.
+            written: Function that returns the records that the interrupted run has written.
 
         Yields:
             The chosen records of each batch of dialogues.
         """
         self._progress.start("selection", None, "dialogues")
         self._progress.advance(skip)
-        # The quotas also count the records that an interrupted run has already chosen.
+        # Records that an interrupted run has chosen count for the quotas, too.
         kept = Counter(name for record in written() for name in _names(record))
         grouped = (list(group) for _, group in groupby(read_negatives(self._path), lambda one: one.dialogue))
         dialogues, done = islice(numbered(grouped, self._shard), skip, None), skip
@@ -210,7 +209,7 @@ class SelectedNegatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that the output depends on. The size of a batch does not affect it."""
+        """Return the settings that determine the output. The batch size has no influence on it."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -226,19 +225,19 @@ class SelectedNegatives(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the dialogues that is read, or None for all."""
+        """The shard whose records are read; None for all records."""
         return self._shard
 
     @property
     def description(self) -> str:
-        """A phrase for messages that says where the negatives come from: ``of FILE``."""
+        """A description of the run, for messages."""
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:
-        """Yield the chosen records of a batch, and count each other record under its reason."""
+        """Yield the records to choose from a batch, and count the others by the reason."""
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]
-        # Correct responses are excluded above, before scoring, because the judge is slow.
+        # Records of correct responses are dropped before scoring, because the judge is slow.
         for record, right in self._scored(wrong):
             if self._passes(record, self._choice.refusal(record.scores, right)):
                 context = (record.dialogue, *(turn["text"] for turn in record.context))
@@ -263,7 +262,7 @@ class SelectedNegatives(NegativeStream):
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # Only the record of an edited response contains a correct response to compare with: the original.
+            # A record contains a correct response only if its response was edited: the original one.
             at = [index for index, record in enumerate(records) if record.original.get("response")]
             texts = [str(records[index].original["response"]) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []
@@ -275,33 +274,33 @@ class SelectedNegatives(NegativeStream):
             yield replace(record, scores=scores), rights.get(index)
 
     def _order(self, record: Negative) -> tuple[float, float, float, int]:
-        """Return the sort key of a record among those with the same context."""
+        """Return the key by which the records of a context are sorted."""
         scores = record.scores
         drawn = number(self._seed, "choice", record.id)
         return scores.get(ANSWERS, 0.0), -scores.get(SELECTIONAL_FIT, 1.0), -scores[CONTEXT_OVERLAP], drawn
 
     def _is_over(self, record: Negative, kept: Counter[str]) -> bool:
-        """Return whether choosing a record would exceed the quota of one of its transforms or categories."""
+        """Return whether a record would exceed the quota of one of its transforms or categories."""
         after = kept[_ALL] + 1
         return any(
-            # Always allow the first record of a transform or category. When few records are chosen yet, its
-            # share is large, and a quota would exclude it although its final share may be small.
+            # The first record of a transform or category is always allowed. Among the first few records, its
+            # fraction is large, although it may be small in the end.
             kept[name] and kept[name] + 1 > self._choice.quotas[name] * after
             for name in _names(record)
             if name in self._choice.quotas
         )
 
     def _passes(self, record: Negative, reason: str | None) -> bool:
-        """Return whether there is no reason against a record. If there is a reason, count it."""
+        """Return whether there is no reason against choosing a record. Count the reason, if there is one."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
 
 
-# The key under which all chosen records are counted.
+# The name under which the total number of chosen records is counted.
 _ALL = ""
 
 
 def _names(record: Negative) -> set[str]:
-    """Return the keys under which a record is counted: its transforms, its categories and `_ALL`."""
+    """Return the names under which a record is counted: its transforms, its categories and `_ALL`."""
     return {_ALL, *record.categories, *(edit["transform"] for edit in record.edits)}

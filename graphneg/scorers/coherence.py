@@ -1,17 +1,18 @@
 """Score the coherence of whole dialogues from 0 to 1, as DEAM does (Ghazarian et al. 2022).
 
-A scorer is an encoder with a classification head that has one output. A score of 1 means coherent. A dialogue
-that is too long for the encoder is split between turns into windows, and the scores of the windows are
-combined. Scorers are trained on edited dialogues, which `read_dialogues` reads from files of negatives.
+A scorer is an encoder with a classification head. A score of 1 means that the dialogue is coherent. A
+dialogue that is too long for the encoder is split between turns into parts (windows), and the scores of the
+windows are combined. Scorers are trained on edited dialogues, which `read_dialogues` reads from files of
+negatives.
 
 Example:
     >>> talk = [("Ann", "I have a dog."), ("Ben", "What is its name?"), ("Ann", "I have no pets.")]
     >>> speaker_letters(talk)
     ['A', 'B', 'A']
 
-    The encoder reads "A: I have a dog.", "B: What is its name?" and "A: I have no pets." with separators
-    between them. ``scorer.score([talk])`` returns one number, which is low if the scorer finds the
-    contradiction.
+        The encoder reads "A: I have a dog.", "B: What is its name?" and "A: I have no pets." with separators
+        between them. ``scorer.score([talk])`` returns a list with one number. The number is low if the scorer
+        notices the contradiction.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Talk = Sequence[tuple[str, str]]
-"""A dialogue: speaker and text of each turn, in order. An unknown speaker is an empty string."""
+"""Type of a dialogue: speaker and text of each turn, in order. An unknown speaker is an empty string."""
 Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
-"""The ways to combine the scores of the windows of a dialogue: take their mean, or their minimum."""
+"""The ways to combine the scores of a dialogue's windows: by their mean, or by their minimum."""
 KIND = "coherence"
-"""The kind of model that is written into the ``config.json`` of a scorer."""
+"""The kind of model, which is stored in the ``config.json`` of a scorer."""
 MAX_TOKENS = 256
 """Default maximum length of a window in tokens."""
 Turns = tuple[Turn, ...]
@@ -55,14 +56,14 @@ Turns = tuple[Turn, ...]
 
 @dataclass(frozen=True, slots=True)
 class WindowSplitter:
-    """A splitter of dialogues into windows: ranges of turns that together have a limited number of tokens.
+    """Splits dialogues into windows, that is, ranges of consecutive turns with a limited number of tokens.
 
-    Turns are never split. A window can repeat the last turns of the previous window. Fewer turns are repeated
-    if there would be no room for a new turn.
+    Turns are never split. A window may repeat the last turns of the previous window. It repeats fewer of them
+    if otherwise no new turn would fit into it.
 
     Attributes:
         room: Maximum number of tokens per window.
-        overlap: Number of turns of the previous window that a window repeats.
+        overlap: Number of turns of the previous window to repeat.
     """
 
     room: int
@@ -78,14 +79,14 @@ class WindowSplitter:
             raise InputError(f"overlap {self.overlap}: must be at least 0")
 
     def windows(self, lengths: Sequence[int]) -> list[range]:
-        """Return windows that cover all turns.
+        """Return windows that together contain all turns.
 
         Args:
-            lengths: Number of tokens of each turn, including its separator. No number may exceed ``room``.
+            lengths: Number of tokens of each turn, including its separator. None of them may exceed ``room``.
 
         Returns:
-            The windows in order. The last one may repeat more turns than ``overlap``: it is extended
-            backwards as long as the turns fit.
+            The windows in order. The last one may repeat more than ``overlap`` turns, because it is extended
+            by earlier turns as long as they fit.
 
         Example:
             >>> WindowSplitter(10).windows([4, 4, 4, 4, 4])
@@ -97,7 +98,7 @@ class WindowSplitter:
         first, last = 0, 0
         while last < len(lengths):
             end = first + self._fitting(lengths[first:])
-            # The repeated turns leave no room for a new turn. Repeat one turn less.
+            # The repeated turns leave no room for a new turn, so one turn less is repeated.
             if end == last:
                 first += 1
                 continue
@@ -106,16 +107,16 @@ class WindowSplitter:
             first = max(first + 1, last - self.overlap)
         if windows:
             earliest = len(lengths) - self._fitting(lengths[::-1])
-            # The last window may be short. Extend it backwards, so that the last turns are scored with as
-            # much context as possible.
+            # The last window may be short. It is extended by earlier turns, so that the last turns are scored
+            # with as much context as possible.
             windows[-1] = range(min(windows[-1].start, earliest), len(lengths))
         return windows
 
     def all(self, lengths: Sequence[int]) -> list[range]:
-        """Return all windows that have no room for another turn on either side.
+        """Return all windows that cannot be extended by another turn at either end.
 
         Args:
-            lengths: Number of tokens of each turn, including its separator. No number may exceed ``room``.
+            lengths: Number of tokens of each turn, including its separator. None of them may exceed ``room``.
 
         Returns:
             The windows in order; a single window if the whole dialogue fits.
@@ -132,27 +133,27 @@ class WindowSplitter:
         return windows
 
     def _fitting(self, lengths: Sequence[int]) -> int:
-        """Return how many turns fit into a window, counted from the first one."""
+        """Return the number of turns that fit into a window, beginning with the first turn."""
         return bisect_right(list(accumulate(lengths)), self.room)
 
 
 class CoherenceScorer:
     """A model that scores the coherence of whole dialogues (Ghazarian et al. 2022, section 4).
 
-    Turns are joined by the separator token of the tokenizer. Each turn begins with a letter for its speaker:
-    ``A:`` for the first speaker of the dialogue, ``B:`` for the second. A dialogue of more than
-    ``max_tokens`` tokens is split into windows. A turn that alone is longer than a window is truncated, and
-    counted in ``cut_turns``.
+    Turns are separated by the separator token of the tokenizer. Each turn begins with a letter for its
+    speaker: ``A:`` for the first speaker of the dialogue, ``B:`` for the second. A dialogue with more than
+    ``max_tokens`` tokens is split into windows. A turn that is longer than a window is truncated. The number
+    of such turns is stored in ``cut_turns``.
 
     Attributes:
         model: The encoder with its classification head.
         tokenizer: The tokenizer.
         categories: The error categories that the scorer was trained on, such as ``C-cont``.
         max_tokens: Maximum length of a window in tokens.
-        overlap: Number of turns that consecutive windows share.
-        over: How the scores of a dialogue's windows are combined: ``mean`` or ``minimum``.
+        overlap: Number of turns of the previous window that a window repeats.
+        over: How to combine the scores of a dialogue's windows: ``mean`` or ``minimum``.
         batch: Number of windows per forward pass.
-        cut_turns: Number of turns that have been truncated so far.
+        cut_turns: Number of turns that were truncated so far.
     """
 
     def __init__(
@@ -172,10 +173,10 @@ class CoherenceScorer:
             model: The encoder with its classification head.
             tokenizer: The tokenizer.
             categories: The error categories that the scorer was trained on.
-            max_tokens: Maximum length of a window in tokens. It is lowered to the limit of the model if it
-                exceeds that limit.
-            overlap: Number of turns that consecutive windows share.
-            over: How the scores of a dialogue's windows are combined: ``mean`` or ``minimum``.
+            max_tokens: Maximum length of a window in tokens. If the model can read fewer tokens, its limit is
+                used.
+            overlap: Number of turns of the previous window that a window repeats.
+            over: How to combine the scores of a dialogue's windows: ``mean`` or ``minimum``.
             batch: Number of windows per forward pass.
 
         Raises:
@@ -227,12 +228,12 @@ class CoherenceScorer:
 
         Args:
             model: Path or Hugging Face hub id of the scorer.
-            max_tokens: Maximum length of a window in tokens, or None for the value that was used in training.
-            overlap: Number of turns that consecutive windows share.
-            over: How the scores of a dialogue's windows are combined: ``mean`` or ``minimum``.
+            max_tokens: Maximum length of a window in tokens; None for the value that was used in training.
+            overlap: Number of turns of the previous window that a window repeats.
+            over: How to combine the scores of a dialogue's windows: ``mean`` or ``minimum``.
             batch: Number of windows per forward pass.
-            device: The torch device, or None to choose one automatically.
-            offline: Use local files only, and do not download the model.
+            device: The torch device; None to choose one automatically.
+            offline: Whether to use only local files, without downloading the model.
 
         Returns:
             The scorer.
@@ -266,7 +267,7 @@ class CoherenceScorer:
         """Score dialogues.
 
         Args:
-            dialogues: The dialogues, each a list of pairs of speaker and text.
+            dialogues: The dialogues. Each is a list of turns, that is, pairs of speaker and text.
             progress: Progress display; advanced by the number of windows scored.
 
         Returns:
@@ -317,7 +318,7 @@ class CoherenceScorer:
 
     @property
     def cutter(self) -> WindowSplitter:
-        """The splitter for dialogues that `encode_turns` tokenized. It leaves room for the special tokens."""
+        """The splitter of dialogues into windows. It leaves room for the special tokens."""
         return WindowSplitter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
 
     def lengths(self, turns: Sequence[Sequence[int]]) -> list[int]:
@@ -327,7 +328,7 @@ class CoherenceScorer:
             turns: The token ids of each turn.
 
         Returns:
-            The length of each turn, including a separator.
+            For each turn, the number of its tokens plus the length of a separator.
         """
         return [len(turn) + len(self._separator) for turn in turns]
 
@@ -335,11 +336,11 @@ class CoherenceScorer:
         """Tokenize the turns of a dialogue.
 
         Args:
-            talk: The dialogue, a list of pairs of speaker and text.
+            talk: The dialogue, a list of turns, that is, pairs of speaker and text.
 
         Returns:
             The token ids of each turn, beginning with the letter of the speaker. A turn that is longer than a
-            window is truncated at its end, and counted in ``cut_turns``.
+            window is truncated at its end, and ``cut_turns`` is increased.
         """
         room = self.cutter.room - len(self._separator)
         texts = [f"{mark}: {text}" for mark, (_, text) in zip(speaker_letters(talk), talk, strict=True)]
@@ -348,11 +349,11 @@ class CoherenceScorer:
         return [row[:room] for row in rows]
 
     def tokens(self, turns: Sequence[Sequence[int]], window: range) -> list[int]:
-        """Build the model input for a window.
+        """Join the turns of a window to an input of the model.
 
         Args:
             turns: The token ids of each turn of the dialogue.
-            window: The range of turns that the window has.
+            window: The indexes of the turns in the window.
 
         Returns:
             The token ids of the window, with separators between the turns, and special tokens at both ends.
@@ -370,16 +371,16 @@ class CoherenceScorer:
             rows: The token ids of each window.
 
         Returns:
-            The tensors ``input_ids`` and ``attention_mask`` of shape (rows, tokens), keyed by these names.
-            Shorter windows are padded to the length of the longest.
+            The tensors ``input_ids`` and ``attention_mask`` by name, both of shape (rows, tokens). Shorter
+            windows are padded to the length of the longest.
         """
         padded: Any = self.tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
         return {"input_ids": padded["input_ids"], "attention_mask": padded["attention_mask"]}
 
     @cached_property
     def _separator(self) -> tuple[int, ...]:
-        """The id of the token between turns. It is empty if the tokenizer has no suitable token."""
-        # Some tokenizers have no separator token. Use the end-of-sequence token then.
+        """The token id of the separator between turns; empty if no token is suitable."""
+        # If a tokenizer has no separator token, its end-of-sequence token is used.
         ids = (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
         return next(((item,) for item in ids if isinstance(item, int)), ())
 
@@ -388,7 +389,8 @@ class CoherenceScorer:
         """The special tokens that the tokenizer adds before and after a text."""
         whole: list[int] = self.tokenizer("a")["input_ids"]  # pyright: ignore[reportAssignmentType]
         bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
-        # Find the tokens of the text within the tokens of the whole input. The other tokens are special ones.
+        # The tokens of the text are found among those of the whole input. All other tokens are special
+        # tokens.
         at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
         return tuple(whole[:at]), tuple(whole[at + len(bare) :])
 
@@ -397,11 +399,11 @@ def speaker_letters(talk: Talk) -> list[str]:
     """Return a letter for the speaker of each turn.
 
     Args:
-        talk: The dialogue, a list of pairs of speaker and text.
+        talk: The dialogue, a list of turns, that is, pairs of speaker and text.
 
     Returns:
-        One letter per turn. Speakers get A, B, C and so on in the order of their first turns. If the speaker
-        of a turn is unknown (an empty string), the letter is A for even turns and B for odd turns.
+        One letter per turn. The first speaker gets A, the next new speaker B, and so on. If the speaker of a
+        turn is unknown (an empty string), the letter is A for even and B for odd turn numbers.
 
     Example:
         >>> speaker_letters([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
@@ -418,13 +420,13 @@ def speaker_letters(talk: Talk) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EditedDialogue:
-    """An edited, incoherent dialogue.
+    """A dialogue that became incoherent by an edit.
 
     Attributes:
-        id: The id of the record that describes the edit.
+        id: The id of the negative's record.
         turns: The turns after the edit.
-        edited: The indices of the edited turns.
-        recipe: The name of the recipe or generator that edited the dialogue.
+        edited: The indexes of the edited turns.
+        recipe: The name of the recipe or generator that made the edit.
         categories: The error categories of the edit, such as ``C-cont``.
     """
 
@@ -436,7 +438,7 @@ class EditedDialogue:
 
     @property
     def names(self) -> set[str]:
-        """The names by which a mix can select the dialogue: its recipe and its categories."""
+        """The names by which training can select this dialogue: its recipe and its categories."""
         return {self.recipe, *self.categories}
 
 
@@ -461,9 +463,9 @@ class EditedDialogues:
 
     Attributes:
         dialogues: The dialogues with their edited versions.
-        responses: Number of records that were skipped because they have an edited response, not an edited
+        responses: Number of records that were skipped because only their response was edited, not the
             dialogue.
-        unchanged: Number of edited dialogues that were skipped because their text equals that of the
+        unchanged: Number of edited dialogues that were skipped because their text is the same as that of the
             original.
     """
 
@@ -488,10 +490,10 @@ def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
 
 
 def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
-    """Group edited dialogues by the dialogue that they were made from.
+    """Group edited dialogues by their original dialogue.
 
     Args:
-        records: The records. Only those with the target ``dialogue`` are used.
+        records: The records. Only those whose ``target`` is ``dialogue`` are used.
 
     Returns:
         The dialogues with their edited versions, and the numbers of skipped records.
@@ -536,19 +538,19 @@ def original_turns(item: Negative) -> Turns:
     """
     context, response = item.original.get("context"), item.original.get("response")
     context = item.context if context is None else context
-    # The record names the last speaker of the edited dialogue. If the edit added or removed turns, the last
-    # speaker of the original may be another one, so treat it as unknown.
+    # The record contains the last speaker of the edited dialogue. If the edit changed the number of turns,
+    # the last speaker of the original may be another one and is treated as unknown.
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _whole(context, response or item.response, speaker)
 
 
 def _said(turns: Turns) -> list[str]:
-    """Return the normalised text of each turn."""
+    """Return the normalised text of each turn, to compare dialogues."""
     return [match_key(turn.text) for turn in turns]
 
 
 def _whole(context: Iterable[Mapping[str, str]], response: str, speaker: str) -> Turns:
-    """Join the context and the response into one list of turns."""
+    """Join the context and the response to one sequence of turns."""
     said = [Turn(turn["speaker"], turn["text"]) for turn in context]
-    # If the speaker of the response is unknown, infer it from the turns of the context.
+    # If the speaker of the response is unknown, the speaker is inferred from the turns of the context.
     return (*said, Turn(speaker or (next_speaker(said) if said else ""), response))

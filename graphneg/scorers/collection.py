@@ -1,14 +1,15 @@
-"""Collect model responses that may contradict what was said before (Sato et al. 2024).
+"""Collect responses of models that may contradict what was said before (Sato et al. 2024).
 
 Models contradict themselves most when they are asked about something that they said before.
-`collect_contexts` finds contexts that end in such a question, scores them, and keeps those with the highest
-scores. `collect_responses` collects responses to these contexts from generators, from language models and
-from files. Both functions write JSON Lines files, and continue an interrupted run. In the next step, people
-label the responses with `graphneg.evaluation.review.contradiction_labels`.
+`collect_contexts` finds contexts that end in such a question, and chooses those with the highest scores.
+`collect_responses` collects responses to these contexts from generators, from language models and from files.
+Both functions write JSON Lines files, and can resume an interrupted run. The next step is that people label
+the responses, which `graphneg.evaluation.review.contradiction_labels` supports.
 
-Each line of a file of contexts has the fields of `graphneg.generators.base.Context`, ``referent`` (the index
-of the turn that is asked about) and ``log_fqness`` (the score of the question). Each line of a file of
-responses has an ``id``, a ``context``, a ``generator`` and a ``response``.
+Each line of a file of contexts contains the fields of `graphneg.generators.base.Context`, and the fields
+``referent`` (the index of the turn that the question is about) and ``log_fqness`` (the score of the
+question). Each line of a file of responses contains the fields ``id``, ``context``, ``generator`` and
+``response``.
 
 Example:
     The context "A: I sail every weekend." "B: Nice! Where do you sail?" ends in a question about A's first
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 Line = TypeVar("Line")
 Item = TypeVar("Item")
-# Number of contexts that are processed between two checkpoints of a run.
+# Number of contexts to process before the progress of a run is saved.
 BATCH = 16
 LONGEST = 64
 """Maximum length of a language model's response in tokens."""
@@ -58,8 +59,8 @@ class ContextChoice:
     Attributes:
         top: Number of contexts to choose.
         per_dialogue: Maximum number of contexts per dialogue.
-        max_turns_back: Number of turns that a question may refer to: the last ones of the speaker who is
-            asked.
+        max_turns_back: Number of turns that a question may refer to. They are the last turns of the speaker
+            who is asked.
     """
 
     top: int = 1000
@@ -86,20 +87,20 @@ def collect_contexts(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> list[FollowUp]:
-    """Score the follow-up questions at the ends of contexts, and write the contexts with the highest scores.
+    """Score the follow-up questions at the ends of contexts, and save the contexts with the highest scores.
 
-    Until all questions are scored, the scores are kept in a temporary file beside ``out``. If a run was
-    interrupted, a call with the same ``facts`` continues it. Raises `InputError` if ``out`` exists or cannot
-    be written.
+    Until all questions are scored, the scores are stored in a temporary file next to ``out``. If a run was
+    interrupted, a call with the same ``facts`` resumes it. Raises `InputError` if ``out`` exists or cannot be
+    written.
 
     Args:
         contexts: The contexts.
         model: The language model that scores the questions.
         out: The output file (``.jsonl``).
-        choice: The criteria for choosing contexts, or None for the defaults.
-        facts: JSON values that identify the model and the contexts. An interrupted run is continued only if
+        choice: The criteria for choosing contexts; None for the defaults.
+        facts: JSON values that identify the model and the contexts. An interrupted run is resumed only if
             they are the same.
-        overwrite: Replace an existing file.
+        overwrite: Whether to replace an existing file.
         progress: Progress display; advanced by the number of questions scored.
 
     Returns:
@@ -117,7 +118,7 @@ def collect_contexts(
     asked = followups(contexts, choice.max_turns_back)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
-        """Score questions, and return one JSON line for each."""
+        """Score questions. Return a JSON line for each."""
         return map(context_line, fqness(model, some))
 
     done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
@@ -141,12 +142,12 @@ def collect_responses(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> int:
-    """Collect the responses of each generator to each context, and write them to a file.
+    """Collect responses to each context from each generator, and write them to a file.
 
     A generator may return fewer responses than requested. If several generators return the same response to a
-    context, it is written only once, with the name of the first of them. If a run was interrupted, the same
-    call continues it. Raises `InputError` if ``out`` exists and belongs to another run, and `GeneratorError`
-    if a generator does not return one list of responses per context.
+    context, it is written only once, with the name of the first of these generators. If a run was
+    interrupted, the same call resumes it. Raises `InputError` if ``out`` exists and belongs to another run,
+    and `GeneratorError` if a generator does not return one list of responses per context.
 
     Args:
         contexts: The contexts.
@@ -154,7 +155,7 @@ def collect_responses(
         out: The output file (``.jsonl``).
         per_context: Maximum number of responses per generator and context.
         seed: Seed that is passed to the generators.
-        overwrite: Replace an existing file.
+        overwrite: Whether to replace an existing file.
         progress: Progress display; advanced by the number of contexts processed.
 
     Returns:
@@ -175,7 +176,7 @@ def collect_responses(
     }
 
     def lines(some: Sequence[FollowUp]) -> Iterator[str]:
-        """Collect the responses to some contexts, and yield one JSON line for each response."""
+        """Collect responses to some contexts. Yield a JSON line for each."""
         for item in _responses(some, generators, per_context, seed):
             names = {"id": item.id, "generator": item.generator, "response": item.response}
             yield json_line({**names, "context": _context_fields(item.followup)})
@@ -195,18 +196,18 @@ def _collect(
     bar: Progress,
     overwrite: bool,
 ) -> tuple[int, int]:
-    """Convert items to lines, batch by batch, and write the lines to a file.
+    """Convert items to lines, one batch after another, and write the lines to a file.
 
-    Items that an interrupted run has finished are skipped.
+    Items that were already converted by an interrupted run are skipped.
 
     Args:
         path: The output file.
-        settings: Everything that the lines depend on. An interrupted run with other settings is not
-            continued.
+        settings: Everything that determines the lines. An interrupted run is resumed only if its settings are
+            the same.
         items: The items.
         lines: A function that converts a batch of items to lines.
         bar: Progress display; advanced by the number of items converted.
-        overwrite: Replace an existing file.
+        overwrite: Whether to replace an existing file.
 
     Returns:
         The number of items and the number of lines, including those of the interrupted run.
@@ -214,7 +215,8 @@ def _collect(
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # The order of the items is the same in each run, so skip as many as the interrupted run has finished.
+        # The items are in the same order in each run, so those that the interrupted run has finished come
+        # first.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -228,14 +230,15 @@ def _collect(
 
 
 def write_responses(labelled: Iterable[JudgedResponse], out: str | Path, *, overwrite: bool = False) -> None:
-    """Write labelled responses to a JSON Lines file, which `graphneg.ingest.labelled.read_labelled` can read.
+    """Write labelled responses to a JSON Lines file.
 
-    Raises `InputError` if the file exists or cannot be written.
+    `graphneg.ingest.labelled.read_labelled` can read the file. Raises `InputError` if the file exists or
+    cannot be written.
 
     Args:
         labelled: The labelled responses.
         out: The output file (``.jsonl``).
-        overwrite: Replace an existing file.
+        overwrite: Whether to replace an existing file.
     """
     _write(_destination(out, overwrite), labelled_lines(labelled))
 
@@ -243,7 +246,7 @@ def write_responses(labelled: Iterable[JudgedResponse], out: str | Path, *, over
 def _responses(
     some: Sequence[FollowUp], generators: Sequence[Generator], per_context: int, seed: int
 ) -> Iterable[CollectedResponse]:
-    """Yield the responses of all generators to some contexts."""
+    """Yield the responses of all generators to some contexts, without duplicates."""
     contexts = [item.context for item in some]
     given: list[list[tuple[str, str]]] = [[] for _ in some]
     for generator in generators:
@@ -260,25 +263,26 @@ def _responses(
             text = text.strip()
             if text and text not in texts:
                 texts.add(text)
-                # Annotators see the id. It must not reveal the generator, so it is made from the response.
+                # People who label the responses see the id. It contains a digest of the text, which does not
+                # reveal the generator.
                 digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
                 yield CollectedResponse(f"{item.context.id}~{digest}", item, name, text)
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
-    """Return the path of an output file after checking that it can be written."""
+    """Return the path of an output file. Raise an error if it cannot be written."""
     path = check_output(out, (".jsonl",))
     check_new(path, overwrite)
     return path
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file, which is replaced only when all lines are written."""
+    """Write lines to a file. An existing file is replaced only when all lines are written."""
     write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
 class FileResponses(Generator):
-    """A generator that returns responses from a file, which may come from another program.
+    """A generator that reads its responses from a file, which another program may have written.
 
     Each line of the file is a JSON object with the ``id`` of a context and a ``response`` to it.
 
@@ -302,7 +306,7 @@ class FileResponses(Generator):
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """Return the responses that the file has for each context.
+        """Return the responses in the file to each context.
 
         Args:
             contexts: The contexts.
@@ -318,7 +322,7 @@ class FileResponses(Generator):
         ]
 
     def settings(self) -> Mapping[str, object]:
-        """Return the settings that the responses depend on: a hash of the file's content."""
+        """Return the settings that determine the responses: a digest of the file's content."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 
@@ -363,12 +367,12 @@ class LanguageModelReplies(Generator):
         return [[Candidate(one.text, ()) for one in each if one.text] for each in texts]
 
     def settings(self) -> Mapping[str, object]:
-        """Return the settings that the replies depend on."""
+        """Return the settings that determine the replies."""
         return {"model": str(self._model.path), "longest": LONGEST}
 
 
 class TurnLine(msgspec.Struct):
-    """A turn of a context, as it is written in a JSON line.
+    """A turn of a context in a line of a JSON Lines file.
 
     Attributes:
         speaker: The name of the speaker.
@@ -380,15 +384,15 @@ class TurnLine(msgspec.Struct):
 
 
 class ContextLine(msgspec.Struct):
-    """A context with a scored question, as it is written in a JSON line.
+    """A line of a JSON Lines file of contexts: a context with a scored question.
 
     Attributes:
         id: The id of the context.
         corpus: The name of the corpus.
         split: The name of the split.
         dialogue: The id of the dialogue.
-        speaker: The speaker of the response.
-        turn: The position of the response in the dialogue.
+        speaker: The name of the speaker of the response.
+        turn: The index of the response in the dialogue.
         turns: The turns of the context.
         positives: The correct responses.
         referent: The index of the turn that the question may refer to.
@@ -407,18 +411,18 @@ class ContextLine(msgspec.Struct):
     log_fqness: float
 
     def __post_init__(self) -> None:
-        """Check that the referent is the index of a turn before the question.
+        """Check that the referent is a turn before the question.
 
         Raises:
-            ValueError: The referent is the index of the question, or it is out of range.
+            ValueError: The referent is the question itself, or there is no turn with this index.
         """
         if not 0 <= self.referent < len(self.turns) - 1:
-            # msgspec converts a ValueError to a ValidationError, which names the line's field.
+            # msgspec converts a ValueError to a ValidationError, whose message names the field.
             raise ValueError(f'"referent" {self.referent} is not one of the turns before the question')
 
     @property
     def followup(self) -> FollowUp:
-        """The content of the line as a `FollowUp`: the context, the referent, and the score."""
+        """The context with its referent and its score as a `FollowUp`."""
         turns = tuple(Turn(turn.speaker, turn.text) for turn in self.turns)
         place = (self.id, self.corpus, self.split, self.dialogue, self.turn)
         context = Context(*place, turns, self.speaker, tuple(self.positives))
@@ -426,7 +430,7 @@ class ContextLine(msgspec.Struct):
 
 
 class ResponseLine(msgspec.Struct):
-    """A response to a context, as it is written in a JSON line.
+    """A line of a JSON Lines file of responses: a response to a context.
 
     Attributes:
         id: The id of the response.
@@ -458,8 +462,8 @@ class CollectedResponse:
     """A response of a generator to a context.
 
     Attributes:
-        id: The id of the response: the id of the context, ``~`` and a hash of the text. It does not reveal
-            the generator.
+        id: The id of the response. It consists of the id of the context, ``~`` and a digest of the text, so
+            that it does not reveal the generator.
         followup: The context with its question.
         generator: The name of the generator.
         response: The text of the response.
@@ -484,13 +488,13 @@ def context_line(item: FollowUp) -> str:
 
 
 def _context_fields(item: FollowUp) -> dict[str, object]:
-    """Return the values of the fields of `ContextLine`, in the order of its fields."""
+    """Return the fields of a `ContextLine` with their values."""
     values = asdict(item) | asdict(item.context) | {"turns": [turn._asdict() for turn in item.context.turns]}
     return {name: values[name] for name in ContextLine.__struct_fields__}
 
 
 def read_contexts_file(path: str | Path) -> list[FollowUp]:
-    """Read contexts that `collect_contexts` wrote.
+    """Read contexts from a file that `collect_contexts` wrote.
 
     Raises `InputError` if the file cannot be read or a line is invalid.
 
@@ -504,7 +508,7 @@ def read_contexts_file(path: str | Path) -> list[FollowUp]:
 
 
 def read_responses_file(path: str | Path) -> list[CollectedResponse]:
-    """Read responses that `collect_responses` wrote.
+    """Read responses from a file that `collect_responses` wrote.
 
     Raises `InputError` if the file cannot be read or a line is invalid.
 
@@ -526,12 +530,12 @@ def read_responses_file(path: str | Path) -> list[CollectedResponse]:
 
 
 def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
-    """Read a JSON Lines file whose lines have the fields of a given type.
+    """Read a JSON Lines file, and convert each line to an object of a given type.
 
     Raises `InputError` if the file cannot be read.
 
     Args:
-        kind: The type that each line is converted to, a subclass of ``msgspec.Struct``.
+        kind: The type of the objects, a subclass of ``msgspec.Struct``.
         path: The file.
 
     Returns:
@@ -552,7 +556,7 @@ def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
 
 
 def read_dialogues_file(path: str | Path) -> Iterator[Context]:
-    """Read dialogues, and yield a context for each turn except the first ones.
+    """Read dialogues, and yield a context for each turn that has a turn before it.
 
     The file has the format of the loader ``dialogues``. Raises `InputError` if the file or a dialogue in it
     is invalid.

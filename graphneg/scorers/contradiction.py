@@ -1,6 +1,6 @@
 """Detect contradictions between a response and an earlier utterance of the same speaker.
 
-The detector is an encoder with a classification head that has one output. Scores are from 0 (consistent) to 1
+The detector is an encoder with a classification head. A score is a number from 0 (consistent) to 1
 (contradictory).
 
 Example:
@@ -17,13 +17,13 @@ from typing import Any, ClassVar, Self
 from graphneg.rankers.cross_encoder import CrossEncoder, First
 
 KIND = "contradiction"
-"""The kind of model that is written into the ``config.json`` of a detector."""
+"""The kind of model, which is stored in the ``config.json`` of a detector."""
 MAX_TOKENS = 128
 """Default maximum length of the input in tokens."""
 
 
 class _PairEncoder(CrossEncoder):
-    """A cross-encoder that is saved with the kind ``contradiction``, so it cannot be loaded as a ranker."""
+    """A cross-encoder that is saved as a contradiction detector, so that it cannot be loaded as a ranker."""
 
     kind: ClassVar[str] = KIND
     reads_first: ClassVar[First] = "context"
@@ -32,10 +32,10 @@ class _PairEncoder(CrossEncoder):
 class ContradictionDetector:
     """A model that scores whether a response contradicts an earlier utterance of its speaker.
 
-    The detector is a cross-encoder; the earlier utterance takes the place of the context. A saved detector is
-    a sequence classifier with one output. It can also be loaded by ``transformers`` and by the
-    ``CrossEncoder`` of sentence-transformers, which give the same scores if the earlier utterance is the
-    first text of a pair and the response the second.
+    The detector is a cross-encoder. In its input, the earlier utterance takes the place of the context. A
+    saved detector is a sequence classifier with one output. It can also be loaded by ``transformers`` and by
+    the ``CrossEncoder`` of sentence-transformers. The scores are the same if the earlier utterance is passed
+    as the first text of a pair and the response as the second.
 
     Attributes:
         encoder: The cross-encoder.
@@ -55,9 +55,9 @@ class ContradictionDetector:
     def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
         """Create a detector for training from a pretrained encoder and a new head.
 
-        If ``model`` is already a detector, its head is kept. So a detector can be trained on several data
-        sets one after the other. Raises `ModelError` if the encoder is missing, and `InputError` if a prefix
-        in ``frozen`` matches no parameter.
+        If ``model`` is already a detector, its head is kept, so that a detector can be trained on several
+        data sets one after the other. Raises `ModelError` if the encoder is missing, and `InputError` if a
+        prefix in ``frozen`` matches no parameter.
 
         Args:
             model: Path or Hugging Face hub id of the encoder.
@@ -89,7 +89,7 @@ class ContradictionDetector:
         """Score pairs of a response and an earlier utterance.
 
         Args:
-            pairs: The pairs, each with the response first and the earlier utterance second.
+            pairs: The pairs, each with the response first and the earlier utterance of its speaker second.
 
         Returns:
             One score per pair, from 0 (consistent) to 1 (contradictory).

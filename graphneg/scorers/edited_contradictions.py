@@ -1,14 +1,14 @@
 """Make training data for a contradiction detector from edited dialogues.
 
-The transforms ``polarity_flip``, ``antonym_substitution`` and ``self_contradiction`` change a statement into
-its contradiction, so their negatives contain both. The two sentences share nearly all of their words. But
-when models contradict themselves, they use other words, and say other things in the same response. Therefore
-the statement and the contradiction are reworded, or replaced by sentences of other speakers
-(`graphneg.scorers.paraphrases`), and combined with another turn.
+The transforms ``polarity_flip``, ``antonym_substitution`` and ``self_contradiction`` change a statement to
+its contradiction, so their negatives contain both sentences. The two have nearly all of their words in
+common. But when dialogue models contradict themselves, they use other words, and say other things in the same
+response. Therefore the statement and the contradiction are reworded, or replaced by sentences of other
+speakers (`graphneg.scorers.paraphrases`), and another turn is added.
 
-A detector should not be able to separate the classes by the response alone, or by the number of words that it
-shares with the earlier utterance. So each contradictory response has a consistent counterpart of similar
-length. There are five kinds of pairs:
+A detector should not be able to tell the two classes apart by the response alone, or by the number of words
+that the response has in common with the earlier utterance. So each contradictory response is paired with a
+consistent response of similar length. There are five kinds of pairs:
 
 ========= =============================================== ================================================
 kind      contradictory response                          consistent response
@@ -23,9 +23,9 @@ later     the contradiction                               another turn of the sp
 ========= =============================================== ================================================
 
 For the first four kinds, another turn of the speaker is added to both responses in two thirds of the cases.
-In half of the cases, a turn of another dialogue is added to the earlier utterance, since real speakers say
-more than one thing in a turn. In a tenth of the cases, the roles of statement and contradiction are
-exchanged: the earlier utterance has the contradiction, and the response has the statement.
+In half of the cases, a turn of another dialogue is added to the earlier utterance, because real turns often
+contain several statements. In a tenth of the cases, statement and contradiction are exchanged: the earlier
+utterance contains the contradiction, and the response contains the statement.
 
 Example:
     From the statement "I keep bees." and its contradiction "I do not keep bees.", the kind ``restated`` makes
@@ -54,10 +54,10 @@ from graphneg.records.files import read_negatives
 from graphneg.scorers.paraphrases import Contradiction, DenialWordings, denies, paraphrases, reword_denial
 
 SOURCE = "graph"
-"""The generator that labelled responses name if they were made by editing a graph."""
+"""Name of the generator in labelled responses that were made from edited graphs."""
 
 Kind = Literal["restated", "crossed", "elsewhere", "agreed", "later"]
-"""How a contradictory response and its consistent counterpart are made; see the top of the module."""
+"""Type of the five kinds of pairs, which are described at the top of the module."""
 KINDS: tuple[Kind, ...] = ("restated", "crossed", "elsewhere", "agreed", "later")
 MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
 """Default frequencies of the kinds.
@@ -65,23 +65,24 @@ MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
 Of ten pairs, three are ``restated``, three ``crossed``, two ``elsewhere``, one ``agreed`` and one ``later``.
 """
 _OWN_WORDS = 7
-"""One in seven contradictions is reworded by templates only, even if sentences of other speakers exist."""
+"""One in this many contradictions is reworded only by templates, even if there are sentences of other
+speakers."""
 
 TRANSFORMS = ("polarity_flip", "antonym_substitution", "self_contradiction")
-"""The transforms whose edits contradict the original sentence."""
+"""The transforms that change a sentence so that it contradicts the original."""
 _LEAST, _MOST = 3, 16
 """Minimum and maximum number of words of a statement.
 
-Shorter statements such as "I see." claim too little to be contradicted, and speakers do not repeat longer
-ones.
+Shorter statements such as "I see." claim too little to be contradicted. Longer ones are unlikely to be said
+again.
 """
 # Words with which speakers refer to themselves.
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
-# Matches the end of a tokenized "don't", such as "do n't" or "don ' t".
+# Matches the end of "don't" if it is split into tokens, such as "do n't" or "don ' t".
 _APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
-# Matches the blank before a punctuation mark in tokenized text, such as "yes ."
+# Matches the space before a punctuation mark in tokenized text, such as "yes ."
 _GAP = re.compile(r"\s+(?=[.,!?])")
-# In some corpora, questions have no question mark. They are recognised by their first word.
+# In some corpora, questions have no question mark. They are recognised by their first words.
 _ASKING = re.compile(
     r"\W*(what|who|whose|where|when|why|how|which|do|does|did|are|is|can|could|would|will)\b", re.I
 )
@@ -100,10 +101,10 @@ def read_made(
 
     Args:
         paths: Files of negatives (``.jsonl``, ``.parquet``).
-        kinds: The kinds of pairs to make. A kind that is listed twice is chosen twice as often.
+        kinds: The kinds of pairs to make. If a kind is listed twice, it is chosen twice as often.
         seed: Seed for all random choices.
-        embedder: The embedder that is used to find similar sentences of other speakers. If None, statements
-            and contradictions are reworded by templates only.
+        embedder: The embedder for finding similar sentences of other speakers. If None, statements and
+            contradictions are reworded only by templates.
 
     Returns:
         The labelled responses, as `graph_made` returns them.
@@ -130,20 +131,20 @@ def graph_made(
     """Make labelled responses from the contradictions in negatives.
 
     Each contradiction is used once: one of ``kinds`` is chosen at random, and gives a contradictory and a
-    consistent response. A contradiction is used only if one side is an affirmation and the other a denial.
-    Sentences with antonyms are not used, because they rarely contradict each other. Raises `ModelError` if an
-    embedder is given and FAISS is not installed.
+    consistent response. A contradiction is used only if either the statement or the contradiction is a
+    denial, but not both. Sentences with antonyms are therefore not used. They rarely contradict each other.
+    Raises `ModelError` if an embedder is given and FAISS is not installed.
 
     Args:
         negatives: The negatives.
-        kinds: The kinds of pairs to make. A kind that is listed twice is chosen twice as often.
+        kinds: The kinds of pairs to make. If a kind is listed twice, it is chosen twice as often.
         seed: Seed for all random choices.
-        embedder: The embedder that is used to find similar sentences of other speakers. If None, statements
-            and contradictions are reworded by templates only.
+        embedder: The embedder for finding similar sentences of other speakers. If None, statements and
+            contradictions are reworded only by templates.
 
     Returns:
         The labelled responses. Each contradictory response is followed by its consistent counterpart. The
-        pairs are shuffled, so that the first part of the list is a random sample.
+        pairs are in random order, so that any first part of the list is a random sample.
     """
     sentences = Sentences(negatives)
     denials = [c for c in sentences.contradictions if denies(c.sentence) != denies(c.contradiction)]
@@ -164,12 +165,12 @@ def graph_made(
 
 
 class Sentences:
-    """The sentences of edited dialogues that training data can be made from.
+    """The sentences in negatives from which training data can be made.
 
     Attributes:
         contradictions: The statements and their contradictions, without duplicates.
-        statements: The sentences in which speakers talk about themselves. Each is mapped to the id of the
-            dialogue in which it occurs first.
+        statements: The sentences in which speakers talk about themselves, each with the id of the first
+            dialogue that contains it.
     """
 
     def __init__(self, negatives: Iterable[Negative]) -> None:
@@ -191,7 +192,7 @@ class Sentences:
 
 
 def respell(text: str) -> str:
-    """Remove the blanks that tokenization puts before punctuation marks and into contractions.
+    """Remove the spaces that tokenization puts before punctuation marks and into contractions.
 
     Args:
         text: A text, which may be tokenized.
@@ -207,24 +208,23 @@ def respell(text: str) -> str:
 
 
 def _contradictions(negative: Negative) -> Iterator[Contradiction]:
-    """Yield the contradictions that the edits of a negative made."""
+    """Yield the contradictions that the edits of a negative created."""
     after = _turns(negative, negative.context, negative.response)
     original = negative.original
     before = _turns(negative, original.get("context") or negative.context, original.get("response"))
     for turn in sorted({int(edit["turn"]) for edit in negative.edits if edit["transform"] in TRANSFORMS}):
         names = {edit["transform"] for edit in negative.edits if edit["turn"] == turn}
-        # If another transform edited the same turn as well, the new sentence may no longer be a
-        # contradiction.
+        # If another transform also edited the turn, the new sentence may not be a contradiction.
         if turn in before and turn in after and names <= set(TRANSFORMS):
             yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
 
 
 def _turns(negative: Negative, context: Sequence[Mapping[str, str]], response: str | None) -> dict[int, Turn]:
-    """Return the turns of context and response, keyed by their positions in the dialogue."""
+    """Return the turns of the context and the response by their positions in the dialogue."""
     first = negative.turn - len(context)
     turns = {first + at: Turn(turn["speaker"], respell(turn["text"])) for at, turn in enumerate(context)}
-    # If the speaker of the response is unknown, assume that speakers alternate: it is the speaker of the turn
-    # before the last turn of the context.
+    # If the speaker of the response is unknown, speakers are assumed to alternate, so it is the speaker of
+    # the turn before the last.
     speaker = negative.speaker or (context[-2]["speaker"] if len(context) > 1 else "")
     turns[negative.turn] = Turn(speaker, respell(negative.response if response is None else response))
     return turns
@@ -233,24 +233,24 @@ def _turns(negative: Negative, context: Sequence[Mapping[str, str]], response: s
 def _of_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
-    """Yield the contradiction in an edited turn: a new sentence that was added or replaces another one."""
+    """Yield the contradiction in an edited turn, which was added or replaces another sentence."""
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
-    # If several sentences are new or gone, it is unclear which sentence contradicts which.
+    # If several sentences were added or removed, it is unclear which of them contradict each other.
     if len(added) != 1 or len(gone) > 1:
         return
     earlier, sentence = turn, gone[0] if gone else ""
     own = [at for at, said in before.items() if said.speaker == before[turn].speaker and at != turn]
-    # No sentence was replaced, so the contradiction was added. Assume that it contradicts the earlier
-    # sentence of the same speaker that has the most content words in common with it.
+    # No sentence was replaced, so the contradiction was added. It probably contradicts the earlier sentence
+    # of the same speaker with which it has the most content words in common.
     if not gone:
         words, most, said = set(content_lemmas(added[0])), 0, [at for at in own if at < turn]
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose the turn that will be added to the responses. If the contradiction was added to a later turn than
-    # that of the statement, take the original of that turn. If it replaces the statement in the same turn,
-    # take the speaker's next turn or, if there is none, the speaker's last turn before it.
+    # Another turn of the speaker can be added to the responses. If the contradiction was added to a later
+    # turn than that of the statement, it is the original of this later turn. If the contradiction replaces
+    # the statement, it is the speaker's next turn or, if there is none, the speaker's last other turn.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:
@@ -258,10 +258,10 @@ def _of_turn(
 
 
 def _speaks_of_oneself(sentence: str) -> bool:
-    """Return whether a sentence is a short statement with "I", "we" or a similar word."""
+    """Return whether a sentence is a short statement that contains "I", "we" or a similar word."""
     asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
     # "I have a dog." is such a statement. "Do I?" is a question, "Oh my!" is too short, and "The sky is
-    # blue." does not refer to the speaker.
+    # blue." does not mention the speaker.
     return not asks and _LEAST <= len(sentence.split()) <= _MOST and _OWN.search(sentence) is not None
 
 
@@ -272,9 +272,9 @@ class _Claim:
     Attributes:
         source: The statement and its contradiction.
         earlier: The earlier utterance.
-        said: Wordings that are consistent with the earlier utterance.
+        said: Wordings that agree with the earlier utterance.
         contrary: Wordings that contradict the earlier utterance.
-        agreed: Variants of the earlier utterance that agree with ``contrary``. Empty if the statement does
+        agreed: Versions of the earlier utterance that agree with ``contrary``; empty if the statement does
             not occur literally in the earlier utterance.
     """
 
@@ -286,25 +286,25 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect the wordings of a statement and its contradiction; exchange the two in a tenth of the cases."""
-    # The templates reword denials. Use the side that is a denial: the contradiction or the statement.
+    """Collect the wordings of a statement and its contradiction. Exchange the two in a tenth of the cases."""
+    # The templates reword denials, so the side that is a denial is used: the contradiction or the statement.
     if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
     elif wordings := reword_denial(item.sentence):
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    # Put the original sentences first, and remove duplicates.
+    # The original sentences come first. Duplicates are removed.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
-    # A consistent response should not repeat the statement word for word, so leave out the first wording if
-    # there are others.
+    # A consistent response should not repeat the statement word for word, so the statement itself is left out
+    # if there are other wordings.
     new_said, new_contrary = said[1:] or said, contrary
     if others and number(seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied
 
     def saying(wordings: Sequence[str]) -> tuple[str, ...]:
-        """Replace the statement in the earlier utterance by each wording, and return the results."""
+        """Return the earlier utterance with each of the wordings in place of the statement."""
         return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
     if item.sentence not in item.earlier:
@@ -318,14 +318,14 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return two pairs of an earlier utterance and a response: a contradictory and a consistent pair."""
+    """Return a contradictory and a consistent pair, each of an earlier utterance and a response."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
-        """Choose a text at random, by a hash of the seed, the name and the id."""
+        """Choose one of some texts. The choice depends on the seed, the name and the id."""
         return texts[number(seed, name, id) % len(texts)]
 
     def beside(text: str, more: str, id: str) -> str:
-        """Join two texts in random order, chosen by a hash of the seed and the id."""
+        """Join two texts. Which comes first depends on the seed and the id."""
         return f"{text} {more}" if number(seed, "order", id) % 2 else f"{more} {text}"
 
     source, id = claim.source, claim.source.id
@@ -342,10 +342,10 @@ def _responses(
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
         right = beside(right, _balancing(right, spoken), f"{id} 0")
-    # In two thirds of the cases, add the speaker's other turn to both responses.
+    # In two thirds of the cases, another turn of the speaker is added to both responses.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # In half of the cases, add a turn of another dialogue to the earlier utterance.
+    # In half of the cases, a turn of another dialogue is added to the earlier utterance.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)
@@ -354,13 +354,13 @@ def _responses(
 
 
 def _balancing(text: str, spoken: Sequence[str]) -> str:
-    """Choose from another speaker's sentences: an affirmation if ``text`` is a denial, else a denial."""
-    # Each response then has one denial and one affirmation. So the word "not" does not reveal the class.
+    """Return an affirmation of another speaker if ``text`` is a denial, and a denial if it is not."""
+    # Each response then contains one denial and one affirmation, so the word "not" does not reveal the class.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random claim from another dialogue, or the next claim if there is only one dialogue."""
+    """Return a random claim from another dialogue. If there is only one dialogue, return the next claim."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

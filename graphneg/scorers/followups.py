@@ -1,15 +1,15 @@
-"""Find follow-up questions, which ask about something that the other speaker said before.
+"""Find follow-up questions, that is, questions about something that the other speaker said before.
 
-Sato et al. (2024) found that models contradict themselves most when they must answer such questions. The
-score FQness, which follows an idea of the paper, measures whether a question refers to a certain earlier
-turn. It compares two probabilities of the question under a language model. If the question refers to the
-turn, it stays probable when the turns in between are removed, and becomes improbable when that turn is
+Sato et al. (2024) found that models contradict themselves most when they must answer such questions. FQness
+is a score that follows an idea of their paper. It measures whether a question refers to a given earlier turn,
+by comparing two probabilities of the question under a language model. If the question refers to the turn, it
+remains probable when the turns in between are removed, but it becomes improbable when the turn itself is
 removed.
 
 Example:
-    In the dialogue "A: I sail every weekend." "B: It's cold today." "A: Yes." "B: Where do you sail?", the
-    question is probable after A's first turn alone, and improbable after the other turns without it. So the
-    FQness is high for A's first turn. It is low for the turn "Yes."
+    The dialogue is "A: I sail every weekend." "B: It's cold today." "A: Yes." "B: Where do you sail?" The
+    question is probable after A's first turn alone, and improbable after the dialogue without this turn. So
+    its FQness is high for A's first turn. For the turn "Yes.", it is low.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from graphneg.generators.base import Context, Turn
 if TYPE_CHECKING:
     from graphneg.nn.language_models import LanguageModel
 
-# Ends of a word that close a question. A quotation mark, parenthesis or exclamation mark may follow the
-# question mark.
+# Endings of a word that show the end of a question. A quotation mark, a parenthesis or an exclamation mark
+# may follow the question mark.
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
 
 
@@ -37,10 +37,10 @@ class FollowUp:
 
     Attributes:
         context: The context.
-        referent: The index of the turn that the question may refer to. It is a turn of the speaker who is
-            asked.
-        log_fqness: The natural logarithm of the FQness, or 0 before it is computed. A value above 0 indicates
-            that the question refers to that turn.
+        referent: The index of the turn that the question may refer to. It is a turn of the other speaker, who
+            is asked.
+        log_fqness: The natural logarithm of the FQness; 0 before it is computed. A value above 0 indicates
+            that the question refers to the turn.
     """
 
     context: Context
@@ -54,12 +54,12 @@ class FollowUp:
 
     @property
     def without_between(self) -> tuple[Turn, ...]:
-        """The turns up to and including the referent."""
+        """The turns up to the referent, including it."""
         return self.context.turns[: self.referent + 1]
 
     @property
     def without_referent(self) -> tuple[Turn, ...]:
-        """The turns before the question, except for the referent."""
+        """The turns before the question, without the referent."""
         turns = self.context.turns
         return (*turns[: self.referent], *turns[self.referent + 1 : -1])
 
@@ -71,8 +71,8 @@ def asks(text: str) -> bool:
         text: The text.
 
     Returns:
-        True if a word ends in a question mark. A quotation mark, parenthesis or exclamation mark may follow
-        the question mark.
+        True if a word ends in a question mark. A quotation mark, a parenthesis or an exclamation mark may
+        follow the question mark.
 
     Example:
         >>> asks("Oh really? I have not travelled much."), asks("I wonder why.")
@@ -82,19 +82,19 @@ def asks(text: str) -> bool:
 
 
 def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[FollowUp]:
-    """Find the questions at the ends of contexts, and the turns that they may refer to.
+    """Find questions at the ends of contexts, and the turns that each question may refer to.
 
     Args:
-        contexts: The contexts. A context is skipped if it does not end in a question, or if the next turn
-            belongs to the speaker who asks.
-        max_turns_back: Number of turns that a question may refer to: the last ones of the speaker who is
-            asked.
+        contexts: The contexts. A context is skipped if its last turn contains no question, or if the speaker
+            of that turn also speaks next.
+        max_turns_back: Number of turns that a question may refer to. They are the last turns of the speaker
+            who is asked.
 
     Yields:
-        For each question, one `FollowUp` for each of these turns, the nearest turn first.
+        For each question, one `FollowUp` for each turn that it may refer to, the nearest turn first.
     """
     for context in contexts:
-        # If the next turn is by the same speaker as the question, it does not answer the question.
+        # If the same speaker speaks next, the next turn does not answer the question.
         if not context.turns or context.turns[-1].speaker == context.speaker:
             continue
         if asks(context.turns[-1].text):
@@ -110,10 +110,10 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
         P(question | context without the turns between referent and question)
         / P(question | context without the referent)
 
-    The probabilities are those of the whole question; they are not normalised by its length. The context is
-    written with one line per turn; each line begins with the name of the speaker. If there is no turn between
-    the referent and the question, the numerator has the whole context. If the question is longer than the
-    model can read, only its first tokens count.
+    The probabilities are those of the whole question and are not normalised by its length. The prompt has one
+    line per turn of the context, which begins with the name of the speaker. If there is no turn between the
+    referent and the question, nothing is removed for the numerator. If the question is longer than the model
+    can read, only its first tokens count.
 
     Args:
         model: The language model.
@@ -122,7 +122,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     Returns:
         Copies of ``some`` with the computed ``log_fqness``, in the same order.
     """
-    # Each question is scored after two contexts: without the turns in between, and without the referent.
+    # Each question is scored twice: after the context without the turns in between, and after the context
+    # without the referent.
     texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)
@@ -132,8 +133,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     losses = model.score(texts, given) if texts else []
     scored: list[FollowUp] = []
     for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
-        # The loss of the model is the mean negative log probability of the tokens that it reads, without the
-        # end token. Multiply it by their number to get that of the whole question.
+        # The loss is the mean negative log probability per token, without the end token. Multiplied by the
+        # number of tokens, it is the negative log probability of the whole question.
         tokens = len(model.target_tokens(text)) - 1
         tokens = tokens if model.longest is None else min(tokens, model.longest - 1)
         ratio = tokens * (far - near) if math.isfinite(near) else 0.0
@@ -149,7 +150,7 @@ def written(turns: Sequence[Turn], speaker: str) -> str:
         speaker: The speaker of the next turn.
 
     Returns:
-        One line per turn, and a last line with the name of the next speaker and a colon.
+        One line per turn, and a last line that consists of the name of the next speaker and a colon.
 
     Example:
         >>> print(written([Turn("A", "I sail."), Turn("B", "Where?")], "A"))
@@ -169,7 +170,7 @@ def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[Fo
         per_dialogue: Maximum number of questions per dialogue.
 
     Returns:
-        The questions with their referents, highest score first.
+        The chosen questions with their referents, highest score first.
     """
     taken: Counter[str] = Counter()
     chosen: dict[str, FollowUp] = {}
@@ -183,5 +184,5 @@ def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[Fo
 
 
 def _spoken(text: str) -> str:
-    """Return a text on one line, with a leading blank."""
+    """Return a text on one line, with a space before it."""
     return " " + one_line(text)

@@ -1,17 +1,17 @@
 """Reword denials and affirmations, by templates and by similar sentences of other speakers.
 
-`reword_denial` rewords a denial by templates. It returns denials with the same meaning, and affirmations of
-what is denied. The templates are in ``templates.tsv``, grouped by the auxiliary of the denial. The column
-``needs`` says when a template can be used: always (``nothing``), only if the sentence names no time
-(``perfect``), or only if one can wish for what is denied (``wish``). The ``+`` in a template is replaced by
-the words after the verb; without a ``+``, they are put at the end. ``denial_words.tsv`` has classes of words
-that exclude some templates.
+`reword_denial` rewords a denial by templates. It returns sentences with the same meaning as the denial, and
+sentences that affirm what is denied. The templates are in ``templates.tsv``, grouped by the auxiliary of the
+denial. The column ``needs`` says when a template can be used: always (``nothing``), only if the sentence
+mentions no time (``perfect``), or only if the speaker could wish for what is denied (``wish``). The ``+`` in
+a template stands for the words after the verb. If a template has no ``+``, these words are put at its end.
+``denial_words.tsv`` contains classes of words that exclude some templates.
 
-`paraphrases` finds sentences of other speakers that can replace a statement and its contradiction. This is
-needed because an edited sentence shares nearly all words with the sentence that it contradicts. A detector
-that learns only from such pairs relies on shared words. Denials of other speakers that are very similar to a
-contradiction usually contradict the same statement. Affirmations of other speakers that are very similar to
-the statement usually agree with it.
+`paraphrases` finds sentences of other speakers that can replace a statement and its contradiction. They are
+needed because an edited sentence has nearly all words in common with the sentence that it contradicts. A
+detector that is trained only on such pairs learns to rely on common words. If a denial of another speaker is
+very similar to a contradiction, it usually contradicts the same statement. If an affirmation of another
+speaker is very similar to the statement, it usually agrees with it.
 
 Example:
     >>> reword_denial("I do not keep bees.").affirmed[:2]
@@ -44,7 +44,7 @@ _DENIAL = re.compile(
     re.I,
 )
 _CANNOT = re.compile(r"\bca(?:n ?['’] ?t|nnot)\b", re.I)
-# Words of denials. Wishes are included: "I wish I kept bees" implies that the speaker keeps none.
+# Matches the words of denials, including wishes: "I wish I kept bees" implies that the speaker keeps no bees.
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|wish|unable|unlikely|hardly|nobody|would (?:love|like) to|no (?:longer|more)"
     r"|(?:have|has|had|am|is|are|was|were) no)\b|n ?['’] ?t\b",
@@ -52,25 +52,25 @@ _DENIES = re.compile(
 )
 _BE = ("am", "was", "are", "were")
 _SAME_MATTER = 0.5
-"""Minimum cosine similarity for two sentences to be about the same matter."""
+"""Minimum cosine similarity of two sentences that are considered to be about the same thing."""
 _MARGIN = 0.02
-"""Maximum excess of a denial's similarity to the statement over its similarity to the contradiction."""
+"""A denial may be more similar to the statement than to the contradiction, but by at most this difference."""
 _RARE, _FEW = 0.02, 20
-"""Words in more than 2% of the statements are ignored as too common, if they occur in more than 20."""
-# Maximum number of sentences of other speakers that are returned for each side.
+"""A word is common if it occurs in more than this fraction and in more than this number of the statements."""
+# Maximum number of sentences of other speakers that replace a statement or a contradiction.
 _KEPT = 4
-# Number of nearest neighbours that are considered for each sentence.
+# Number of most similar sentences that are considered for each sentence.
 _CANDIDATES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class DenialWordings:
-    """Wordings of a denial, and of the affirmation that it denies.
+    """Different wordings of a denial, and of the affirmation that it denies.
 
     Attributes:
-        denied: Wordings of the denial. If they come from templates, the simplest is first; if they come from
-            other speakers, the most similar.
-        affirmed: Wordings of the affirmation, in the same order. May be empty.
+        denied: Wordings of the denial. If they come from templates, the simplest one is first. If they are
+            sentences of other speakers, the most similar one is first.
+        affirmed: Wordings of the affirmation, in the same order; may be empty.
     """
 
     denied: tuple[str, ...]
@@ -78,7 +78,7 @@ class DenialWordings:
 
 
 def reword_denial(sentence: str) -> DenialWordings | None:
-    """Reword a sentence in which the speaker denies an act, a state or an ability.
+    """Reword a sentence in which the speaker denies an action, a state or an ability.
 
     Args:
         sentence: The sentence.
@@ -95,11 +95,11 @@ def reword_denial(sentence: str) -> DenialWordings | None:
         >>> reword_denial("It is not far.") is None
         True
     """
-    # Write "can not" for "can't" and "cannot", because the pattern looks for the whole auxiliary "can".
+    # "can't" and "cannot" are changed to "can not", because the pattern expects the whole auxiliary "can".
     sentence = _CANNOT.sub("can not", sentence)
     denial = _DENIAL.search(sentence)
-    # The pattern takes the word after "not" as the verb. In "I am not sure" and "I do not even know", that
-    # word is not a verb, and the templates would give nonsense.
+    # The pattern takes the word after "not" for the verb. In "I am not sure" and "I do not even know", this
+    # word is not a verb, so the templates would give nonsense.
     if denial is None or _class("no verb").fullmatch(denial["verb"]):
         return None
     forms = _forms(denial)
@@ -107,23 +107,23 @@ def reword_denial(sentence: str) -> DenialWordings | None:
         return None
     start, verb, rest = sentence[: denial.start()], denial["verb"].lower(), denial["rest"]
     meets = ("nothing", "perfect", "wish")
-    # "I did not sail yesterday" names a time: "I have never sailed yesterday" would be ungrammatical. "I am
-    # not working" is about the present: "I have never been working" would claim more. Both allow only the
-    # templates that can always be used.
+    # "I did not sail yesterday" mentions a time, so "I have never sailed yesterday" would be ungrammatical.
+    # "I am not working" is about the present, so "I have never been working" would claim more. For such
+    # sentences, only templates that can always be used are suitable.
     if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
         meets = ("nothing",)
-    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" is another claim.
+    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" makes another claim.
     elif _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
         meets = ("nothing", "perfect")
 
     def written(side: str) -> Iterator[str]:
-        """Reword the sentence by each suitable template of a side, ``denied`` or ``affirmed``."""
+        """Reword the sentence by each suitable template for one side, ``denied`` or ``affirmed``."""
         for needs, template in _templates()[forms["auxiliary"], side]:
             if needs in meets:
                 before, _, after = template.format(**forms).partition("+")
                 yield f"{start}{before}{rest.rstrip()}{after}{denial['end']}"
 
-    # "any" and similar words occur in denials only: "I do not have any bees" cannot become "I have any bees".
+    # Words such as "any" occur only in denials: "I do not have any bees" cannot become "I have any bees".
     affirmed = () if _class("only denied").search(rest) else written("affirmed")
     return DenialWordings(tuple(written("denied")), tuple(affirmed))
 
@@ -147,7 +147,7 @@ def denies(sentence: str) -> bool:
 
 
 def _forms(denial: re.Match[str]) -> dict[str, str] | None:
-    """Return the words that fill the templates, or None if the past forms of the verb are unknown."""
+    """Return the words to insert into the templates, or None if the past forms of the verb are unknown."""
     from lemminflect import getInflection
 
     verb = denial["verb"]
@@ -167,14 +167,14 @@ def _forms(denial: re.Match[str]) -> dict[str, str] | None:
 
 @cache
 def _class(name: str) -> re.Pattern[str]:
-    """Return a pattern that matches each word of a class in ``denial_words.tsv``."""
+    """Return a pattern that matches each word of a word class in ``denial_words.tsv``."""
     words = next(row["words"] for row in _rows("denial_words") if row["class"] == name)
     return re.compile(rf"\b(?:{words.replace(', ', '|')})\b", re.I)
 
 
 @cache
 def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
-    """Return the templates, keyed by auxiliary and side; each is a pair of its ``needs`` and its text."""
+    """Return the templates by auxiliary and side. Each is a pair of its ``needs`` and its text."""
     table: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in _rows("templates"):
         for auxiliary in row["auxiliaries"].split():
@@ -183,7 +183,7 @@ def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    """Return the rows of a tab-separated table of this package."""
+    """Return the rows of a tab-separated table in this package."""
     text = resources.files("graphneg.scorers").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
@@ -197,7 +197,7 @@ class Contradiction:
         earlier: The text of the turn with the statement.
         sentence: The statement, a sentence of ``earlier``.
         contradiction: A sentence that contradicts the statement.
-        other: The text of another turn of the same speaker, which can be added to a response.
+        other: The text of another turn of the same speaker, which can be added to responses.
     """
 
     id: str
@@ -217,18 +217,20 @@ def paraphrases(
 ) -> list[DenialWordings | None]:
     """Find sentences of other speakers that can replace contradictions and statements.
 
-    For each contradiction, the result has denials that are similar to it, and affirmations that are similar
-    to the statement. They come from other dialogues. A denial must have a word in common with the statement
-    that is not too common, and must not be clearly more similar to the statement than to the contradiction.
-    Raises `ModelError` if FAISS is not installed.
+    For each contradiction, the result contains denials that are similar to it, and affirmations that are
+    similar to the statement. They come from other dialogues. A denial must have a word in common with the
+    statement that is not a common one, and it must not be clearly more similar to the statement than to the
+    contradiction. Raises `ModelError` if FAISS is not installed.
 
     Args:
-        contradictions: The contradictions. Those that are not a denial of an affirmation get None.
-        statements: The sentences to search, each mapped to the id of its dialogue.
+        contradictions: The contradictions. Sentences are searched for only if the contradiction is a denial
+            and the statement is not.
+        statements: The sentences to search, each with the id of its dialogue.
         embedder: The embedder that computes the similarities.
 
     Returns:
-        For each contradiction, the sentences found for both sides, or None if a side has none.
+        For each contradiction, the sentences that were found; None if there are no denials or no
+        affirmations.
     """
     queries = [item for item in contradictions if denies(item.contradiction) and not denies(item.sentence)]
     denials, affirmations = ([text for text in statements if denies(text) is side] for side in (True, False))
@@ -242,13 +244,13 @@ def paraphrases(
     common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
     by_id: dict[str, DenialWordings] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
-        # Only rare words show that two sentences are about the same matter: "I have no time to read" and "I
-        # have no time for bees" share a common word only.
+        # Only a rare word shows that two sentences are about the same thing: "I have no time to read" and "I
+        # have no time for bees" have only a common word in common.
         matter = set(content_lemmas(item.sentence)) - common
         others = [
             text
             for text in denied
-            # Leave out sentences of the same dialogue: one of them is the statement itself.
+            # The same dialogue contains the statement itself, so its sentences are left out.
             if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]
@@ -266,11 +268,11 @@ def _like(
         queries: Vectors of the queries, of shape (queries, dimensions).
         texts: The texts to search.
         embedder: The embedder that computes the vectors of the texts.
-        further: A second vector for each query, in an array of the same shape, or None. A text is left out if
-            it is clearly more similar to the second vector than to the query.
+        further: A second vector for each query, in an array of the same shape; None for no second vectors. A
+            text is left out if it is clearly more similar to the second vector than to the query.
 
     Yields:
-        For each query a list of texts, the most similar first.
+        For each query, a list of texts, the most similar first.
     """
     vectors = embedder.embed(texts)
     nearest = Nearest(vectors).search(queries, _CANDIDATES)

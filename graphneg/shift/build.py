@@ -1,16 +1,16 @@
 """Build the shift graph of a store.
 
-One pass over the dialogues finds the keywords of all texts (relationship ``MENTIONS``), and the focus and the
-perspective of each reply (``FOCUS``, ``PERSPECTIVE``). It counts the shifts from focus to perspective
-(``SHIFTS_TO``):
+For all selected dialogues, the module finds the keywords of all texts (relationship ``MENTIONS``), and the
+focus and the perspective of each reply (``FOCUS``, ``PERSPECTIVE``). It counts the shifts from each focus to
+each perspective (``SHIFTS_TO``)::
 
     post    "I had a coffee."      keywords: coffee
     reply   "Was the cake good?"   keywords: cake, good
-    edges   (reply)-[:FOCUS]->(coffee), (reply)-[:PERSPECTIVE]->(cake), (coffee)-[:SHIFTS_TO {count:
-    1}]->(cake)
+    edges   (reply)-[:FOCUS]->(coffee), (reply)-[:PERSPECTIVE]->(cake),
+            (coffee)-[:SHIFTS_TO {count: 1}]->(cake)
 
-The transaction that writes the replies of a dialogue and adds them to the counts also marks the dialogue as
-done. Marked dialogues are skipped. The counts are therefore exact even if a run is interrupted or several
+When a dialogue is written, the same transaction adds its shifts to the counts and marks the dialogue as done.
+Dialogues that are marked are skipped. The counts are therefore exact, even if a run is interrupted or several
 runs work at the same time.
 """
 
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 64
-"""Number of dialogues whose texts are processed and embedded together."""
+"""Number of dialogues that are processed together."""
 PAGE = 20_000
 """Number of dialogue ids that are read with one query."""
 NO_POST_KEYWORDS = "post without keywords"
-"""Reason for skipping a pair of post and reply."""
+"""Reason for skipping a pair of a post and a reply: the post has no keywords."""
 NO_REPLY_KEYWORDS = "reply without keywords"
-"""Reason for skipping a pair of post and reply."""
+"""Reason for skipping a pair of a post and a reply: the reply has no keywords."""
 
 _DIGITS = 4
 _MENTIONS = ("mentions_of_utterances", "mentions_of_responses")
@@ -63,7 +63,7 @@ Existing = Literal["keep", "replace"]
 
 @dataclass(slots=True)
 class ShiftReport:
-    """The counts of one run of `build_shifts`.
+    """The counts of a run of `build_shifts`.
 
     Attributes:
         keywords: Name of the keyword extractor.
@@ -71,7 +71,7 @@ class ShiftReport:
         dialogues: Number of dialogues that were added.
         pairs: Number of pairs of a post and a reply in these dialogues.
         shifts: Number of these pairs that were added to the shift graph.
-        mentions: Number of links from a text to one of its keywords that were written.
+        mentions: Number of links between a text and one of its keywords that were written.
         skipped: Number of pairs that were not added, by reason.
         seconds: Duration of the run.
         notes: Messages for the user.
@@ -88,7 +88,7 @@ class ShiftReport:
     notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        """Format the counts as one line.
+        """Return the counts as one line of text.
 
         Example:
             >>> ShiftReport("yake", "glove", dialogues=2, pairs=4, shifts=3, seconds=0.5).summary()
@@ -105,7 +105,7 @@ class ShiftReport:
         return line + (f"; skipped {', '.join(parts)}" if parts else "")
 
     def add(self, dialogue: DialogueShifts) -> None:
-        """Add the counts of a dialogue that was written.
+        """Add the counts of a dialogue that has been written.
 
         Args:
             dialogue: The dialogue.
@@ -118,7 +118,7 @@ class ShiftReport:
 
 
 class DialogueText(NamedTuple):
-    """A text that belongs to a dialogue: an utterance, or a correct response that was loaded with it.
+    """An utterance, or a correct response that was loaded with a dialogue.
 
     Attributes:
         id: Id of the utterance or response.
@@ -133,13 +133,13 @@ class DialogueText(NamedTuple):
 
 @dataclass(slots=True)
 class DialogueShifts:
-    """The texts and pairs of a dialogue, and the rows that are written for them.
+    """The texts of a dialogue, its pairs of a post and a reply, and the rows to write for them.
 
     Attributes:
         id: Id of the dialogue.
         texts: Utterances in order, then correct responses.
         pairs: Pairs of a post and a reply.
-        rows: Rows to write, by the name of the statement in ``cypher/shift/`` that writes them.
+        rows: Rows to write, by the name of the Cypher statement in ``cypher/shift/`` that writes them.
         skipped: Number of pairs that give no shift, by reason.
     """
 
@@ -151,7 +151,7 @@ class DialogueShifts:
 
 
 class KeywordPair(NamedTuple):
-    """A post and a reply that both have keywords.
+    """The keywords of a post and of its reply, if both have keywords.
 
     Attributes:
         post: Keywords of the post.
@@ -184,31 +184,31 @@ def build_shifts(
     existing: Existing,
     progress: Progress,
 ) -> ShiftReport:
-    """Add those dialogues to the shift graph that are not in it yet.
+    """Add dialogues to the shift graph that are not in it yet.
 
-    While a batch is written, the next one is read and its shifts are computed. If the run is interrupted, the
-    written batches are kept.
+    While a batch of dialogues is written, the next batch is read and its shifts are computed. If the run is
+    interrupted, the batches that were written are kept.
 
     Args:
         store: Store that contains the dialogues.
         extractor: Keyword extractor.
-        embedder: Embedder that gives the vectors by which keywords and texts are compared.
+        embedder: Embedder by whose vectors keywords and texts are compared.
         selection: Dialogues to add.
-        existing: ``keep``, or ``replace`` to delete the whole shift graph first, including that of other
-            corpora.
+        existing: ``keep`` to keep the existing shift graph, or ``replace`` to delete it first as a whole,
+            including the parts for other corpora.
         progress: Progress display; advanced by the number of finished dialogues.
 
     Returns:
         The counts of the run.
     """
     began = time.monotonic()
-    # Fail before loading anything if there are no replies, from which shifts could be computed.
+    # If there are no replies, there are no shifts, so an error is raised before anything is computed.
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())
     _check_replies(store, selection, amount["dialogues"])
     method = {"keywords": extractor.name, "embedder": embedder.name}
     report = ShiftReport(extractor.name, embedder.name, notes=extractor.notes)
     known = store.read(cypher_text("shift/method"))
-    # If a run was interrupted while deleting an older shift graph, the deletion must be finished first.
+    # If a run was interrupted while it deleted an older shift graph, the deletion is completed first.
     anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
     if anew:
         _forget(store, method, progress)
@@ -231,11 +231,11 @@ def build_shifts(
 def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
     """Find the focus and the perspective of each pair of post and reply (CAPT, section 3.1).
 
-    The focus is the keyword of the post that is closest to the text of the reply. The perspective is the
-    keyword of the reply that is closest to the focus. Closeness is the cosine of the embeddings. If the reply
-    repeats the focus, the perspective is equal to the focus. Cosines are rounded to four decimals, because
-    the last digits of a model's output depend on the other texts in the batch. If two keywords are equally
-    close, the one with the higher keyword score is chosen.
+    The focus is the keyword of the post that is most similar to the text of the reply. The perspective is the
+    keyword of the reply that is most similar to the focus. Similarity is the cosine of the embeddings. If the
+    reply repeats the focus, the perspective is the same as the focus. Cosines are rounded to four decimals,
+    because the last digits of an embedding depend on the other texts in the batch. If two keywords are
+    equally similar, the one with the higher keyword score is chosen.
 
     Args:
         pairs: Pairs in which both the post and the reply have keywords.
@@ -244,7 +244,8 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
     Returns:
         The shifts in the order of the pairs.
     """
-    # A dict keeps the order of the texts, unlike a set, so that the batches of the embedder are reproducible.
+    # A dict keeps the order of the texts, unlike a set. The batches of the embedder are therefore
+    # reproducible.
     texts = {pair.text: None for pair in pairs}
     texts |= {word.text: None for pair in pairs for word in (*pair.post, *pair.reply)}
     vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
@@ -255,11 +256,11 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
 
 
 def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
-    """Return the texts and pairs of dialogues. A turn is answered by the next turn and correct responses."""
+    """Return the texts and pairs of dialogues. Replies to a turn are the next turn and correct responses."""
     responses = read_responses(store, ids)
     dialogues: list[DialogueShifts] = []
     for dialogue in read_dialogues(store, ids):
-        # Every turn can be a post. Every turn but the first is also a reply.
+        # Every turn can be a post, and every turn but the first is a reply.
         posts = {
             turn.turn: DialogueText(utterance_id(dialogue.id, turn.turn), turn.text, "utterances")
             for turn in dialogue.turns
@@ -275,11 +276,11 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
 
 
 def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
-    """Raise an error if the selected dialogues do not exist or have no replies."""
+    """Raise an error if no dialogues are selected, or if they have no replies."""
     names = [*selection.corpora, *selection.splits]
     of = f" of {', '.join(names)}" if names else ""
     if not dialogues:
-        raise InputError(f"no dialogues{of} are in the {store.description}: graphneg load brings some")
+        raise InputError(f"no dialogues{of} are in the {store.description}: load some with graphneg load")
     if not store.read(cypher_text("shift/any_reply"), **selection.conditions()):
         raise InputError(
             f"the dialogues{of} in the {store.description} have no replies: a shift graph needs dialogues "
@@ -290,7 +291,7 @@ def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
 def _batch(
     store: Store, ids: Sequence[str], extractor: KeywordExtractor, embedder: Embedder
 ) -> list[DialogueShifts]:
-    """Compute the keywords and shifts of dialogues, as rows to write."""
+    """Compute the keywords and the shifts of dialogues, and convert them to rows to write."""
     dialogues = _pairs_of(store, ids)
     texts = list(dict.fromkeys(text.text for dialogue in dialogues for text in dialogue.texts))
     keywords = dict(zip(texts, extractor.extract(texts), strict=True))
@@ -302,7 +303,7 @@ def _batch(
                 {"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]
             ]
         for post, reply in dialogue.pairs:
-            # A reply such as "Yes." has no keyword that could be its perspective, so the pair is skipped.
+            # A reply such as "Yes." has no keyword, and therefore no perspective, so the pair is skipped.
             if keywords[post.text] and keywords[reply.text]:
                 pairs.append(KeywordPair(keywords[post.text], reply.text, keywords[reply.text]))
                 replies.append((dialogue, reply))
@@ -315,7 +316,7 @@ def _batch(
 
 
 def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]], to: str) -> str:
-    """Return the keyword whose vector is closest to the vector of the text ``to``."""
+    """Return the keyword whose vector is most similar to that of the text ``to``."""
     import numpy
 
     cosines: list[float] = (numpy.stack([vectors[word.text] for word in keywords]) @ vectors[to]).tolist()
@@ -326,24 +327,25 @@ def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]
 def _write(
     tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
-    """Write those dialogues that no other run has written yet, and return them."""
+    """Write dialogues, except those that another run has already written, and return them."""
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
         raise InputError(_TAKEN)
-    # Another run may have written some of these dialogues by now, so each must be claimed first.
+    # Several runs may work at the same time. `claim` returns the dialogues that no other run has written.
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
     rows = {
         name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
         for name in (*_MENTIONS, *_SHIFTS)
     }
-    # Replies with the same edge are counted here, so the server has to write each edge only once.
+    # Several replies may have the same edge. They are counted here, so that the server writes each edge only
+    # once.
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
-    # The statements only match terms, so all terms are created before.
+    # The following statements do not create terms, so all terms are created before.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)
@@ -351,25 +353,26 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether an older shift graph is still being deleted. Raise an error if the methods differ."""
+    """Return whether an old shift graph is being deleted. Raise an error if it was built differently."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
             "the shift graph of this store was made with the keywords {keywords!r} and the embedder "
             "{embedder!r}, ".format(**before)
-            + "not {keywords!r} and {embedder!r}: take the same, or ".format(**method)
-            + "make it anew (--rebuild, existing='replace')"
+            + "not {keywords!r} and {embedder!r}: use the same, or ".format(**method)
+            + "rebuild it (--rebuild, existing='replace')"
         )
     return state["forgetting"]
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph in parts. If another run starts to delete it, raise an error."""
+    """Delete the shift graph, one part after another. Raise an error if another run takes over."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
-        """Delete a part of the graph, if this run is still the one that deletes it."""
-        # The check is in the same transaction, so that nothing is deleted that the next run writes.
+        """Delete a part of the shift graph, unless another run has started to delete it."""
+        # The check is in the same transaction as the deletion, so that nothing is deleted that a later run
+        # wrote.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

@@ -1,4 +1,4 @@
-"""Provide the methods of `graphneg.DialogueGraph` that build, read and use the shift graph."""
+"""Define the methods of `graphneg.DialogueGraph` that build, read and use the shift graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ShiftGraphMethods:
-    """Methods of `graphneg.DialogueGraph` that work with the shift graph of its store."""
+    """The methods of `graphneg.DialogueGraph` for the shift graph of its store."""
 
     store: Store
 
@@ -41,23 +41,23 @@ class ShiftGraphMethods:
     ) -> ShiftReport:
         """Build the shift graph: find the keywords of all texts, and the focus and perspective of each reply.
 
-        The focus is the keyword of a turn that the reply takes up; the perspective is the keyword that the
-        reply moves on to.
+        The focus is the keyword of the previous turn that the reply takes up. The perspective is the keyword
+        of the reply that it moves on to.
 
         Args:
-            embedder: Path or id for `graphneg.nn.embedders.get_embedder`, or an object with the method
-                ``embed(texts)``.
-            embedder_options: Options of the embedder, if it is given by path or id.
+            embedder: Path or id of an embedder, as in `graphneg.nn.embedders.get_embedder`, or an object with
+                the method ``embed(texts)``. Its vectors determine which keywords are similar.
+            embedder_options: Options of the embedder, if it is given by its path or id.
             keywords: Keyword extractor: ``yake``, ``rake``, or an object with the method ``extract(texts)``.
-            language: Language of the texts, if the extractor is given by name.
-            existing: ``keep`` to add only dialogues that are not in the graph yet, ``replace`` to delete the
-                whole graph first.
+            language: Language of the texts, if the extractor is given by its name.
+            existing: ``keep`` to add the dialogues that are not in the shift graph yet, or ``replace`` to
+                delete the whole shift graph first.
             corpora: Names of the corpora to add; empty for all.
             splits: Names of the splits to add; empty for all.
             progress: Progress display; advanced by the number of finished dialogues.
 
         Returns:
-            The counts of the run.
+            A report of the run.
         """
         extractor = get_extractor(keywords, language) if isinstance(keywords, str) else keywords
         made = (
@@ -85,7 +85,7 @@ class ShiftGraphMethods:
         Args:
             out: File with the suffix .graphml, .parquet or .jsonl.
             corpora: Names of the corpora whose shifts to include; empty for the whole graph.
-            overwrite: Replace an existing file.
+            overwrite: Whether to replace an existing file.
 
         Returns:
             The number of edges in the file.
@@ -109,22 +109,23 @@ class ShiftGraphMethods:
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> SubstituteFinder:
-        """Return an object that finds substitutes: other perspectives that replies could have moved on to.
+        """Return an object that finds substitutes, that is, other perspectives that a reply could have had.
 
-        With ``turns=1, hops=1`` the candidates are those of CAPT's Algorithm 1.
+        A perspective is the keyword that a reply moves on to. With ``turns=1, hops=1``, the candidates are
+        those of Algorithm 1 in CAPT.
 
         Args:
             predictor: Name of a predictor, or an object with the method ``choose(post, focus, subsets)``.
-            predictor_options: Options of the predictor, if it is given by name.
+            predictor_options: Options of the predictor, if it is given by its name.
             turns: Number of turns before the reply whose keywords are used as foci.
-            hops: Maximum number of edges from a focus to a candidate, 1 or 2.
+            hops: Maximum number of edges between a focus and a candidate, 1 or 2.
             max_candidates: Maximum number of candidates for each focus; the most likely ones are kept.
-            subset_size: Number of candidates in a subset. The predictor chooses one candidate from each
-                subset.
-            seed: Seed of the random split into subsets.
+            subset_size: Number of candidates in a subset. From each subset, the predictor chooses one
+                candidate.
+            seed: Seed of the random division into subsets.
             top: Maximum number of substitutes for each reply; None for all.
-            keywords: Extractor for the keywords of texts that are not in the store; by default the extractor
-                that the shift graph was built with.
+            keywords: Extractor that finds the keywords of texts that are not in the store; None for the
+                extractor with which the shift graph was built.
             corpora: Names of the corpora to iterate over; empty for all.
             splits: Names of the splits to iterate over; empty for all.
             limit: Maximum number of dialogues to iterate over.
@@ -133,7 +134,8 @@ class ShiftGraphMethods:
         Returns:
             The finder. It reads the store only when substitutes are requested.
         """
-        # The options are stored with an output file, which is only continued by a call with equal options.
+        # The options are stored together with an output file, because a call with other options must not
+        # resume it.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, CandidateOptions(turns, hops, max_candidates, subset_size, seed), top, options)

@@ -1,15 +1,17 @@
-"""Find candidates for other perspectives of a reply (CAPT, Algorithm 1).
+"""Find candidates for substitutes, that is, for other perspectives that a reply could have.
 
-Every keyword of the post (the turn that is replied to) is a focus. The candidates of a focus are all
-perspectives that replies in the store moved on to from it, except for the perspective of this reply. They are
-split into subsets, and a predictor (`graphneg.shift.prediction`) chooses one substitute from each subset:
+The method is Algorithm 1 of CAPT (Ou et al. 2022). The post is the turn that is replied to. Every keyword of
+the post is a focus. The candidates for a focus are all perspectives to which replies in the store move from
+this focus, except for the perspective of the reply itself. They are divided into subsets, and a predictor
+(`graphneg.shift.prediction`) chooses one substitute from each subset::
 
-    post "I had a coffee.", reply about "cake"
-    focus "coffee", shifts to cake, sugar, price, morning   ->   candidates sugar, price, morning
+    post        "I had a coffee."          reply about "cake"
+    focus       coffee                     shifts to cake, sugar, price and morning
+    candidates  sugar, price, morning
 
-This module departs from the paper in two ways, which `CandidateOptions.paper` turns off. Keywords of earlier
-turns are foci as well, with a lower weight. Perspectives that are two edges away from the focus are also
-candidates.
+The module departs from the paper in two ways, which `CandidateOptions.paper` switches off. Keywords of
+earlier turns are foci, too, but with a lower weight. Perspectives that are two edges away from a focus are
+candidates, too.
 """
 
 from __future__ import annotations
@@ -27,23 +29,23 @@ from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.statements import cypher_text
 
 DECAY = 0.5
-"""Factor by which the weight of keywords decreases with each turn further back."""
+"""Factor for the weight of keywords in earlier turns. It is applied once per turn further back."""
 DIALOGUES = 50
-"""Number of dialogues that are read together."""
+"""Number of dialogues that are read with one query."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateOptions:
-    """Settings that determine where candidates are searched, and how they are split into subsets.
+    """Settings for where to search for candidates, and how to divide them into subsets.
 
     Attributes:
         turns: Number of turns before the reply whose keywords are used as foci; 1 for the post only.
-        hops: Maximum number of edges from a focus to a candidate: 1, or 2 to include the perspectives of
-            perspectives.
+        hops: Maximum number of edges between a focus and a candidate. With 2, perspectives of perspectives
+            are candidates, too.
         max_candidates: Maximum number of candidates for each focus; the most likely ones are kept.
-        subset_size: Minimum size of a subset, unless there are fewer candidates. A subset has less than twice
-            as many candidates. CAPT uses subsets of 5 to 100.
-        seed: Seed of the random split into subsets.
+        subset_size: Minimum size of a subset, unless there are fewer candidates. Subsets are smaller than
+            twice this size. CAPT uses subsets of 5 to 100 candidates.
+        seed: Seed of the random division into subsets.
     """
 
     turns: int = 3
@@ -65,27 +67,28 @@ class CandidateOptions:
 
     @classmethod
     def paper(cls) -> CandidateOptions:
-        """Return the settings of CAPT: foci come from the post only, and candidates are one edge away."""
+        """Return the settings of CAPT: only the post has foci, and candidates are one edge away."""
         return cls(turns=1, hops=1, max_candidates=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
-        """Split the candidates of a focus into subsets. Each candidate is in exactly one subset.
+        """Divide the candidates for a focus into subsets, so that each is in exactly one subset.
 
         Args:
-            focus: Text of the focus, which determines the random order together with the seed.
+            focus: Text of the focus. With the seed, it determines the random order of the candidates.
             candidates: Texts of the candidates.
 
         Returns:
             The subsets of candidates.
 
         Example:
-            >>> [len(one) for one in CandidateOptions(subset_size=2).split("tea", ["cup", "milk", "hot",
-            "sugar", "leaf"])] [2, 3]
+            >>> options = CandidateOptions(subset_size=2)
+            >>> [len(one) for one in options.split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
+            [2, 3]
         """
         # The number of subsets is rounded down, so that no subset is smaller than `subset_size`.
         amount = max(1, len(candidates) // self.subset_size)
-        # The candidates are sorted by likelihood, and only one is chosen from each subset.
-        # Shuffling spreads the likely candidates over the subsets.
+        # The candidates are sorted by likelihood. They are shuffled, because only one is chosen from each
+        # subset, and the likely ones should be in different subsets.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
         ends = [len(mixed) * part // amount for part in range(amount + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]
@@ -102,7 +105,7 @@ class Reply:
         focus: Keyword that the reply takes up, or None if unknown.
         perspective: Keyword that the reply moves on to, or None if unknown.
         turns: Texts of the turns before the reply, oldest first; the last one is the post.
-        keywords: For each of these turns, its keywords with their scores.
+        keywords: For each of these turns, the scores of its keywords.
     """
 
     id: str
@@ -119,9 +122,9 @@ class Focus:
 
     Attributes:
         text: Text of the keyword.
-        salience: Score of the keyword, reduced if it is from an earlier turn.
-        candidates: Perspectives that can be reached from this focus, most likely first.
-        likelihoods: Likelihoods of all perspectives, given this focus.
+        salience: Score of the keyword, which is lower if it is from an earlier turn.
+        candidates: Perspectives that can be reached from this focus, the most likely one first.
+        likelihoods: Likelihoods of all perspectives for this focus.
     """
 
     text: str
@@ -132,12 +135,12 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """The context of a reply, as a predictor sees it.
+    """The context of a reply, from which a predictor chooses substitutes.
 
     Attributes:
-        turns: Texts of the turns before the reply, oldest first; the last one is the post itself.
-        foci: Foci that have candidates, most salient first.
-        keywords: Salience of all keywords of the context, including those that are not in the shift graph.
+        turns: Texts of the turns before the reply, oldest first; the last one is the post.
+        foci: Foci that have candidates, the most salient one first.
+        keywords: Salience of all keywords of the context. They need not be in the shift graph.
     """
 
     turns: tuple[str, ...]
@@ -156,10 +159,10 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     Args:
         shifts: Shift graph of the store.
         replies: Replies with the turns before them.
-        reach: Settings that determine where candidates are searched.
+        reach: Settings for where to search for candidates.
 
     Returns:
-        A `Post` for each reply. The perspective of the reply itself is not among the candidates.
+        A `Post` for each reply. Its candidates do not include the perspective of the reply.
     """
     salient = [_salience(reply, reach.turns) for reply in replies]
     known = shifts.likelihoods({text for keywords in salient for text in keywords}, reach.hops)
@@ -167,7 +170,7 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # One additional candidate is needed, because the reply's own perspective may be removed.
+            # The reply's own perspective may be removed, so one candidate more than needed is taken.
             ranked = known[text].ranked[: reach.max_candidates + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[
                 : reach.max_candidates
@@ -179,7 +182,7 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
 
 
 def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
-    """Return the replies in dialogues: all utterances but the first of each dialogue, and correct responses.
+    """Return the replies in dialogues: correct responses, and all utterances but the first of a dialogue.
 
     Args:
         store: Store that contains the dialogues.
@@ -190,7 +193,7 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
     """
     turns: dict[str, dict[int, tuple[str, Mapping[str, float]]]] = {}
     for row in store.read(cypher_text("shift/candidates_turns"), ids=list(dialogues)):
-        # For a turn without keywords, the query returns a row of nulls.
+        # If a turn has no keywords, the query returns null as its only keyword.
         keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
         turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
     rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))
@@ -207,13 +210,13 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
 def all_replies(
     store: Store, selection: Selection, skip: int = 0, after: str = ""
 ) -> Iterator[tuple[list[str], list[Reply]]]:
-    """Yield the replies in the selected dialogues, for several dialogues at a time.
+    """Yield the replies in the selected dialogues, several dialogues at a time.
 
     Args:
         store: Store that contains the dialogues.
         selection: Dialogues to read.
         skip: Number of dialogues to skip at the beginning.
-        after: Sort key of the last dialogue to skip.
+        after: Sort key of the last of the dialogues to skip, if it is known, to skip them faster.
 
     Yields:
         The ids of some dialogues, and their replies.
@@ -245,9 +248,10 @@ def stored_reply(store: Store, id: str) -> Reply:
 
 
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
-    """Return the keywords of the last turns with their salience, most salient first."""
+    """Return the salience of the keywords in the last turns, the most salient one first."""
     found: dict[str, float] = {}
-    # The post is at index 0 and keeps its full score. A repeated keyword keeps the highest of its values.
+    # The turns are counted back from the post, which has the number 0, so its keywords keep their scores. If
+    # a keyword is repeated, its highest value counts.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)

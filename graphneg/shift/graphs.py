@@ -1,12 +1,15 @@
 """Read the shift graph as a networkx graph, as a file, or as likelihoods of perspectives.
 
-If a focus was seen only a few times, its counts are unreliable. They are therefore smoothed in two steps
-(Dirichlet smoothing): with the perspectives of its perspectives (two hops, ``P2``), and with the frequencies
-of perspectives after any focus (``P(p)``)::
+P(p | f) is the likelihood that a reply that takes up the focus ``f`` moves on to the perspective ``p``. If a
+focus occurs only a few times, the likelihoods cannot be computed from its counts alone. Therefore the counts
+are smoothed with two distributions (Dirichlet smoothing). P2(p | f) follows two edges of the graph: it
+contains the perspectives that the perspectives of ``f`` lead to. P(p) is the frequency of ``p`` after any
+focus::
 
     P(p | f) = (n(f, p) + STRENGTH * (BACK_OFF * P2(p | f) + (1 - BACK_OFF) * P(p))) / (n(f) + STRENGTH)
 
-Here ``n`` are counts, ``f`` is a focus and ``p`` a perspective. With only one hop, ``BACK_OFF`` is 0.
+Here, ``n(f)`` is the number of shifts from ``f``, and ``n(f, p)`` is the number of shifts from ``f`` to
+``p``. If only one edge is followed, ``BACK_OFF`` is 0.
 """
 
 from __future__ import annotations
@@ -29,15 +32,16 @@ if TYPE_CHECKING:
     import networkx
 
 SUFFIXES = (".graphml", ".parquet", ".jsonl")
-"""Suffixes of the file formats that `export_shifts` can write."""
+"""Suffixes of the formats in which `export_shifts` can write a file."""
 STRENGTH = 50.0
-"""Weight of the smoothing. It has the same effect as this number of observed pairs."""
+"""Weight of the smoothing, in observed pairs: with 50, it counts as much as 50 observations."""
 BACK_OFF = 0.3
-"""Fraction of the smoothing that the two-hop distribution gets."""
+"""Fraction of the smoothing that uses the distribution with two edges."""
 WAYS = 400
-"""Maximum number of perspectives of a focus from which a second hop starts; the most frequent are used."""
+"""Maximum number of perspectives of a focus from which second edges are followed. The most frequent ones are
+used."""
 KEPT = 20_000
-"""Number of terms whose shifts are cached in memory. A quarter of this number of likelihoods is cached."""
+"""Number of terms whose shifts are cached in memory. Likelihoods are cached for a quarter of this number."""
 
 Edge = tuple[str, str, int]
 Key = TypeVar("Key")
@@ -55,11 +59,11 @@ def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
         Sorted triples of focus, perspective and count.
 
     Raises:
-        InputError: There is no shift graph, or it has no edges of these corpora.
+        InputError: There is no shift graph, or it has no edges from these corpora.
     """
     counts = Counter[tuple[str, str]]()
     if corpora:
-        # The query returns separate rows for utterances and responses, so the counts are added.
+        # The query returns separate rows for utterances and for responses, so their counts are added up.
         for row in store.stream(cypher_text("shift/edges_of_corpora"), corpora=list(corpora)):
             counts[row["focus"], row["perspective"]] += row["count"]
     else:
@@ -88,15 +92,15 @@ def shift_graph(store: Store, corpora: Sequence[str] = ()) -> networkx.DiGraph[s
 def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overwrite: bool = False) -> int:
     """Write the shift graph to a file. The suffix of the file determines the format.
 
-    In a ``.graphml`` file, nodes are keywords and edges have the attribute ``count``. ``.parquet`` and
-    ``.jsonl`` files have a row for each edge with the fields ``focus``, ``perspective`` and ``count``. The
-    file appears only when it is complete.
+    In a ``.graphml`` file, nodes are keywords, and edges have the attribute ``count``. A ``.parquet`` or
+    ``.jsonl`` file has a row for each edge with the fields ``focus``, ``perspective`` and ``count``. The file
+    is written under a temporary name and renamed when it is complete.
 
     Args:
         store: Store with a shift graph.
         out: File to write.
         corpora: Names of the corpora whose shifts to include; empty for the whole graph.
-        overwrite: Replace an existing file.
+        overwrite: Whether to replace an existing file.
 
     Returns:
         The number of edges in the file.
@@ -121,27 +125,28 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """P(p | f): the likelihood of each perspective p, given one focus f.
+    """The likelihoods of perspectives for one focus.
 
     Attributes:
-        counts: Counts of the shifts from the focus, by perspective.
+        counts: Number of shifts from the focus to each perspective.
         known: Likelihoods of all perspectives that can be reached from the focus.
-        ranked: The same perspectives, most likely first.
+        ranked: The same perspectives, the most likely one first.
     """
 
     counts: Mapping[str, int]
     known: Mapping[str, float]
     ranked: tuple[str, ...]
     rest: float
-    """Weight of ``prior`` in the likelihood of a perspective that cannot be reached from the focus."""
+    """Factor for ``prior``. The product is the likelihood of a perspective that cannot be reached from the
+    focus."""
     prior: Mapping[str, float]
-    """P(p): the fraction of all shifts that lead to each perspective."""
+    """P(p): the fraction of all shifts in the graph that lead to each perspective."""
 
     def of(self, perspective: str) -> float:
-        """Return P(p | f).
+        """Return the likelihood of a perspective.
 
         Args:
-            perspective: Any text. It need not be reachable from the focus.
+            perspective: Text of any keyword. It need not be reachable from the focus.
 
         Returns:
             The likelihood, from 0 to 1.
@@ -151,7 +156,7 @@ class Likelihoods:
 
 
 class ShiftGraph:
-    """The shift graph of a store. Parts of it are read when they are needed, and cached."""
+    """The shift graph of a store. Its parts are read when they are needed, and cached."""
 
     def __init__(self, store: Store) -> None:
         """Initialize an empty cache.
@@ -165,7 +170,7 @@ class ShiftGraph:
 
     @cached_property
     def prior(self) -> Mapping[str, float]:
-        """P(p): the fraction of all shifts that lead to each perspective, most frequent perspective first."""
+        """P(p): the fraction of all shifts that lead to each perspective, the most frequent first."""
         rows = self._store.read(cypher_text("shift/candidates_prior"))
         counts = {row["perspective"]: int(row["count"]) for row in rows}
         total = sum(counts.values())
@@ -178,7 +183,8 @@ class ShiftGraph:
             terms: Texts of foci.
 
         Returns:
-            For each focus, the counts by perspective, most frequent first; empty for a term without shifts.
+            For each focus, the number of shifts to each perspective, the most frequent first; empty for a
+            term without shifts.
         """
         found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
         missing = [term for term in found if term not in self._shifts]
@@ -191,11 +197,12 @@ class ShiftGraph:
         return found
 
     def likelihoods(self, foci: Iterable[str], hops: int) -> Mapping[str, Likelihoods]:
-        """Return P(p | f) for several foci.
+        """Return the likelihoods of perspectives for several foci.
 
         Args:
             foci: Texts of foci.
-            hops: 1, or 2 to smooth the counts with the perspectives of perspectives.
+            hops: Maximum number of edges to follow, 1 or 2. With 2, the counts are smoothed with the second
+                edges.
 
         Returns:
             The likelihoods of each focus that has shifts.
@@ -207,7 +214,7 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # A perspective from which no shift starts cannot contribute to the second hop.
+            # If no shift starts from a perspective, it has no second edges to follow.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -216,16 +223,16 @@ class ShiftGraph:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Return the smoothed likelihoods for one focus, by the formula in the module docstring."""
+        """Return the likelihoods for a focus, smoothed by the formula in the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # The part of the smoothing that the second hop does not get goes to the prior P(p).
+        # The rest of the smoothing uses P(p).
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)
         for way in ways:
             leads = onward[way]
-            # P2: the shifts from each perspective, weighted by how often the focus leads to that perspective.
+            # P2: the shifts from each perspective, weighted by how often the focus leads to this perspective.
             weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
             for text, count in leads.items():
                 mass[text] = mass.get(text, 0.0) + weight * count
@@ -245,7 +252,7 @@ def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
 
 
 def _keep(kept: OrderedDict[Key, Kept], used: Mapping[Key, Kept], room: int) -> None:
-    """Add the values that were just used to a cache, and remove those that were used least recently."""
+    """Add values to a cache, and remove the least recently used ones if there is no room for them."""
     for key, value in used.items():
         kept[key] = value
         kept.move_to_end(key)

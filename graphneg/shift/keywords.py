@@ -1,9 +1,9 @@
 """Find the keywords of texts with YAKE or RAKE.
 
-For each text, an extractor returns a list of `Keyword`, most salient first. Tokens, lemmas and parts of
-speech come from spaCy. A keyword is identified by a key that consists of its lemmas. The same keys are used
-for words in AMR graphs and in ConceptNet, so that a keyword can be matched with them: "Small T-shirts" has
-the key ``small t shirt``.
+For each text, an extractor returns a list of `Keyword`, the most salient one first. spaCy provides tokens,
+lemmas and parts of speech. A keyword is identified by a key, which consists of its lemmas: "Small T-shirts"
+has the key ``small t shirt``. Words in AMR graphs and in ConceptNet get their keys in the same way, so that a
+keyword can be found there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _KINDS: Mapping[str, WordClass] = {
     "NN": "noun", "JJ": "adjective", "VB": "verb",
     "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "VERB": "verb",
 }  # fmt: skip
-"""Word classes, by the first two letters of a Penn Treebank tag and by universal part of speech."""
+"""Word classes by the first two letters of a Penn Treebank tag, and by universal part of speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Keyword:
     """A keyword of a text.
 
     Attributes:
-        text: Key of the keyword: the lemmas of its words in lower case, as in AMR graphs and ConceptNet.
+        text: Key of the keyword: the lemmas of its words in lower case.
         score: Salience, above 0 and at most 1; higher is more salient.
         words: The words as they occur in the text.
     """
@@ -60,7 +60,8 @@ class KeywordExtractor(Protocol):
     """Interface of keyword extractors.
 
     Attributes:
-        name: Method, language and model. Shift graphs with equal names were built in the same way.
+        name: Method, language and model. If two shift graphs have the same name here, their keywords were
+            found in the same way.
         notes: Messages for the user.
     """
 
@@ -68,27 +69,27 @@ class KeywordExtractor(Protocol):
     notes: tuple[str, ...]
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """Return the keywords of each text, most salient first. Keys are unique within a text.
+        """Return the keywords of each text, the most salient one first. Keys are unique within a text.
 
         Args:
             texts: Texts of any length.
 
         Returns:
-            The keywords in the order of the texts.
+            The keywords of each text, in the order of the texts.
         """
         ...
 
 
 def get_extractor(name: str = "yake", language: str = "en", model: str | None = None) -> KeywordExtractor:
-    """Return the keyword extractor of a name.
+    """Create a keyword extractor by its name.
 
-    If there is no spaCy model for the language, every word that is not a stop word can be a keyword, and
-    words are not lemmatised. The extractor's ``notes`` tell the user about it.
+    If no spaCy model for the language is installed, all words that are not stop words can be keywords, and
+    words are not lemmatised. The extractor's ``notes`` say so.
 
     Args:
         name: ``yake`` or ``rake``.
-        language: Code of the language, such as ``en``.
-        model: Package or path of a spaCy pipeline with parts of speech and lemmas; by default an installed
+        language: Language of the texts, as a code such as ``en``.
+        model: Package or path of a spaCy pipeline with parts of speech and lemmas; None for an installed
             pipeline for the language.
 
     Returns:
@@ -103,16 +104,16 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
 
 
 def extractor_named(name: str | None) -> KeywordExtractor:
-    """Return the keyword extractor that a shift graph was built with.
+    """Create the keyword extractor with which a shift graph was built.
 
     Args:
-        name: Name of the extractor, as stored in the shift graph; None for the default extractor.
+        name: Name of the extractor, as it is stored in the shift graph; None for the default extractor.
 
     Returns:
         The extractor.
 
     Raises:
-        InputError: The name is not that of one of graphneg's own extractors.
+        InputError: The extractor is not one of those that graphneg provides.
     """
     if name is None:
         return get_extractor()
@@ -126,13 +127,13 @@ def extractor_named(name: str | None) -> KeywordExtractor:
 
 
 class KeywordToken(NamedTuple):
-    """A token of a text, as keyword extractors see it.
+    """A token of a text, with the properties that keyword extractors need.
 
     Attributes:
         text: The token as it occurs in the text.
         lemma: Lemma of the token in lower case.
-        kind: Word class of the token, or None if it cannot be part of a keyword. Without a spaCy model, every
-            word that is not a stop word counts as a noun.
+        kind: Word class of the token; None if it cannot be part of a keyword. Without a spaCy model, it is
+            ``noun`` for all words that are not stop words.
         named: Whether the token is part of a name.
     """
 
@@ -143,10 +144,10 @@ class KeywordToken(NamedTuple):
 
 
 class SpacyExtractor(ABC):
-    """Base class of extractors that find keywords among the tokens of a spaCy pipeline.
+    """Base class of extractors that choose keywords among the tokens of a spaCy pipeline.
 
-    English words are lemmatised as in the dependency parser, so that a keyword and the same word in the
-    parser's graphs have the same ``Term`` node in the store.
+    English words are lemmatised in the same way as by the dependency parser. A keyword and the same word in a
+    graph from this parser therefore have the same ``Term`` node in the store.
     """
 
     method: str
@@ -156,8 +157,8 @@ class SpacyExtractor(ABC):
         """Load the spaCy pipeline of a language.
 
         Args:
-            language: Code of the language.
-            model: Package or path of a spaCy pipeline; by default an installed pipeline for the language.
+            language: Language of the texts, as a code such as ``en``.
+            model: Package or path of a spaCy pipeline; None for an installed pipeline for the language.
         """
         self._language = language
         found = find_pipeline(model, language)
@@ -169,20 +170,20 @@ class SpacyExtractor(ABC):
         self.notes: tuple[str, ...] = ()
         if not found:
             self.notes = (
-                f"no spaCy model for {language!r} is installed: any word that is no stop word can be a "
-                "keyword, under its own form; python -m spacy download gets models",
+                f"no spaCy model for {language!r} is installed: any word that is not a stop word can be "
+                "a keyword, without lemmatisation; install a model with python -m spacy download",
             )
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """Return the keywords of each text, most salient first.
+        """Return the keywords of each text, the most salient one first.
 
         Args:
             texts: Texts of any length.
 
         Returns:
-            The keywords in the order of the texts.
+            The keywords of each text, in the order of the texts.
         """
-        # Without a memory zone, spaCy's vocabulary would grow with every text.
+        # Without a memory zone, spaCy's vocabulary would grow with every new word.
         with _READING, self._nlp.memory_zone():
             read = [
                 [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
@@ -200,7 +201,7 @@ class SpacyExtractor(ABC):
         """Convert a spaCy token."""
         text: str = token.text
         kind: WordClass | None
-        # The notes are only set if there is no model. In that case, lemmas and parts of speech are unknown.
+        # There are notes only if there is no model. Then lemmas and parts of speech are not available.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -208,47 +209,47 @@ class SpacyExtractor(ABC):
         else:
             lemma, kind = (token.lemma_ or text).lower(), _KINDS.get(token.pos_)
         letters = text.replace("-", "").replace("'", "")
-        # "T-shirt" and "o'clock" are words. Numbers, single letters and URLs are not.
+        # "T-shirt" and "o'clock" are words. Numbers, single letters and URLs are not words.
         is_word = 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
         named = is_word and (token.tag_.startswith("NNP") or token.pos_ == "PROPN")
         return KeywordToken(text, lemma, kind if is_word else None, named)
 
     def _is_phrase(self, words: Sequence[KeywordToken]) -> bool:
-        """Return whether adjacent words can be a keyword: a single word, or nouns with adjectives."""
+        """Return whether consecutive words can be a keyword: a single word, or nouns with adjectives."""
         kinds = {word.kind for word in words}
         if None in kinds or len(words) == 1:
             return None not in kinds
-        # Other texts seldom repeat a verb with a noun beside it, such as "cab spend".
+        # Phrases of a verb and a noun, such as "cab spend", hardly ever occur in another text.
         if "verb" in kinds or "noun" not in kinds:
             return False
-        # In English, the last word must be a noun, which excludes "battery dead".
-        # A word such as "tomorrow" may only be the first word, which excludes "work tomorrow".
+        # In English, the last word must be a noun. This excludes "battery dead". Only the first word may be a
+        # word such as "tomorrow". This excludes "work tomorrow".
         return self._language != "en" or (
             words[-1].kind == "noun" and _DAYS.isdisjoint(word.lemma for word in words[1:])
         )
 
 
 def key_of(words: Sequence[KeywordToken]) -> str:
-    """Return the key of a keyword: its lemmas, with spaces in place of hyphens.
+    """Return the key of a keyword: its lemmas, with spaces instead of hyphens.
 
     Args:
         words: Words of the keyword.
 
     Returns:
-        The key, or an empty string if it is too long for an index.
+        The key; empty if it is too long for an index.
 
     Example:
         >>> key_of([KeywordToken("Small", "small", "adjective"), KeywordToken("T-shirts", "t-shirt", "noun")])
         'small t shirt'
     """
-    # ConceptNet writes "t_shirt", and AMR writes "t-shirt". Both get the key "t shirt".
+    # The same word is "t_shirt" in ConceptNet and "t-shirt" in AMR. The key is "t shirt" for both.
     key = " ".join(" ".join(word.lemma for word in words).replace("-", " ").replace("_", " ").split())
     return key if len(key.encode()) <= _LONGEST_KEY else ""
 
 
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
-    """Load a spaCy pipeline by its package or path, or create an empty pipeline for the language."""
+    """Load a spaCy pipeline; without a ``model``, create an empty pipeline for the language."""
     unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
     try:
         nlp: Any = import_spacy().blank(language) if model is None else load_pipeline(model, unused)
@@ -259,22 +260,23 @@ def _pipeline(model: str | None, language: str) -> Any:
     if model is not None and (of := nlp.meta["lang"]) != language:
         raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
     if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
-        raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
-    # spaCy limits the length of texts because of its parser and entity recogniser, which are not loaded here.
+        raise InputError(f"the spaCy model {model} gives no parts of speech, because it has no tagger")
+    # spaCy limits the length of texts because of its parser and its entity recogniser. They are not loaded
+    # here, so longer texts are possible.
     nlp.max_length = _LONGEST_TEXT
     return nlp
 
 
 class RakeExtractor(SpacyExtractor):
-    """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as in Key-context (Gupta et al. 2021).
+    """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as used by Gupta et al. (2021).
 
-    Keywords are sequences of content words (runs). The score of a word is its degree divided by its
-    frequency; the degree is the sum of the lengths of all runs that contain the word. The score ``s`` of a
-    run is the sum of the scores of its words. It is converted to ``s / (1 + s)``, which is below 1.
+    Keywords are sequences of consecutive content words (runs). The score of a word is its degree divided by
+    its frequency. The degree is the sum of the lengths of all runs that contain the word. The score ``s`` of
+    a run is the sum of the scores of its words. It is converted to ``s / (1 + s)``, which is below 1.
 
     The implementation departs from the paper in four ways. A run ends not only at stop words, but at all
-    words that are not nouns or adjectives. Each verb is a run by itself. Words are counted by lemma. If a run
-    has more than three words, only its last three are the keyword.
+    words that are not nouns or adjectives. Each verb is a run with a single word. Words with the same lemma
+    are counted together. If a run has more than three words, only its last three words are the keyword.
     """
 
     method = "rake"
@@ -295,7 +297,7 @@ class RakeExtractor(SpacyExtractor):
         return found.values()
 
     def _runs(self, words: Sequence[KeywordToken]) -> Iterator[list[KeywordToken]]:
-        """Yield the sequences of content words that can be keywords."""
+        """Yield the sequences of content words that are keywords."""
 
         def kind_of_run(word: KeywordToken) -> str | None:
             stands = word.kind is not None and word.text.lower() not in self._stop_words
@@ -303,7 +305,7 @@ class RakeExtractor(SpacyExtractor):
 
         for kind, run in groupby(words, kind_of_run):
             some = list(run)
-            # The last words are kept, because the head of an English noun phrase comes last.
+            # The head of an English noun phrase comes last, so the last words are kept.
             if kind == "phrase" and self._is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
             elif kind is not None:
@@ -313,10 +315,10 @@ class RakeExtractor(SpacyExtractor):
 class YakeExtractor(SpacyExtractor):
     """YAKE (Campos et al. 2020) for nouns, adjectives and verbs, as used in CAPT (section 3.1).
 
-    Only those keywords from YAKE are used that are phrases without stop words. A name of several words is a
-    single keyword, and its parts are not keywords: "San Francisco" gives ``san francisco``, but not ``san``.
+    Of the keywords that YAKE finds, only phrases without stop words are used. A name with several words is a
+    keyword as a whole, and parts of it are not: "San Francisco" gives ``san francisco``, but not ``san``.
 
-    YAKE's own score ``h`` is 0 or more, and lower is better. It is converted to ``1 / (1 + h)``.
+    YAKE's own score ``h`` is 0 or more, and a lower score is better. It is converted to ``1 / (1 + h)``.
     """
 
     method = "yake"
@@ -326,8 +328,8 @@ class YakeExtractor(SpacyExtractor):
         """Load YAKE and the spaCy pipeline of a language.
 
         Args:
-            language: Code of the language.
-            model: Package or path of a spaCy pipeline; by default an installed pipeline for the language.
+            language: Language of the texts, as a code such as ``en``.
+            model: Package or path of a spaCy pipeline; None for an installed pipeline for the language.
 
         Raises:
             InputError: YAKE is not installed.
@@ -338,14 +340,14 @@ class YakeExtractor(SpacyExtractor):
         except ImportError as error:
             raise InputError(
                 "keywords by YAKE need the package yake: pip install 'graphneg[keywords]', "
-                "or take --keywords rake, which needs nothing"
+                "or use --keywords rake, which needs no package"
             ) from error
         self._yake: Any = KeywordExtractor(lan=language, n=MAX_WORDS, top=100)
 
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
             return ()
-        # YAKE and spaCy tokenise hyphens in different ways, so hyphens count as spaces in both.
+        # YAKE and spaCy treat hyphens differently, so hyphens are replaced by spaces for both.
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
@@ -355,12 +357,12 @@ class YakeExtractor(SpacyExtractor):
             form = phrase.lower().replace("-", " ").split()
             size = len(form)
             score = 1 / (1 + max(0.0, float(h)))
-            # The list is empty if YAKE tokenises the phrase differently from spaCy.
+            # If YAKE and spaCy tokenise the phrase differently, it is not found among the tokens.
             places = [
                 range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             ]
             for place in places:
-                # A phrase that is only a part of a name, such as "Francisco", is replaced by the whole name.
+                # If the phrase is part of a name, such as "Francisco", the whole name is used instead.
                 name = next((name for name in names if _cuts(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""
@@ -370,7 +372,7 @@ class YakeExtractor(SpacyExtractor):
 
 
 def _names(words: Sequence[KeywordToken]) -> list[range]:
-    """Return the positions of names that have several words. Of a long name, only the last words are used."""
+    """Return the positions of names with several words. Only the last words of a long name are used."""
     found: list[range] = []
     for named, run in groupby(range(len(words)), lambda at: words[at].named):
         places = list(run)[-MAX_WORDS:]
@@ -380,6 +382,6 @@ def _names(words: Sequence[KeywordToken]) -> list[range]:
 
 
 def _cuts(place: range, name: range) -> bool:
-    """Return whether a range of words contains some words of a name, but not all of them."""
+    """Return whether a range of words contains some but not all words of a name."""
     shared = range(max(place.start, name.start), min(place.stop, name.stop))
     return 0 < len(shared) < len(name)

@@ -1,9 +1,10 @@
-"""Read the neighbourhood of a topic in the shift graph, and draw it as an HTML page.
+"""Read the shifts from and to a topic, and draw them as an HTML page.
 
 The page shows the most frequent shifts from and to the topic, each with example utterances. In the drawing,
-the topic is in the middle. The foci that replies come from are on its left, and the perspectives that replies
-move on to are on its right, both sorted by count. Curves connect them with the topic. A shift from the topic
-to itself is a loop above it. Coordinates are given in columns (-1, 0, 1) and rows.
+the topic is in the middle. On its left are the foci from which replies move to the topic. On its right are
+the perspectives to which replies move from the topic. Both are sorted by count. Curves connect them with the
+topic. A shift from the topic to itself is drawn as a loop above it. Coordinates are given in columns (-1, 0,
+1) and rows.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ if TYPE_CHECKING:
 POINTS = 24
 """Number of line segments in a curve."""
 WIDEST, NARROWEST = 18.0, 3.0
-"""Line width of the widest and of the narrowest curve, in pixels."""
+"""Maximum and minimum width of a curve, in pixels."""
 FREQUENT = 5
-"""Number of pairs from which a curve may have the full width, so that rare shifts are never drawn wide."""
+"""Minimum number of pairs for a curve of the maximum width, so that rare shifts are never drawn that wide."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
 """Width of a loop in columns, and its height in rows."""
 ROW_PIXELS, LEAST_PIXELS = 38, 300
-"""Height of a row, and minimum height of the drawing, in pixels."""
+"""Height of a row and minimum height of the drawing, in pixels."""
 TOPIC_PIXELS = 30
 """Size of the dot that marks the topic, in pixels."""
 COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
-"""Colours of the curves by side: -1 for the left, 0 for a loop, 1 for the right."""
+"""Colours of the curves by their sides: -1 for the left, 0 for a loop, 1 for the right."""
 GAP_PIXELS = 14
 """Distance between the end of a curve and its label, in pixels."""
 LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
-"""Alignment of the labels and their horizontal offset in pixels, by side."""
+"""Alignment and horizontal offset of the labels, by side. Offsets are in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,12 @@ class ExamplePair:
 
 @dataclass(frozen=True, slots=True)
 class CountedShift:
-    """A shift from one topic to another, with its count and examples.
+    """A shift from one topic to another, with the number of its occurrences and with examples.
 
     Attributes:
         focus: Topic that the replies take up.
         perspective: Topic that the replies move on to.
-        count: Number of pairs of post and reply with this shift.
+        count: Number of pairs of a post and a reply with this shift.
         pairs: Examples of these pairs.
     """
 
@@ -80,15 +81,15 @@ class CountedShift:
 class Neighbourhood:
     """A topic and the shifts from and to it, most frequent first.
 
-    A shift from the topic to itself counts in both directions, but is listed only in ``moves_to``.
+    A shift from the topic to itself counts as outgoing and as incoming, but is listed only in ``moves_to``.
 
     Attributes:
         topic: Text of the topic.
-        outgoing: Number of pairs of post and reply that shift from the topic.
-        incoming: Number of pairs that shift to the topic.
-        perspectives: Number of topics that pairs shift to from this topic.
-        foci: Number of topics that pairs shift from to this topic.
-        stays: Number of pairs that shift from the topic to itself.
+        outgoing: Number of pairs of a post and a reply with a shift from the topic.
+        incoming: Number of pairs with a shift to the topic.
+        perspectives: Number of topics to which there are shifts from this topic.
+        foci: Number of topics from which there are shifts to this topic.
+        stays: Number of pairs with a shift from the topic to itself.
         opposites: Opposites of the topic that are in the shift graph.
         moves_to: The most frequent shifts from the topic.
         comes_from: The most frequent shifts from other topics to this topic.
@@ -106,22 +107,22 @@ class Neighbourhood:
 
     @property
     def arriving(self) -> int:
-        """The number of pairs that shift to the topic from all other topics, listed or not."""
+        """The number of pairs with a shift to the topic from another topic, including those not listed."""
         return self.incoming - self.stays
 
     @property
     def other_foci(self) -> int:
-        """The number of other topics that shift to the topic."""
+        """The number of other topics from which there are shifts to the topic."""
         return self.foci - bool(self.stays)
 
     @property
     def more_perspectives(self) -> int:
-        """The number of topics that replies move on to from the topic but that ``moves_to`` does not list."""
+        """The number of perspectives of the topic that ``moves_to`` does not list."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """The number of other topics that replies come from but that ``comes_from`` does not list."""
+        """The number of other foci of the topic that ``comes_from`` does not list."""
         return self.other_foci - len(self.comes_from)
 
 
@@ -130,12 +131,12 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
 
     Args:
         store: Store with a shift graph.
-        topic: Text of a term in the shift graph.
+        topic: Text of a keyword in the shift graph.
         limit: Maximum number of shifts in each direction.
         examples: Maximum number of example pairs for each shift.
 
     Returns:
-        The topic with its most frequent shifts.
+        The topic with its most frequent shifts in both directions.
     """
     numbers = explore(store, "topic", {"focus": topic})[0]
     rows = explore(store, "neighbourhood", {"focus": topic, "limit": limit, "examples": examples})
@@ -154,7 +155,7 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A shift as it is drawn.
+    """A shift as a curve in the drawing.
 
     Attributes:
         shift: The shift.
@@ -174,20 +175,20 @@ class Curve:
 
 
 def layout(around: Neighbourhood) -> list[Curve]:
-    """Compute the curves for the shifts from and to a topic.
+    """Compute a curve for each shift from and to a topic.
 
     Args:
         around: The topic and its shifts.
 
     Returns:
-        The curves: the loop, then the curves to the perspectives, then those from the foci.
+        The curves: first the loop, if there is one, then those on the right, then those on the left.
     """
-    # Line widths are relative to the most frequent shift on the page.
+    # Widths are relative to the most frequent shift on the page.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
     for shift in around.moves_to:
-        # A shift from the topic to itself is drawn as a loop, which has side 0.
+        # A shift from the topic to itself is drawn as a loop, whose side is 0.
         sides[int(shift.perspective != shift.focus)].append(shift)
     curves: list[Curve] = []
     for side, shifts in sides.items():
@@ -206,11 +207,11 @@ def layout(around: Neighbourhood) -> list[Curve]:
 
 
 def _empty_figure(curves: Sequence[Curve]) -> figure:
-    """Return an empty figure that is high enough for the curves. Its background is transparent."""
+    """Return an empty figure with a transparent background, which is high enough for the curves."""
     from bokeh.models import Range1d
     from bokeh.plotting import figure
 
-    # The first and the last row need additional room for their labels.
+    # Above the first row and below the last row, there must be room for labels.
     top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
     drawing = figure(
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
@@ -230,7 +231,7 @@ def _empty_figure(curves: Sequence[Curve]) -> figure:
 
 
 def _figure(around: Neighbourhood) -> figure:
-    """Draw the topic and the curves around it, with a dot and a label at the end of each curve."""
+    """Draw the topic, the curves, and a dot and a label at the end of each curve."""
     from bokeh.core.properties import value
     from bokeh.models import ColumnDataSource, HoverTool, TapTool
 
@@ -247,7 +248,8 @@ def _figure(around: Neighbourhood) -> figure:
     )
     label: dict[str, Any] = {"text_baseline": "middle", "text_font": value(FONT), "name": "labels"}
     drawing.text(
-        # Labels have a separate data source. Otherwise the labels of curves that are not selected would fade.
+        # When a curve is selected, bokeh fades the rest of its data source. Labels must not fade, so they
+        # have their own.
         "x", "y", text="label", x_offset="offset", y_offset="rise", text_align="align",
         text_font_size="14px", source=ColumnDataSource(data=_columns(curves)), **label,
     )  # fmt: skip
@@ -263,7 +265,7 @@ def _figure(around: Neighbourhood) -> figure:
 
 
 def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
-    """Return the columns of the data source for the curves, with one row for each curve."""
+    """Return the data of the curves as columns with one value per curve."""
     return {
         "xs": [[x for x, _ in curve.points] for curve in curves],
         "ys": [[y for _, y in curve.points] for curve in curves],
@@ -288,7 +290,7 @@ def page(around: Neighbourhood) -> str:
         around: The topic and its shifts.
 
     Returns:
-        The HTML text. The drawing's data source ``shifts`` has one row for each curve.
+        The HTML. The data source ``shifts`` of the drawing has a row for each curve.
     """
     require_bokeh()
     colours = {"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]}

@@ -1,10 +1,10 @@
-"""Predict substitute perspectives: choose the best candidate from each subset of candidates.
+"""Choose substitute perspectives: the best candidate from each subset of candidates.
 
-This is the step of CAPT from candidates to perspectives that a reply could have. A predictor gets a post (the
-turn that is replied to), one of its keywords as focus, and the candidates for this focus in subsets. It
-returns one `ScoredTerm` for each subset. graphneg has four predictors: ``frequency`` uses the counts of the
-shift graph, ``embedding`` also compares embeddings, and ``seq2seq`` (CAPT, section 3.2) and ``causal``
-combine a language model with the counts. `examples_of` returns training data for these models.
+This is the prediction step of CAPT. A predictor gets a post (the turn that is replied to), one of its
+keywords as the focus, and the candidates for this focus, divided into subsets. It returns one `ScoredTerm`
+for each subset. graphneg provides four predictors. ``frequency`` uses the counts of the shift graph.
+``embedding`` also compares embeddings. ``seq2seq`` (CAPT, section 3.2) and ``causal`` combine a language
+model with the counts. `examples_of` returns training data for these two.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ScoredTerm:
 
     Attributes:
         text: Text of the candidate.
-        score: Score of the candidate; higher is better. Scores for the same post can be compared.
+        score: Score of the candidate; higher is better. Scores are comparable only for the same post.
     """
 
     text: str
@@ -49,11 +49,11 @@ class ScoredTerm:
 
 
 class Predictor(Protocol):
-    """Interface of predictors, which choose one substitute from each subset of a focus's candidates."""
+    """The interface of predictors, which choose one candidate from each subset for a focus."""
 
     @property
     def name(self) -> str:
-        """The name of the predictor, which output files record."""
+        """The name of the predictor, which is stored with output files."""
         ...
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
@@ -62,7 +62,7 @@ class Predictor(Protocol):
         Args:
             post: Context of the reply.
             focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, split into subsets.
+            subsets: Candidates for the focus, divided into subsets.
 
         Returns:
             One choice for each subset, in the order of the subsets.
@@ -71,7 +71,7 @@ class Predictor(Protocol):
 
 
 def get_predictor(name: str, **options: Any) -> Predictor:
-    """Create the predictor of a name.
+    """Create a predictor by its name.
 
     Packages can add predictors by entry points in the group ``graphneg.predictors``.
 
@@ -88,13 +88,13 @@ def get_predictor(name: str, **options: Any) -> Predictor:
 def choices_of(
     predictor: Predictor, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]
 ) -> list[ScoredTerm]:
-    """Return the choices of a predictor, after checking that they are valid.
+    """Call a predictor, and check that its choices are valid.
 
     Args:
         predictor: Predictor that chooses.
         post: Context of the reply.
         focus: Keyword that the reply takes up.
-        subsets: Candidates for the focus, split into subsets.
+        subsets: Candidates for the focus, divided into subsets.
 
     Returns:
         One choice for each subset, in the order of the subsets.
@@ -115,11 +115,15 @@ def choices_of(
 
 
 REPEAT = 0.02
-"""Probability that is added for a perspective that repeats a keyword of the context, times its salience."""
+"""Bonus for a perspective that repeats a keyword of the context. It is multiplied by the keyword's
+salience."""
 
 
 class FrequencyPredictor:
-    """Predictor that uses P(p | f), averaged over the foci f of the post and weighted by their salience."""
+    """A predictor that uses the likelihood of a perspective, averaged over the foci of the post.
+
+    Foci are weighted by their salience. The predictor ignores which of them it gets as the focus.
+    """
 
     name = "frequency"
 
@@ -129,30 +133,33 @@ class FrequencyPredictor:
         Args:
             post: Context of the reply.
             focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, split into subsets.
+            subsets: Candidates for the focus, divided into subsets.
 
         Returns:
-            One choice for each subset, in the order of the subsets. Scores are likelihoods.
+            One choice for each subset, in the order of the subsets. The scores are likelihoods.
         """
         best = [min((-likelihood(post, text), text) for text in subset) for subset in subsets]
         return [ScoredTerm(text, -score) for score, text in best]
 
 
 def likelihood(post: Post, perspective: str) -> float:
-    """Return P(perspective | post): the mean over the foci of the post, plus a bonus for repeated keywords.
+    """Return the likelihood of a perspective, given the context of a reply.
+
+    It is the weighted mean over the foci, plus a bonus for a repeated keyword.
 
     Args:
         post: Context of the reply, which must have at least one focus.
         perspective: Text of a perspective.
 
     Returns:
-        The likelihood. Because of the bonus, likelihoods need not add up to 1.
+        The likelihood. Because of the bonus, the sum over all perspectives may exceed 1.
     """
     salience = total = 0.0
     for focus in post.foci:
         salience += focus.salience
         total += focus.salience * focus.likelihoods.of(perspective)
-    # Replies repeat a keyword of the post more often than the shift graph predicts, so it gets a bonus.
+    # The bonus is needed because replies repeat keywords of the post more often than the shift graph
+    # predicts.
     return total / salience + REPEAT * post.keywords.get(perspective, 0.0)
 
 
@@ -166,19 +173,20 @@ def best_of_each(
 
     Args:
         post: Context of the reply.
-        subsets: Candidates, split into subsets.
-        scores: Scores of all candidates, in the order of the subsets and of the candidates in them.
-        prior: Weight of the log-likelihood from the counts of the shift graph. The likelihood of a
-            perspective that was never seen is replaced by a small constant, because its logarithm would be
-            minus infinity.
+        subsets: Candidates, divided into subsets.
+        scores: Scores of all candidates, in the order of the subsets.
+        prior: Weight of the log-likelihood from the shift graph. Likelihoods of 0 are replaced by a small
+            constant, because their logarithms would be infinite.
 
     Returns:
-        One choice for each subset. If two candidates are equally good, the alphabetically first is chosen.
+        One choice for each subset. If two candidates are equally good, the first in alphabetical order is
+        chosen.
     """
     left = iter(scores)
     choices: list[ScoredTerm] = []
     for subset in subsets:
-        # The small constant keeps the logarithm finite for perspectives that were never seen.
+        # Perspectives that were never seen have the likelihood 0. With the small constant, the logarithm is
+        # finite.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
@@ -191,9 +199,9 @@ WEIGHT = 4.0
 
 
 class EmbeddingPredictor:
-    """Predictor that uses ``log P(p | post) + weight * cosine(p, post)``.
+    """A predictor that uses ``log P(p | post) + weight * cosine(p, post)`` for a perspective ``p``.
 
-    The vector of the post is the mean of the vectors of its keywords, weighted by salience.
+    The vector of the post is the mean of its keywords' vectors, weighted by salience.
     """
 
     name = "embedding"
@@ -202,8 +210,8 @@ class EmbeddingPredictor:
         """Initialize the predictor.
 
         Args:
-            model: An embedder, or its folder, its id or a file of word vectors, as for
-                `graphneg.nn.embedders.get_embedder`.
+            model: An embedder, or what `graphneg.nn.embedders.get_embedder` accepts: a folder, an id, or a
+                file of word vectors.
             weight: Weight of the cosine similarity.
 
         Raises:
@@ -222,14 +230,15 @@ class EmbeddingPredictor:
         Args:
             post: Context of the reply.
             focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, split into subsets.
+            subsets: Candidates for the focus, divided into subsets.
 
         Returns:
             One choice for each subset, in the order of the subsets.
         """
         import numpy as np
 
-        # Vector of the post: the weighted mean of its keywords. It is zero if no keyword has a vector.
+        # The vector of the post is the weighted mean of its keywords' vectors, or zero if no keyword has a
+        # vector.
         saliences = np.array(list(post.keywords.values()), dtype=np.float32)
         mean = saliences @ self._embedder.embed(list(post.keywords))
         length = float(np.linalg.norm(mean)) or 1.0
@@ -238,7 +247,7 @@ class EmbeddingPredictor:
 
 
 def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> str:
-    """Return the input for a sequence-to-sequence model (CAPT: post, focus and candidates).
+    """Return the input of the sequence-to-sequence model: post, focus and candidates, as in CAPT.
 
     Args:
         post: Text of the post.
@@ -256,7 +265,7 @@ def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> 
 
 
 def source_without_candidates(post: str, focus: str) -> str:
-    """Return the prompt for a causal model. The model continues it with a space and the perspective.
+    """Return the prompt for the causal model, which continues it with a space and the perspective.
 
     Args:
         post: Text of the post.
@@ -282,13 +291,13 @@ def examples_of(
     limit: int | None = None,
     seed: int = 0,
 ) -> list[Example]:
-    """Return training examples for a predictor: posts with foci, and the perspectives of the actual replies.
+    """Return training examples for a predictor. They consist of a post, a focus and the actual perspective.
 
     Args:
         store: Store that contains a shift graph.
         selection: Dialogues to use; None for all.
-        reach: For ``seq2seq``: settings by which candidates are split into subsets. Each example lists the
-            subset that contains the actual perspective. None for ``causal``.
+        reach: For ``seq2seq``: settings for dividing candidates into subsets. Each example lists the subset
+            that contains the actual perspective. None for ``causal``, whose examples list no candidates.
         limit: Maximum number of examples; if there are more, a random sample is used.
         seed: Seed of the random sample.
 
@@ -302,12 +311,12 @@ def examples_of(
         reached = shifts.from_each(focus for _, focus, _ in moves) if reach else {}
         for reply, focus, perspective in moves:
             post = reply.turns[-1]
-            # A causal model can score any text, so its examples do not list candidates.
+            # The causal model reads no candidates, so its examples do not list any.
             if reach is None:
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
-            # Of the subsets, only the one with the actual perspective makes an example.
+            # Only the subset that contains the actual perspective is used for an example.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)
@@ -318,11 +327,11 @@ def examples_of(
 
 
 PRIOR = 1.0
-"""Default weight of the log-likelihood from the counts of the shift graph."""
+"""Default weight of the log-likelihood from the shift graph."""
 
 
 def _given(model: str | Path | None, kind: str) -> str | Path:
-    """Return the given model. If there is none, raise an error that says how to train one."""
+    """Return the model. If it is None, raise an error that says how to train one."""
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
@@ -332,10 +341,10 @@ def _given(model: str | Path | None, kind: str) -> str | Path:
 
 
 class CausalPredictor:
-    """Predictor that uses ``log P(p | post, focus) + prior * log P(p | post)``.
+    """A predictor that uses ``log P(p | post, focus) + prior * log P(p | post)`` for a perspective ``p``.
 
-    The first term is from a causal language model, and the second from the counts of the shift graph. The
-    model reads the post only once for each focus, however many candidates there are.
+    The first likelihood is computed by a causal language model, and the second from the counts of the shift
+    graph. The model reads the post only once for each focus, whatever the number of candidates is.
     """
 
     name = "causal"
@@ -354,7 +363,7 @@ class CausalPredictor:
 
         Args:
             model: Folder, GGUF file or hub id of the model, or a loaded model.
-            prior: Weight of the log-likelihood from the counts of the shift graph.
+            prior: Weight of the log-likelihood from the shift graph.
             gguf_file: Name of the GGUF file in the folder or repository.
             device: Device of the model; ``auto`` uses a GPU if there is one.
             offline: Whether to load the model without network access.
@@ -381,30 +390,32 @@ class CausalPredictor:
         Args:
             post: Context of the reply.
             focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, split into subsets.
+            subsets: Candidates for the focus, divided into subsets.
 
         Returns:
             One choice for each subset, in the order of the subsets.
         """
         texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
-        # There is no end token, so that the score of "coffee" does not depend on that of "coffee shop".
+        # The end token is not scored. Otherwise "coffee" would score lower because "coffee shop" is also
+        # likely.
         targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
-        # A prompt that is too long loses its beginning, because its end contains the focus and the question.
+        # A prompt that is too long is truncated at its beginning, because its end contains the focus and the
+        # question.
         if self._model.longest is not None:
             source = source[-max(1, self._model.longest - longest) :]
         scores = self._scores(source, targets)
         return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """Return the log-probability of each candidate after the prompt. Both are given as token ids."""
+        """Return the log-probability of each candidate after the prompt. Both are token ids."""
         import torch
 
         model, device = self._model.model, self._model.device
         with torch.inference_mode():
             read = model(input_ids=torch.tensor([source], device=device), use_cache=True)
-            # A single pass over the prompt gives the scores of the first tokens of all candidates.
+            # One pass over the prompt gives the log-probabilities of the candidates' first tokens.
             first = read.logits[0, -1].float().log_softmax(-1)
             scores = {text: float(first[tokens[0]]) for text, tokens in targets.items()}
             longer = sorted(
@@ -414,7 +425,7 @@ class CausalPredictor:
                 some = longer[start : start + self._batch]
                 rows = padded([targets[text] for text in some], 0, "right", device)
                 ids, mask = rows["input_ids"], rows["attention_mask"][:, 1:]
-                # The keys and values of the prompt are computed once and copied for each batch.
+                # The keys and values of the prompt were computed above, and are copied for each batch.
                 past = copy.deepcopy(read.past_key_values)
                 past.batch_repeat_interleave(len(some))
                 logits = model(
@@ -430,14 +441,14 @@ class CausalPredictor:
 
 
 class Seq2SeqPredictor:
-    """Predictor that uses ``log P(p | post, focus, candidates) + prior * log P(p | post)``.
+    """A predictor that uses ``log P(p | post, focus, candidates) + prior * log P(p | post)``.
 
-    The first term is from a sequence-to-sequence model. The model reads the post, the focus and a subset of
-    candidates, and each candidate, including the end token, is scored as its output. Unlike generation,
-    scoring gives a score to every candidate and cannot return a text that is not a candidate. The second term
-    is from the counts of the shift graph. The model compares only the candidates of one subset, while the
-    counts show which candidates are frequent in general. CAPT uses only the model, which corresponds to
-    ``prior=0``.
+    The first likelihood is computed by a sequence-to-sequence model. It reads the post, the focus and a
+    subset of candidates, and each candidate is scored as its output, including the end token. Scoring has two
+    advantages over generating an output: every candidate gets a score, and the result is always a candidate.
+    The second likelihood is computed from the counts of the shift graph. It is needed because the model
+    compares only the candidates of one subset, while the counts show which candidates are frequent in
+    general. CAPT uses only the model, which corresponds to ``prior=0``.
     """
 
     name = "seq2seq"
@@ -456,7 +467,7 @@ class Seq2SeqPredictor:
         Args:
             model: Folder or hub id of the model, or a loaded model.
                 `graphneg.shift.substitutes.train_predictor` trains one.
-            prior: Weight of the log-likelihood from the counts of the shift graph.
+            prior: Weight of the log-likelihood from the shift graph.
             device: Device of the model; ``auto`` uses a GPU if there is one.
             offline: Whether to load the model without network access.
             batch: Number of candidates that are scored together.
@@ -475,7 +486,7 @@ class Seq2SeqPredictor:
         Args:
             post: Context of the reply.
             focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, split into subsets.
+            subsets: Candidates for the focus, divided into subsets.
 
         Returns:
             One choice for each subset, in the order of the subsets.
@@ -483,7 +494,8 @@ class Seq2SeqPredictor:
         given = [source_with_candidates(post.text, focus.text, subset) for subset in subsets for _ in subset]
         texts = list(chain.from_iterable(subsets))
         means = self._model.score(texts, given)
-        # `score` returns the mean negative log-probability per token, so it is multiplied by the length.
+        # `score` returns the mean loss per token. Multiplied by the number of tokens, it is the loss of the
+        # whole candidate.
         lengths = (len(self._model.target_tokens(text)) for text in texts)
         scores = (-mean * length for mean, length in zip(means, lengths, strict=True))
         return best_of_each(post, subsets, scores, self._prior)

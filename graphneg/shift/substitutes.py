@@ -1,12 +1,13 @@
-"""Find substitutes for the perspectives of replies: what replies could have moved on to (CAPT, Algorithm 1).
+"""Find substitutes for the perspectives of replies, that is, other perspectives that they could have had.
 
-Substitutes can be found for a text of the user, for a reply in the store, or for all replies of a corpus. The
-result is a ranked list of perspectives for each reply. For a corpus, it can be written to a JSON Lines file,
-and an interrupted run can be continued. `train_predictor` fine-tunes the model of a predictor.
+The method is Algorithm 1 of CAPT (Ou et al. 2022). Substitutes can be found for a text of the user, for a
+reply in the store, or for all replies in a corpus. The result is a ranked list of perspectives for each
+reply. For a corpus, the lists can be written to a JSON Lines file, and an interrupted run can be resumed.
+`train_predictor` fine-tunes the model of a predictor. This is the result for a reply::
 
-    reply "Was the cake good?" to "I had a coffee."
-    {"focus": "coffee", "perspective": "cake", "substitutes": [{"focus": "coffee", "text": "sugar", "score":
-    ...}]}
+    post         "I had a coffee."
+    reply        "Was the cake good?"                    focus coffee, perspective cake
+    substitutes  sugar (score -1.2), price (score -2.5)
 """
 
 from __future__ import annotations
@@ -35,24 +36,24 @@ from graphneg.store.dialogues import Selection, count_dialogues
 from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
-"""Reason for skipping a reply: its perspective is unknown."""
-NO_CANDIDATES = "no keyword before it leads anywhere else"
-"""Reason for skipping a reply: it has no candidates."""
+"""Reason for skipping a reply whose perspective is unknown."""
+NO_CANDIDATES = "no earlier keyword leads to another perspective"
+"""Reason for skipping a reply for which there are no candidates."""
 
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
-"""Names of the predictors whose models can be trained."""
-_NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
+"""Names of the predictors that use a model that can be trained."""
+_NOTHING = "no reply has a perspective to learn from: run graphneg shift build"
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A perspective that a reply could have moved on to.
+    """Another perspective that a reply could have had.
 
     Attributes:
         focus: Keyword of the context from which the perspective can be reached.
         text: Text of the perspective.
-        score: Score that the predictor gave; higher is better.
+        score: Score by the predictor; higher is better.
     """
 
     focus: str
@@ -66,14 +67,14 @@ class Substitutes:
 
     Attributes:
         reply: The reply.
-        ranked: Substitutes with distinct texts, best first.
+        ranked: Substitutes with distinct texts, the best one first.
     """
 
     reply: Reply
     ranked: tuple[Substitute, ...]
 
     def record(self) -> dict[str, Any]:
-        """Return the reply and its substitutes as a record for one line of the output file."""
+        """Return the reply and its substitutes as a record for the output file."""
         reply = self.reply
         return {
             "id": reply.id,
@@ -87,14 +88,14 @@ class Substitutes:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Settings that determine how substitutes are found.
+    """Settings for finding substitutes.
 
     Attributes:
         predictor: Predictor that chooses among the candidates.
-        reach: Settings that determine where candidates are searched.
+        reach: Settings for where to search for candidates.
         most: Maximum number of substitutes for each reply; None for all.
-        options: Options with which the predictor was created. An unfinished output file is only continued
-            with equal options.
+        options: Options with which the predictor was created. A call with other options does not resume an
+            incomplete output file.
     """
 
     predictor: Predictor
@@ -105,18 +106,18 @@ class Prediction:
     def __post_init__(self) -> None:
         """Check that the maximum number of substitutes is at least 1."""
         if self.most is not None and self.most < 1:
-            raise InputError(f"{self.most} of the best substitutes: at least 1 is asked for, or all (None)")
+            raise InputError(f"top {self.most}: must be at least 1, or None for all substitutes")
 
 
 @dataclass(slots=True)
 class SubstitutesReport:
-    """The counts of a run over a corpus.
+    """Counts of a run over a corpus.
 
     Attributes:
         replies: Number of replies that were read.
         written: Number of replies for which substitutes were written.
-        skipped: Number of the other replies, by reason.
-        was_complete: True if the same call had already written the file, so that nothing was written now.
+        skipped: Number of replies without substitutes, by reason.
+        was_complete: True if the file was already complete, so that this call wrote nothing.
     """
 
     replies: int = 0
@@ -128,8 +129,8 @@ class SubstitutesReport:
 def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
     """Find the substitutes for replies (CAPT, Algorithm 1).
 
-    For each focus, the predictor chooses one candidate from each subset of the candidates. A perspective that
-    is chosen for several foci is listed once, with its best score.
+    For each focus, the predictor chooses one candidate from each subset. If a perspective is chosen for
+    several foci, it is listed once, with its best score.
 
     Args:
         shifts: Shift graph of the store.
@@ -137,8 +138,7 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
         how: Settings, including the predictor.
 
     Returns:
-        The substitutes, in the order of the replies. The list for a reply is empty if there are no
-        candidates.
+        The substitutes for each reply, in the order of the replies; empty for a reply without candidates.
 
     Raises:
         InputError: The store has no shift graph.
@@ -152,7 +152,7 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
             subsets = how.reach.split(focus.text, focus.candidates)
             for choice in choices_of(how.predictor, post, focus, subsets):
                 before = best.get(choice.text)
-                # If two scores are equal, the first focus counts, because it is the most salient one.
+                # If the scores are equal, the first focus is used, because foci are sorted by salience.
                 if before is None or choice.score > before.score:
                     best[choice.text] = Substitute(focus.text, choice.text, choice.score)
         ranked = sorted(best.values(), key=lambda substitute: (-substitute.score, substitute.text))
@@ -162,18 +162,18 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
 
 @dataclass(slots=True, eq=False)
 class SubstituteFinder:
-    """Finds the perspectives that replies could have moved on to (CAPT, Algorithm 1).
+    """Finds other perspectives that replies could have had (CAPT, Algorithm 1).
 
-    The finder works on one text or reply at a time, or on all replies in the selected dialogues. These can be
-    iterated over or written to a file. The parts of the shift graph that were read are cached, so create a
-    new finder when the graph has changed.
+    The finder can be used for a single text or reply, or for all replies in the selected dialogues, by
+    iterating over it or by writing a file. It caches the parts of the shift graph that it has read. If the
+    shift graph has changed, create a new finder.
 
     Attributes:
         store: Store that contains a shift graph.
         how: Settings, including the predictor.
-        extractor: Extractor for the keywords of texts that are not in the store; by default the extractor
-            that the shift graph was built with.
-        selection: Dialogues to iterate over.
+        extractor: Extractor that finds the keywords of texts that are not in the store; None for the
+            extractor with which the shift graph was built.
+        selection: Dialogues whose replies are used.
         progress: Progress display; advanced by the number of finished dialogues.
     """
 
@@ -190,30 +190,31 @@ class SubstituteFinder:
         self._shifts = ShiftGraph(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """Return the perspectives that a reply to a given text could move on to.
+        """Return the perspectives that a reply to a given text could have.
 
         Args:
             post: Text to reply to.
             perspective: Perspective to leave out, for example because it is that of an existing reply.
 
         Returns:
-            The substitutes, with an empty reply.
+            The substitutes. Their ``reply`` has an empty text.
 
         Raises:
             InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # Keywords that another extractor found would often not be in the graph.
+            # The keywords must be found in the same way as those in the shift graph. Otherwise many would not
+            # be in the graph.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
         if not keywords:
-            raise InputError(f"the post {post!r} has no keywords, so there is nothing to attend to")
+            raise InputError(f"the post {post!r} has no keywords, so it has no focus")
         salient = {word.text: word.score for word in keywords}
         return self._of(Reply("", "", None, perspective, (post,), (salient,)))
 
     def of_reply(self, id: str) -> Substitutes:
-        """Return the perspectives that a reply in the store could have moved on to.
+        """Return other perspectives that a reply in the store could have had.
 
         Args:
             id: Id of an utterance that is not the first of its dialogue, or of a correct response.
@@ -227,7 +228,7 @@ class SubstituteFinder:
         """Yield the substitutes of each reply whose perspective is known, in the order of the store.
 
         Yields:
-            The substitutes for one reply, which may be empty.
+            The substitutes for one reply. There may be none.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
@@ -237,11 +238,11 @@ class SubstituteFinder:
         """Write the substitutes for every reply with a known perspective to a file, one reply per line.
 
         A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text", "score"},
-        ...]}``. If the call is interrupted, call it again to continue.
+        ...]}``. If the call is interrupted, the same call resumes it.
 
         Args:
             out: File to write, with the suffix .jsonl.
-            overwrite: Replace a file that another call wrote.
+            overwrite: Whether to replace a file that another call wrote.
 
         Returns:
             The counts of the run.
@@ -250,12 +251,12 @@ class SubstituteFinder:
             InputError: The suffix is not .jsonl.
         """
         if Path(out).suffix != ".jsonl":
-            raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")
+            raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends in .jsonl")
         how = self.how
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        # The method of the shift graph is part of the settings, because it changes the substitutes.
+        # How the shift graph was built influences the substitutes, so it is part of the settings.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
@@ -275,7 +276,7 @@ class SubstituteFinder:
         return report
 
     def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
-        """Write the substitutes for several replies, and count the replies."""
+        """Write the substitutes for replies, and count the replies that were written and skipped."""
         moved = [reply for reply in replies if reply.perspective is not None]
         lines = [
             json_line(found.record())
@@ -309,11 +310,11 @@ def train_predictor(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
-    """Fine-tune a model for a predictor on the replies of the shift graph, and save it.
+    """Fine-tune a model for a predictor on the replies in the shift graph, and save it.
 
-    ``seq2seq`` learns to predict the perspective from the post, the focus and the candidates; ``causal``
-    learns to predict it from the post and the focus. If the run is interrupted, call this function again to
-    continue.
+    A ``seq2seq`` model learns to predict the perspective from the post, the focus and the candidates. A
+    ``causal`` model learns to predict it from the post and the focus. If the run is interrupted, the same
+    call resumes it.
 
     Args:
         store: Store that contains a shift graph.
@@ -321,7 +322,7 @@ def train_predictor(
         model: Folder or hub id of the model to start from.
         out: Folder to save the trained model in.
         selection: Dialogues to learn from; None for all.
-        reach: Settings by which candidates are split into subsets, for ``seq2seq``.
+        reach: For ``seq2seq``: settings for dividing candidates into subsets; None for the defaults.
         limit: Maximum number of training examples; if there are more, a random sample is used.
         seed: Seed of the random sample and of the training.
         device: Device of the model; ``auto`` uses a GPU if there is one.
@@ -341,7 +342,7 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
-    # Only the sequence-to-sequence model reads candidates, so only this kind needs the settings for subsets.
+    # Only the sequence-to-sequence model reads candidates, so only this kind needs settings for them.
     reach = (reach or CandidateOptions(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)

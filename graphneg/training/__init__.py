@@ -1,5 +1,5 @@
 """Train rankers, coherence scorers, contradiction detectors, decoders and encoders on negatives.
 
 All of them are trained with the ``Trainer`` of transformers. If a training run was interrupted, the same call
-continues it from the last checkpoint.
+resumes it at the last checkpoint.
 """

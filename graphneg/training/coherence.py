@@ -1,8 +1,8 @@
-"""Train a coherence scorer to tell original dialogues from edited ones.
+"""Train a coherence scorer to distinguish original dialogues from edited ones.
 
-A training example is a window: consecutive turns of a dialogue that fit into the encoder together. Each
-window of an edited dialogue contains an edited turn. It is paired with the window of the original dialogue at
-the same position, so that the scorer cannot use the position of a window as a clue.
+A training example is a window, that is, a range of consecutive turns of a dialogue that fits into the
+encoder. Each window of an edited dialogue contains an edited turn. It is paired with the window at the same
+position in the original dialogue, so that the position does not show which of the two was edited.
 
 Example:
     An edited dialogue of 20 turns differs from the original in turn 7. If windows have 8 turns, one training
@@ -30,26 +30,26 @@ from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Turns
 from graphneg.training.rankers import starting_point
 
 ORIGINAL = "original"
-"""The source that windows of original dialogues are counted under; other windows have a recipe as source."""
+"""Source of the windows from original dialogues in the report. The source of other windows is a recipe."""
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 """Default arguments of ``transformers.TrainingArguments``."""
 LEAST_WORDS = 5
-"""Minimum number of words for a turn to identify a dialogue as held out.
+"""Minimum number of words in a turn by which a held-out dialogue is recognised.
 
-Shorter turns, such as greetings, occur in many dialogues and identify none.
+Shorter turns, such as greetings, occur in many dialogues.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CoherenceReport(TrainingResult):
-    """The report on a training run.
+    """The report of a training run.
 
     Attributes:
-        windows: Number of windows over all epochs, keyed by the recipe of the edit. The key ``original`` has
-            the windows of original dialogues.
-        shortfall: How many dialogues had fewer edited versions in the last epoch than the mix asks for, and
-            how many versions were not used.
-        cut_turns: How often a turn was truncated because it alone is longer than a window may be.
+        windows: Number of windows in all epochs, by the recipe of the edit. The key ``original`` is for
+            windows of original dialogues.
+        shortfall: How many dialogues have fewer edited versions than the mix asks for, and how many versions
+            were not used.
+        cut_turns: How often a turn was truncated because it is longer than a window.
     """
 
     windows: Mapping[str, int]
@@ -70,27 +70,27 @@ def train_coherence(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> CoherenceReport:
-    """Train a scorer in place and save it.
+    """Train a scorer in place, and save it.
 
-    If a run was interrupted, the same call continues it. Raises `InputError` if the mix cannot be used, there
+    If a run was interrupted, the same call resumes it. Raises `InputError` if the mix cannot be used, there
     is no data, ``out`` contains a model or another run, or a training argument is unknown.
 
     Args:
         scorer: The scorer.
         dialogues: Dialogues with their edited versions.
         out: The output folder for the trained scorer.
-        mix: Number of edited versions that each dialogue contributes per epoch, keyed by recipe, generator or
-            error category. Defaults to one version per recipe.
+        mix: Number of edited versions of each dialogue to use per epoch, by recipe, generator or error
+            category; None for one version per recipe.
         epochs: Number of epochs.
-        held_out: Texts of turns, for instance of the test data. Dialogues with one of these turns are not
-            used for training.
+        held_out: Texts of turns, for example of the test data. Dialogues that contain one of these turns are
+            not used for training.
         seed: Seed for sampling and training.
-        overwrite: Replace a model or another run in ``out``.
+        overwrite: Whether to replace a model or another run in ``out``.
         progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
-        The report on the run.
+        The report of the run.
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
@@ -102,7 +102,7 @@ def train_coherence(
         facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
     run = open_run(out, facts, overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
-    # The scorer may have truncated turns before. The report is about this run only.
+    # The scorer may have counted truncated turns before this run, so the count is reset.
     scorer.cut_turns = 0
     trained = fit(
         run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
@@ -120,13 +120,13 @@ class WindowExample:
 
     Attributes:
         turns: The turns of the dialogue.
-        places: Indices of the edited turns. If the dialogue has turns at these indices, the window contains
-            at least one of them.
+        places: Indexes of the edited turns. The window contains at least one of these turns, unless the
+            dialogue is too short to have any of them.
         label: 1 for an original dialogue, 0 for an edited one.
         source: ``original``, or the recipe of the edit.
         categories: The error categories of the edit; empty for an original dialogue.
-        number: A random number that selects the window. An edited dialogue and its original have the same
-            number, so that their windows are at the same position.
+        number: A random number that selects the window. It is the same for an edited dialogue and its
+            original, so that the windows are at the same position.
     """
 
     turns: Turns
@@ -138,13 +138,13 @@ class WindowExample:
 
 
 class WindowSampler:
-    """A sampler that selects the dialogues for each epoch.
+    """Selects the dialogues for each epoch.
 
-    The same seed and epoch give the same dialogues in the same order.
+    The same seed and the same epoch give the same dialogues in the same order.
 
     Attributes:
-        shortfall: How many dialogues had fewer edited versions in the last epoch than the mix asks for, and
-            how many versions were not used.
+        shortfall: How many dialogues have fewer edited versions than the mix asks for, counted for the last
+            epoch, and how many versions were not used.
     """
 
     def __init__(
@@ -154,14 +154,14 @@ class WindowSampler:
         seed: int,
         held_out: Collection[str],
     ) -> None:
-        """Check the mix and remove held-out dialogues.
+        """Check the mix, and remove held-out dialogues.
 
         Args:
             dialogues: Dialogues with their edited versions.
-            mix: Number of edited versions that each dialogue contributes per epoch, keyed by recipe,
-                generator or error category.
+            mix: Number of edited versions of each dialogue to use per epoch, by recipe, generator or error
+                category.
             seed: Seed for sampling.
-            held_out: Texts of turns. Dialogues with one of these turns are removed.
+            held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 
         Raises:
             InputError: The mix is empty, has an unknown key or a number below 1, or no dialogue is left.
@@ -189,7 +189,7 @@ class WindowSampler:
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[WindowExample]:
-        """Return the dialogues of an epoch, and update ``shortfall``.
+        """Return the dialogues for an epoch, and update ``shortfall``.
 
         Args:
             epoch: The number of the epoch, from 0.
@@ -202,33 +202,33 @@ class WindowSampler:
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
     def _of(self, item: DialogueVersions, epoch: int) -> Iterator[WindowExample]:
-        """Yield the selected versions of one dialogue, each followed by the original."""
+        """Yield the versions of a dialogue for an epoch, each followed by the original."""
         for name, amount in self._mix.items():
             some = [edited for edited in item.edited if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
                 self.shortfall.responses[name] += amount - len(some)
-            # Each epoch takes the versions that follow those of the previous epoch, so that all versions are
-            # used equally often.
+            # Each epoch continues with the versions after those of the previous epoch, so that all are used
+            # equally often.
             for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
-                # With the same edited turns and the same number, `_collate` selects the window of the
-                # original at the same position.
+                # `_collate` selects the window by the edited turns and the number. Both are the same for the
+                # original, so its window is at the same position.
                 yield WindowExample(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping[str, Any]:
-    """Select a window of each dialogue, and return the batch with labels and weights (all 1)."""
+    """Select a window of each dialogue. Return them as a batch with labels and weights (all 1)."""
     import torch
 
     rows: list[list[int]] = []
     for pick in picks:
         turns = scorer.encode_turns(pick.turns)
         windows = scorer.cutter.all(scorer.lengths(turns))
-        # Keep the windows with an edited turn. An original that is shorter than its edited version may have
-        # no turn at the edited positions; then any of its windows may be used.
+        # The window must contain an edited turn. An original may be too short to have turns at these indexes.
+        # In this case, any window is used.
         edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
         rows.append(scorer.tokens(turns, edited[pick.number % len(edited)]))
     return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}

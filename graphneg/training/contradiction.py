@@ -1,8 +1,9 @@
 """Train a contradiction detector on labelled responses.
 
-A training pair is an earlier utterance and a response, with label 1 if they contradict each other and 0 if
-not. A contradiction that was made by editing a graph has a counterpart: a similar response that does not
-contradict the utterance. Both are next to each other in the training data, so that the loss can compare them.
+A training pair consists of an earlier utterance and a response. Its label is 1 if the two contradict each
+other, otherwise 0. If a contradiction was made by editing a graph, it has a counterpart, that is, a similar
+response without a contradiction. The two are next to each other in the training data, so that they are in the
+same batch and the loss can compare them.
 
 Example:
     The response "I hate fish." after "Fish is my favourite food." has label 1. Its counterpart, "I love
@@ -35,11 +36,11 @@ SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate
 
 @dataclass(frozen=True, slots=True)
 class DetectorReport(TrainingResult):
-    """The report on a training run.
+    """The report of a training run.
 
     Attributes:
-        pairs: Number of pairs per epoch, keyed by the generator that made the response.
-        held_out: Number of pairs that were not used because one of their texts is held out.
+        pairs: Number of pairs per epoch, by the generator that made the response.
+        held_out: Number of pairs that were not used because they contain a held-out text.
     """
 
     pairs: Mapping[str, int]
@@ -51,10 +52,10 @@ def pairs_of(labelled: Iterable[JudgedResponse], weights: Mapping[str, float] | 
 
     Args:
         labelled: The responses. Those without a label are skipped.
-        weights: The weight of a pair in the loss, keyed by the generator of its response. The default is 1.
+        weights: Weights of pairs in the loss, by the generator that made the response; 1 for all others.
 
     Returns:
-        The pairs. The context of a pair is the single earlier utterance. The label is 1 if the response
+        The pairs. The context of a pair is the earlier utterance, and the label is 1 if the response
         contradicts it.
     """
     weights = weights or {}
@@ -78,10 +79,10 @@ def train_detector(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> DetectorReport:
-    """Train a detector in place and save it.
+    """Train a detector in place, and save it.
 
     The loss has two parts. The first classifies each pair. The second compares each contradiction that was
-    made by editing a graph with its counterpart. If a run was interrupted, the same call continues it. Raises
+    made by editing a graph with its counterpart. If a run was interrupted, the same call resumes it. Raises
     `InputError` if ``out`` contains a model or another run, or if a training argument is unknown.
 
     Args:
@@ -89,14 +90,15 @@ def train_detector(
         pairs: The training pairs.
         out: The output folder for the trained detector.
         epochs: Number of epochs.
-        held_out: Texts, for instance of the test data. Pairs with one of them are not used for training.
+        held_out: Texts, for example of the test data. Pairs that contain one of them are not used for
+            training.
         seed: Seed for the order of pairs and for training.
-        overwrite: Replace a model or another run in ``out``.
+        overwrite: Whether to replace a model or another run in ``out``.
         progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
-        The report on the run.
+        The report of the run.
 
     Raises:
         InputError: A label is neither 0 nor 1, or all pairs have the same label.
@@ -114,7 +116,8 @@ def train_detector(
     facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
     run = open_run(out, facts, overwrite)
     rows: list[Pair] = []
-    # Shuffle by a hash of the key that a response shares with its counterpart, so that the two stay adjacent.
+    # Pairs are shuffled by a hash of their key. A contradiction and its counterpart have the same key, so
+    # they stay next to each other.
     for epoch in map(str, range(epochs)):
         rows += sorted(kept, key=lambda item: (number(seed, "pair", epoch, *_together(item)), item.id))
     trained = fit(
@@ -126,5 +129,5 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """Return a key. A response that was made by editing a graph shares it with its counterpart only."""
+    """Return a key. Only a contradiction that was made by editing a graph and its counterpart share it."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

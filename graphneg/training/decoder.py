@@ -1,11 +1,12 @@
 """Train a language model as a decoder, which generates text from AMR graphs.
 
-The training data are pairs of an AMR graph and its text from a store. Some pairs can be held out for testing.
-All pairs with the same text are held out together: otherwise, a test text could also occur in training, with
-another graph.
+The training data are AMR graphs and their texts from a store. Some of the texts can be held out for testing.
+If a text is held out, all of its graphs are held out. Otherwise, a test text could also occur in the training
+data, with another graph.
 
-Graphs are written on one line, as the generators of amrlib read them. amrlib can load a sequence-to-sequence
-model that was trained here. A causal model reads the graph followed by ``Text:`` and continues with the text.
+A graph is written on one line, in the format of amrlib's decoders. A sequence-to-sequence model that was
+trained here can be loaded by amrlib. A causal model reads the graph and ``Text:``, and continues with the
+text.
 
 Example:
     Input: ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))``. Target: "The boy wants to go."
@@ -33,16 +34,17 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_graphs
 
 HELD_OUT = "held_out.amr"
-"""Name of the file with the held-out pairs in the folder of a decoder.
+"""Name of the file with the held-out pairs, in the folder of the decoder.
 
-It is a PENMAN file: each graph has its text in a ``# ::snt`` line.
+It is a PENMAN file, in which the text of a graph is in a line that begins with ``# ::snt``.
 """
 _AMRLIB = "amrlib_meta.json"
-# The root concepts of graphs without meaning: the text was empty, or the annotator did not understand it.
+# Root concepts of graphs that have no meaning, because the text was empty or the annotator did not understand
+# it.
 _NO_MEANING = {"amr-empty", "amr-unintelligible"}
 # Number of dialogues that are read from the store with one query.
 _DIALOGUES = 50
-# At most one in ten texts is held out, so that most of a small data set remains for training.
+# At most one in this many texts is held out, so that most of a small data set can be used for training.
 _HELD_OUT_SHARE = 10
 
 
@@ -62,16 +64,16 @@ class TextGraphPair:
 
     @property
     def block(self) -> str:
-        """The pair as a block of a PENMAN file: lines for id and text, then the graph."""
+        """The pair as a block of a PENMAN file: two lines with the id and the text, then the graph."""
         return f"# ::id {self.id}\n# ::snt {self.text}\n{self.graph}\n"
 
 
 @dataclass(frozen=True, slots=True)
 class DecoderReport(TrainingReport):
-    """The report on a training run.
+    """The report of a training run.
 
     Attributes:
-        too_long: Number of pairs that were not used because the graph or the text has too many tokens.
+        too_long: Number of pairs that were not used because their graph or their text has too many tokens.
     """
 
     too_long: int
@@ -84,13 +86,13 @@ def read_text_graph_pairs(
 
     Args:
         store: The store.
-        selection: The dialogues to read, or None for all.
-        gold_only: Use gold graphs only. Otherwise, utterances without a gold graph are used with their parsed
-            graph.
+        selection: The dialogues to read; None for all.
+        gold_only: Whether to use only gold graphs, which people annotated. Otherwise, an utterance without a
+            gold graph is used with the graph that a parser made.
 
     Yields:
-        Each distinct pair once, in the order of the dialogues. Texts without a letter or digit are
-        skipped, and so are graphs without meaning.
+        Each distinct pair once, in the order of the dialogues. Texts without any letter or digit and graphs
+        without meaning are skipped.
     """
     ids, seen = dialogue_ids(store, selection or Selection()), set[tuple[str, str]]()
     while page := list(islice(ids, _DIALOGUES)):
@@ -113,23 +115,23 @@ def read_text_graph_pairs(
 def held_out(
     meanings: Sequence[TextGraphPair], amount: int, seed: int = 0
 ) -> tuple[list[TextGraphPair], list[TextGraphPair]]:
-    """Split pairs into training pairs and held-out pairs, so that they have no text in common.
+    """Split pairs into training pairs and held-out pairs that have no text in common.
 
     Texts that differ only in case and white space count as one text.
 
     Args:
         meanings: The pairs.
         amount: Number of texts to hold out. At most a tenth of the texts is held out.
-        seed: Seed for selecting the held-out texts.
+        seed: Seed for the choice of the held-out texts.
 
     Returns:
-        The training pairs and the held-out pairs. The latter have one pair for each held-out text, even if
-        the text occurs with several graphs.
+        The training pairs and the held-out pairs. There is one held-out pair for each held-out text, even if
+        the text has several graphs.
     """
     keys = {one.id: text_key(one.text.casefold()) for one in meanings}
     order = sorted(set(keys.values()), key=lambda key: number(seed, "held-out", key))
     out = set(order[: min(amount, len(order) // _HELD_OUT_SHARE)])
-    # In a dict, later entries replace earlier ones. Iterate in reverse, to keep the first pair of each text.
+    # A dict keeps the last value of a key, so the order is reversed to keep the first pair of each text.
     measured = {key: one for one in reversed(meanings) if (key := keys[one.id]) in out}
     return [one for one in meanings if keys[one.id] not in out], [
         measured[key] for key in order if key in out
@@ -145,9 +147,9 @@ def train_decoder(
     max_tokens: int = 512,
     **arguments: Any,
 ) -> DecoderReport:
-    """Train a language model in place and save it.
+    """Train a language model in place, and save it.
 
-    The held-out pairs are saved beside the model, in the file `HELD_OUT`. Raises `InputError` if ``out``
+    The held-out pairs are saved in the file `HELD_OUT` in the same folder. Raises `InputError` if ``out``
     contains another model.
 
     Args:
@@ -155,12 +157,12 @@ def train_decoder(
         meanings: The training pairs.
         out: The output folder for the trained model.
         measured: The held-out pairs.
-        max_tokens: Maximum length of a graph in tokens; that of a text is half of it. If they exceed the
-            limit of the model, they are lowered. Pairs that are longer are not used for training.
+        max_tokens: Maximum length of a graph in tokens. The maximum length of a text is half of it. If the
+            model can read fewer tokens, both are lower. Longer pairs are not used for training.
         **arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
-        The report on the run.
+        The report of the run.
 
     Raises:
         InputError: There are no pairs, or all of them are too long.
@@ -168,8 +170,8 @@ def train_decoder(
     if not meanings:
         raise InputError("no text with an AMR graph to learn from: run graphneg parse")
     causal = isinstance(model, CausalLM)
-    # The graph gets twice as many tokens as the text. A causal model has both in one sequence, so the graph
-    # gets two thirds of the length of the model.
+    # A graph may have twice as many tokens as a text. A causal model reads both as one sequence, so two
+    # thirds of its maximum length are for the graph.
     read = min(max_tokens, (model.longest or max_tokens) * 2 // (3 if causal else 2))
     written = read // 2
     asks, answers = (ASKS, ANSWERS) if causal else ("", "")
@@ -183,10 +185,11 @@ def train_decoder(
     if not fitting:
         raise InputError(
             f"none of {len(examples):,} graphs and texts fits into {read} and {written} tokens: "
-            "raise max_tokens, or take a model that reads more"
+            "raise max_tokens, or use a model that can read more"
         )
     known = getattr(model.model.config, "task_specific_params", None) or {}
-    # amrlib loads the tokenizer from the path in the configuration, so the path must be that of the output.
+    # amrlib loads the tokenizer from the path in the configuration, so this must be the path of the output
+    # folder.
     folder = str(Path(out).resolve())
     limits = {"max_in_len": read, "max_out_len": written}
     model.model.config.task_specific_params = {**known, AMR_TO_TEXT: {"model_name_or_path": folder, **limits}}
@@ -198,7 +201,7 @@ def train_decoder(
 
 
 def _amrlib_meta(model: LanguageModel) -> dict[str, Any]:
-    """Return the metadata from which ``amrlib.load_gtos_model`` knows the class that loads the model."""
+    """Return the metadata from which ``amrlib.load_gtos_model`` reads how to load the model."""
     return {
         "model_type": "gtos",
         "inference_module": ".generate_xfm.inference",

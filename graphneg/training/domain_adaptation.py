@@ -1,10 +1,10 @@
 """Adapt an encoder to dialogues before it is trained as a ranker.
 
-The method is from section 3.4 of Gu et al. (2020), "Speaker-Aware BERT". The encoder is trained on dialogues
-of the domain with the two pretraining tasks of BERT. The input has markers of turns, and token types for the
-speakers. For next-sentence prediction, half of the contexts are followed by their own response and the others
-by a response from another context. For masked language modelling (Devlin et al. 2019, "BERT", section 3.1),
-the tokens to mask are selected again in each epoch.
+The method is described in section 3.4 of Gu et al. (2020), "Speaker-Aware BERT". The encoder is trained on
+dialogues of the domain with the two pretraining tasks of BERT. Its input contains markers of turns, and token
+types for the speakers. In next-sentence prediction, half of the contexts are followed by their own response
+and the others by a response from another context. In masked language modelling (Devlin et al. 2019, "BERT",
+section 3.1), other tokens are masked in each epoch.
 
 Example:
     The context "Hi!" with its response "Hello, Ann." may become "hi ! [EOU] [EOT]" with "hello , [MASK] .".
@@ -34,20 +34,20 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
-# The labels of next-sentence prediction in BERT: 0 if the second text follows the first, 1 if it does not.
+# Labels of next-sentence prediction in BERT: 0 if the second text follows the first one, 1 if it does not.
 _NEXT, _OTHER = 0, 1
-# Tokens that are not to be predicted have this label, which torch's cross-entropy ignores by default.
+# Label of tokens that are not to be predicted. torch's cross-entropy ignores this label by default.
 _NOT_MASKED = -100
-# Cumulative shares of the selected tokens: as in BERT, 80% are replaced by the mask token and 10% by a random
-# token. The other 10% are unchanged.
+# As in BERT, 80% of the selected tokens are replaced by the mask token, 10% are replaced by a random token,
+# and 10% are not changed. The two numbers are the cumulative fractions.
 _AS_MASK, _AS_ANY = 0.8, 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Adaptation(TrainingResult):
-    """The report on an adaptation.
+    """The report of an adaptation.
 
-    The attribute ``loss`` is the mean of the summed losses of both tasks.
+    The attribute ``loss`` is the sum of the losses of both tasks, averaged over the run.
 
     Attributes:
         examples: Number of training examples per epoch.
@@ -58,7 +58,7 @@ class Adaptation(TrainingResult):
 
 @dataclass(frozen=True, slots=True)
 class AdaptableEncoder:
-    """An encoder with the two pretraining heads of BERT, token types for speakers, and markers.
+    """An encoder with BERT's two pretraining heads, token types for the speakers, and markers of turns.
 
     Attributes:
         model: The encoder with its two heads.
@@ -90,11 +90,11 @@ def new_adaptable(
     Args:
         model: Path or Hugging Face hub id of the encoder.
         seed: Seed for the new random parameters.
-        device: The torch device, or None to choose one automatically.
-        offline: Use local files only, and do not download the encoder.
+        device: The torch device; None to choose one automatically.
+        offline: Whether to use only local files, without downloading the encoder.
 
     Returns:
-        The encoder with token types for the speakers, and markers.
+        The encoder, with token types for the speakers and markers of turns.
 
     Raises:
         ModelError: The encoder has no head for next-sentence prediction, or its tokenizer has no mask token.
@@ -111,7 +111,7 @@ def new_adaptable(
         kind: Any = config_of(folder).model_type
         if kind not in BERT_FAMILY:
             raise ModelError(
-                f"{folder}: {kind} has no head for the next sentence; post-training is for BERT's family"
+                f"{folder}: {kind} has no head for next-sentence prediction; use a model of the BERT family"
             )
         tokenizer = tokenizer_of(folder)
         if tokenizer.mask_token_id is None:
@@ -139,10 +139,10 @@ def adapt(
 ) -> Adaptation:
     """Train an encoder in place on contexts and their correct responses, and save it.
 
-    A ranker of the kind ``sa-bert`` can then be trained from the saved encoder; it keeps the learned token
-    types of the speakers. transformers loads the saved encoder as a ``BertForPreTraining``. If a run was
-    interrupted, the same call continues it. Raises `InputError` if there is no data, ``out`` contains a model
-    or another run, or a training argument is unknown.
+    A ranker of the kind ``sa-bert`` can then be trained from the saved encoder, and keeps the token types for
+    the speakers that were learned. transformers loads the saved encoder as a ``BertForPreTraining``. If a run
+    was interrupted, the same call resumes it. Raises `InputError` if there is no data, ``out`` contains a
+    model or another run, or a training argument is unknown.
 
     Args:
         encoder: The encoder.
@@ -150,15 +150,15 @@ def adapt(
         out: The output folder for the adapted encoder.
         epochs: Number of epochs.
         max_tokens: Maximum length of the input in tokens.
-        masked: Share of the tokens that are selected for masking, between 0 and 1.
-        held_out: Texts that are never used as a response.
+        masked: Fraction of the tokens to select for masking, between 0 and 1.
+        held_out: Texts that must not be used as a response.
         seed: Seed for sampling and training.
-        overwrite: Replace a model or another run in ``out``.
+        overwrite: Whether to replace a model or another run in ``out``.
         progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
-        The report on the run.
+        The report of the run.
 
     Raises:
         InputError: ``masked`` is not between 0 and 1.
@@ -179,7 +179,7 @@ def adapt(
 
 
 def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
-    """Convert contexts that were read from a store to groups, which training functions take.
+    """Convert contexts to groups, as training functions expect them.
 
     Args:
         contexts: The contexts. Those without correct responses are skipped.
@@ -201,8 +201,8 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
 class AdaptationExamples:
     """The training examples of all epochs, as a sequence of pairs of a context and a response.
 
-    In each epoch, there is one example for each correct response of a context. It has either this response
-    (label 0, "is next") or a response from another context (label 1, "is not next").
+    In each epoch, there is one example for each correct response to a context. It contains either this
+    response (label 0, "is next") or a response from another context (label 1, "is not next").
 
     Attributes:
         size: Number of examples per epoch.
@@ -217,11 +217,11 @@ class AdaptationExamples:
             groups: Contexts with their correct responses.
             epochs: Number of epochs.
             seed: Seed for the order of examples and for the choice of responses.
-            held_out: Texts that are never used as a response.
+            held_out: Texts that must not be used as a response.
 
         Raises:
-            InputError: There are fewer than two distinct correct responses, so none could serve as a
-                response from another context.
+            InputError: There are fewer than two distinct correct responses, so there are no responses from
+                other contexts.
         """
         out = HeldOut(held_out)
         self._pairs = [
@@ -231,7 +231,7 @@ class AdaptationExamples:
             if answer.text.strip() and answer.text not in out
         ]
         if len({match_key(text) for _, text in self._pairs}) < 2:
-            raise InputError("no contexts with two or more different right responses to learn from")
+            raise InputError("fewer than two distinct right responses to learn from")
         self.size = len(self._pairs)
         self._epochs = epochs
         self._seed = seed
@@ -239,7 +239,7 @@ class AdaptationExamples:
         self._order: list[int] = []
 
     def facts(self) -> list[Any]:
-        """Return the data that the examples are made from: ids, contexts and correct responses."""
+        """Return the data that determine the examples: ids, contexts and correct responses."""
         return [(group.id, group.context, text) for group, text in self._pairs]
 
     def __len__(self) -> int:
@@ -253,7 +253,7 @@ class AdaptationExamples:
             index: The index among the examples of all epochs, from 0.
 
         Returns:
-            The context, a response, and the label: 0 if the response follows the context, else 1.
+            The context, a response, and the label: 0 if the response follows the context, otherwise 1.
         """
         epoch, at = divmod(index, self.size)
         if epoch != self._epoch:
@@ -261,11 +261,11 @@ class AdaptationExamples:
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
         group, text = self._pairs[self._order[at]]
         id = f"{epoch}~{self._order[at]}"
-        # By a random choice, half of the examples get a response from another context.
+        # Half of the examples, chosen at random, get a response from another context.
         if number(self._seed, "next", id) % 2:
             right = NearTexts(answer.text for answer in group.positives)
-            # A response such as "Yes, sure." may also be a correct response to this context. Draw again in
-            # that case. After 20 such draws, use the correct response.
+            # A response such as "Yes, sure." may also be correct for this context. In this case, another one
+            # is drawn. If 20 draws are not enough, the example gets its own correct response.
             for k in range(20):
                 other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
                 if other not in right:
@@ -275,17 +275,17 @@ class AdaptationExamples:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """The masking of tokens for masked language modelling.
+    """Masks tokens for masked language modelling.
 
     Markers and special tokens are never masked. At least one token of each example is selected. The selection
-    depends only on the seed and the id of the example, so that a continued run masks the same tokens.
+    depends only on the seed and on the id of the example, so that a resumed run masks the same tokens.
 
     Attributes:
-        inputs: The converter from texts to tokens, which knows the markers and special tokens.
+        inputs: The converter from texts to tokens, which contains the ids of markers and special tokens.
         vocabulary: Number of tokens in the vocabulary.
         mask: Id of the mask token.
-        share: Share of the tokens that are selected for masking.
-        seed: Seed for selecting tokens and their replacements.
+        share: Fraction of the tokens to select for masking.
+        seed: Seed for the choice of the tokens and of their replacements.
     """
 
     inputs: SpeakerInputs
@@ -302,7 +302,7 @@ class Masking:
             id: The id of the example.
 
         Returns:
-            The example with masked tokens, and one label per token: the original id of a selected token, and
+            The example with masked tokens, and a label for each token: the original id for a selected token,
             -100 for the others.
         """
         special = self.inputs.special
@@ -332,7 +332,7 @@ class Masking:
         masked = [self.masked(row, id) for row, id in zip(rows, ids, strict=True)]
         batch = self.inputs.batch([row for row, _ in masked])
         labels = torch.full(batch["attention_mask"].shape, _NOT_MASKED)
-        # Set the labels of real tokens. Padding keeps -100, so that the loss ignores it.
+        # The labels of real tokens are set. Those of the padding remain -100, so that the loss ignores them.
         labels[batch["attention_mask"].bool()] = torch.tensor([label for _, some in masked for label in some])
         return {**batch, "labels": labels}
 

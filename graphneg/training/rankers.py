@@ -1,9 +1,9 @@
-"""Train a ranker on groups, which are contexts with correct and wrong responses.
+"""Train a ranker on groups. A group is a context with correct and wrong responses.
 
 The loss is the sum of two parts. The first is the binary cross-entropy of each pair of a context and a
 response, weighted so that correct and wrong pairs have the same total weight. The second is a cross-entropy
-that ranks each correct response above the wrong responses to the same context in the batch; it makes learning
-faster. Some of the contexts can be held back for early stopping.
+that ranks each correct response above the wrong responses to the same context in the batch. It makes learning
+faster. Some of the contexts can be used for validation instead of training, to stop early.
 
 Example:
     A group has the context "Do you like tea?", the correct response "Yes." and the wrong responses "I hate
@@ -37,12 +37,12 @@ SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate
 class EarlyStopping:
     """The settings of early stopping.
 
-    The loss on the held-back contexts is computed once per epoch, or every ``eval_steps`` steps if that
-    training argument is given. The model with the lowest loss is kept.
+    Some contexts are held back from training, and the loss on them is computed once per epoch, or every
+    ``eval_steps`` steps if this training argument is given. The model with the lowest loss is kept.
 
     Attributes:
-        fraction: Share of the contexts that are held back, between 0 and 1.
-        patience: Training stops after this number of evaluations in a row without a lower loss.
+        fraction: Fraction of the contexts that are held back, between 0 and 1.
+        patience: Number of evaluations in a row without a lower loss after which training stops.
     """
 
     fraction: float = 0.1
@@ -58,16 +58,16 @@ class EarlyStopping:
             raise InputError("the fraction for validation must be between 0 and 1, patience at least 1")
 
     def holds_back(self, group: Group) -> bool:
-        """Return whether a context is held back.
+        """Return whether a context is held back from training.
 
-        The decision depends only on the texts of the context. So a context that occurs in several data sets
-        is held back in all of them or in none.
+        The decision depends only on the texts of the context. If a context occurs in several data sets, it is
+        therefore held back in all of them or in none.
 
         Args:
             group: The context with its responses.
 
         Returns:
-            True if the context is held back for early stopping.
+            True if the context is held back.
         """
         return number(0, "validation", *group.context) < self.fraction * 2**64
 
@@ -99,19 +99,20 @@ class EarlyStopping:
             )
 
     def arguments(self, pairs: int, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the training arguments for early stopping.
+        """Return the training arguments that are needed for early stopping.
 
         Args:
             pairs: Number of training pairs per epoch.
             given: The training arguments of the caller.
 
         Returns:
-            The caller's arguments, and arguments that make the trainer evaluate and save at the same steps,
-            which it needs to restore the best model.
+            The caller's arguments, and further arguments. They let the trainer evaluate and save the model at
+            the same steps, so that it can restore the best model.
         """
         batch = int(given.get("per_device_train_batch_size", 8))
         step = batch * int(given.get("gradient_accumulation_steps", 1))
-        # The default is the number of steps per epoch, rounded up.
+        # By default, the model is evaluated once per epoch, so the number of steps per epoch is used, rounded
+        # up.
         every = given.get("eval_steps", max(1, -(-pairs // step)))
         return {
             "per_device_eval_batch_size": batch,
@@ -122,20 +123,20 @@ class EarlyStopping:
             "load_best_model_at_end": True,
             "metric_for_best_model": "loss",
             "greater_is_better": False,
-            # A continued run must know how many evaluations in a row have not improved the loss.
+            # The callback counts the evaluations without a lower loss. A resumed run must restore this count.
             "restore_callback_states_from_checkpoint": True,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class RankerReport(TrainingResult):
-    """The report on a training run.
+    """The report of a training run.
 
     Attributes:
-        pairs: Number of pairs that were used for training, keyed by the source of the response.
-        shortfall: How many responses were missing in the first epoch, compared with the mix.
-        planned: Number of pairs in all epochs. It is larger than the sum of ``pairs`` if training stopped
-            early.
+        pairs: Number of pairs that were used for training, by the source of the response.
+        shortfall: How many responses fewer than the mix asks for there were in the first epoch.
+        planned: Number of pairs in all epochs. If training stopped early, it is larger than the sum of
+            ``pairs``.
     """
 
     pairs: Mapping[str, int]
@@ -157,30 +158,30 @@ def train_ranker(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> RankerReport:
-    """Train a ranker in place and save it.
+    """Train a ranker in place, and save it.
 
     Each epoch draws new pairs from the groups. The pairs of a context are in the same batch. If a run was
-    interrupted, the same call continues it from the last checkpoint. On a CPU, the same seed gives the same
-    model. Raises `InputError` if there is no data, the mix has an unknown source, ``out`` contains a model or
-    another run, or a training argument is unknown.
+    interrupted, the same call resumes it at the last checkpoint. On a CPU, the same seed gives the same
+    model. Raises `InputError` if there is no data, the mix contains an unknown source, ``out`` contains a
+    model or another run, or a training argument is unknown.
 
     Args:
         ranker: The ranker.
-        data: Groups of correct and wrong responses, or a `Pairs` object. The latter already has a mix and
-            held-out texts, so ``mix`` and ``held_out`` must not be given.
+        data: Groups of correct and wrong responses, or a `Pairs` object. If it is a `Pairs` object, it
+            already has a mix and held-out texts, so ``mix`` and ``held_out`` must not be given.
         out: The output folder for the trained ranker.
-        mix: Number of correct and wrong responses that each context contributes per epoch. Defaults to one
-            correct and one random response.
+        mix: Number of correct and wrong responses to use per context and epoch; None for one correct and one
+            random response.
         epochs: Number of epochs.
-        held_out: Texts that are never used as a response.
-        validation: Settings of early stopping, or None to train for all epochs.
+        held_out: Texts that must not be used as a response.
+        validation: Settings of early stopping; None to train for all epochs.
         seed: Seed for sampling and training.
-        overwrite: Replace a model or another run in ``out``.
+        overwrite: Whether to replace a model or another run in ``out``.
         progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
-        The report on the run.
+        The report of the run.
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
@@ -197,7 +198,8 @@ def train_ranker(
         progress=progress, arguments={**settings, **IN_ORDER},
         callbacks=[EarlyStoppingCallback(validation.patience)] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
-        # A poly-encoder has its own loss function, which can use the in-batch negatives.
+        # A poly-encoder has a loss function that also uses the responses of other pairs in the batch as
+        # negatives.
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))
@@ -211,12 +213,10 @@ def _parts(
     seed: int,
     validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return functions that draw an epoch's pairs: for training, and for validation (None without it)."""
+    """Return functions that draw an epoch's pairs: one for training, one or None for validation."""
     if isinstance(data, Pairs):
         if mix is not None or held_out:
-            raise InputError(
-                "pairs have a mix and held-out texts of their own: give both where they are made"
-            )
+            raise InputError("pairs already have a mix and held-out texts: pass both to read_pairs instead")
         if validation is None:
             return data.draw, None
         validation.check(data.sampler(0).groups)
@@ -234,17 +234,17 @@ def _parts(
 
 
 def starting_point(learner: Any) -> list[Any]:
-    """Describe the untrained model, so that a run is continued only with the same model.
+    """Describe an untrained model. A run is resumed only if the description is the same.
 
     Args:
         learner: The model to train.
 
     Returns:
-        The class of the model, its configuration, its maximum length of the input, and the names of the
-        parameters that are trained.
+        The class of the model, its configuration, its maximum input length, and the names of the parameters
+        to train.
     """
-    # Do not include the values of the parameters. An interrupted run may be continued with the same object in
-    # memory, whose parameters have been changed by the first part of the training.
+    # The values of the parameters are not included. If a run is resumed with the same object in memory, its
+    # parameters have already been changed by the first part of the run.
     config: Any = getattr(learner.model, "config", None)
     learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None
@@ -258,13 +258,13 @@ def labelled_batch(
 
     Args:
         learner: The model to train.
-        group: A function that returns a key for a pair. The loss compares pairs with equal keys.
-        balance: Factor that the weights of correct pairs are multiplied by, to balance the classes.
+        group: Function that returns a key for a pair. The loss compares pairs with equal keys.
+        balance: Factor for the weights of correct pairs, which balances the two classes.
         pairs: The pairs.
 
     Returns:
-        The tensors that the model takes, and ``labels`` of shape (pairs, 3): the label of a pair, its weight,
-        and the number of its group within the batch.
+        The input tensors of the model, and ``labels`` of shape (pairs, 3): the label, the weight and the
+        group number of each pair. Pairs with equal keys have the same group number.
     """
     import torch
 

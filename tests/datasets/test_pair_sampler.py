@@ -50,7 +50,7 @@ class TestMix:
             Mix(*mix)
 
     def test_a_weight_below_nothing_is_refused_and_nothing_is_allowed(self) -> None:
-        with pytest.raises(InputError, match="a weight is 0 or more"):
+        with pytest.raises(InputError, match="weights must be at least 0"):
             Mix(1, EDITS, {"edits": -0.1})
         pairs, _ = PairSampler(made(2), Mix(1, EDITS, {"edits": 0.0}), 0).drawn(0)
         assert {pair.weight for pair in pairs if not pair.label} == {0.0}

@@ -150,7 +150,7 @@ class TestHeldOut:
         assert not any("own/test" in pair.id for pair in pairs)
 
     def test_a_split_that_is_nowhere_is_refused(self) -> None:
-        with pytest.raises(InputError, match="no negatives are of the split 'tset'; there are: train"):
+        with pytest.raises(InputError, match="there are no negatives of the split 'tset', only of: train"):
             list(read_pairs(some(), held_out_splits=["tset"]))
 
 
@@ -189,13 +189,13 @@ class TestWrongInput:
 
     def test_a_state_of_other_pairs_is_refused(self) -> None:
         state = read_pairs(some(), seed=1).state_dict()
-        with pytest.raises(InputError, match="this state is of other pairs"):
+        with pytest.raises(InputError, match="this state belongs to other pairs"):
             read_pairs(some(), seed=2).load_state_dict(state)
         with pytest.raises(InputError, match="not the state of a stream of pairs"):
             read_pairs(some()).load_state_dict({"step": 1})
 
     def test_no_sources_and_no_file_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="no negatives to make pairs of"):
+        with pytest.raises(InputError, match="no negatives to make pairs from"):
             read_pairs()
         with pytest.raises(InputError, match="can't be read"):
             list(read_pairs(tmp_path / "nowhere.jsonl"))

@@ -113,7 +113,7 @@ class TestTuples:
         assert pairs.draw(0)[1].unusable == 1
 
     def test_more_negatives_than_the_mix_draws_are_refused(self, pairs: Pairs) -> None:
-        with pytest.raises(InputError, match="4 negatives in a row: the mix draws 3 of each context"):
+        with pytest.raises(InputError, match="4 negatives per row: the mix draws 3 per context"):
             pairs.tuples(4)
 
 

@@ -181,7 +181,7 @@ class TestLayouts:
         plain.model.config.graphneg_task = FILL_BLANKS
         assert layout_of(LocalWriter(plain)) == OneByOne()
         bart = load_either(tiny_lms.bart)
-        with pytest.raises(ModelError, match=r"neither sentinels .* nor a mask.*train infill teaches"):
+        with pytest.raises(ModelError, match=r"neither sentinels .* nor a mask.*train infill"):
             layout_of(LocalWriter(bart))
         bart.tokenizer.add_special_tokens({"mask_token": "<blank>"})
         assert layout_of(LocalWriter(bart)) == WholeText(mask="<blank>")
@@ -307,7 +307,7 @@ class TestGenerator:
     @pytest.mark.parametrize(
         ("options", "error", "told"),
         [
-            ({}, GeneratorError, "mask-and-fill needs a model"),
+            ({}, GeneratorError, "mask-and-fill needs a language model"),
             ({"model": "m", "sources": ["news"]}, InputError, "choose some of responses, context, retrieved"),
             ({"model": "m", "sources": "context"}, InputError, "takes a list"),
             ({"model": "m", "versions": 0}, InputError, "must be at least 1"),

@@ -33,5 +33,5 @@ def test_a_batch_is_halved_until_memory_suffices():
         return [len(item) for item in batch]
 
     assert longest_first(["aaa", "bb", "cccc", "d"], len, 4, run) == [3, 2, 4, 1]
-    with pytest.raises(ModelError, match=r"memory does not suffice for a row alone \(number 1\)"):
+    with pytest.raises(ModelError, match=r"out of memory, even for a row alone \(number 1\)"):
         longest_first(["a", "bbbbbbb"], len, 2, run, "a row")

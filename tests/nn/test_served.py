@@ -159,7 +159,7 @@ class TestBadServers:
         with stub_model(folder) as url:
             writer = ServedWriter("m", ServerSettings(url, **told))
             found = texts(writer, PROMPTS[:5])
-        with pytest.raises(StoppedError, match=r"no answer in 2 attempts .* what was answered is kept"):
+        with pytest.raises(StoppedError, match=r"no answer in 2 attempts .* the answers so far are kept"):
             texts(writer)
         assert texts(writer, PROMPTS[:5]) == found
 
@@ -168,7 +168,7 @@ class TestWrongInput:
     @pytest.mark.parametrize(
         ("behaviour", "told"),
         [
-            ({"key": "sk-right"}, r"does not take the key of OPENAI_API_KEY \(.*\*\*\*\)"),
+            ({"key": "sk-right"}, r"does not accept the key in OPENAI_API_KEY \(.*\*\*\*\)"),
             ({"model": "large"}, "has no model 'm', or no route chat"),
             ({"route": "/completions/none"}, "the tokenizer has no chat template"),
         ],
@@ -200,7 +200,7 @@ class TestWrongInput:
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
         with (
             stub_model(folder, key=KEY) as url,
-            pytest.raises(ModelError, match="wants a key: set OPENAI_API_KEY"),
+            pytest.raises(ModelError, match="needs a key: set OPENAI_API_KEY"),
         ):
             texts(ServedWriter("m", ServerSettings(url, cache=tmp_path / "c")))
 
@@ -227,7 +227,7 @@ class TestWrongInput:
         assert "secret" not in str(raised.value)
 
     def test_there_are_no_beams(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="no beams"):
+        with pytest.raises(InputError, match="no beam search"):
             texts(
                 ServedWriter("m", ServerSettings("http://x/v1", cache=tmp_path / "c")),
                 settings=GenerationSettings(Beams(2)),
@@ -246,7 +246,7 @@ class TestCost:
             "cache": tmp_path / "c",
         }
         writer = ServedWriter("m", ServerSettings(**told, max_cost=0.01))
-        with pytest.raises(StoppedError, match=r"max_cost 0.01: .* is spent, one more may cost"):
+        with pytest.raises(StoppedError, match=r"max_cost 0.01: .* is spent, and the next request may cost"):
             texts(writer)
         paid = len(answered(folder))
         assert 0 < writer.spent <= 0.01 and 0 < paid < len(PROMPTS)

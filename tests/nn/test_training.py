@@ -61,7 +61,7 @@ class TestArguments:
             training_arguments(tmp_path, 0, "cpu", {name: 1})
 
     def test_what_does_not_go_together_is_one_error(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="these training arguments do not go together"):
+        with pytest.raises(InputError, match="these training arguments contradict each other"):
             training_arguments(tmp_path, 0, "cpu", {"save_strategy": "sometimes"})
 
 

@@ -66,7 +66,7 @@ class TestProblems:
         found, bodies, [note] = ask(tmp_path / "c", lambda *_: answer, times=2)
         assert [(one.problem, one.text) for one in found] == [(problem, text)] * 2
         assert len(bodies) == 4, "two runs, each with one more request"
-        assert f"({problem}); asked again with more tokens, 0 usable then, 1 not" in note
+        assert f"({problem}); repeated with more tokens, 0 became usable, 1 did not" in note
 
     @pytest.mark.parametrize(("answer", "problem", "text"), UNUSABLE)
     def test_one_that_is_usable_at_the_second_request_is_kept(
@@ -150,7 +150,9 @@ class TestLimits:
         began = time.monotonic()
         with answering(answer) as (url, bodies):
             writer = ServedWriter("m", ServerSettings(url, timeout=0.5, cache=tmp_path / "c"))
-            with pytest.raises(ModelError, match=r"gives no answer \(no whole answer within 0.5 seconds\)"):
+            with pytest.raises(
+                ModelError, match=r"gives no answer \(no complete answer within 0.5 seconds\)"
+            ):
                 writer.complete([ASKED])
         assert len(bodies) == 3 and time.monotonic() - began < 60  # 200 seconds of dripping each
 
@@ -169,13 +171,16 @@ class TestLimits:
         ("content", "told"),
         [
             (b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\nx", "a compressed answer"),
-            (b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 100_000, "no JSON"),
-            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [' + b"1" * 5000 + b"]}", "no JSON"),
-            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [1]}', "an answer of another form"),
-            (b'HTTP/1.1 200 OK\r\n\r\n"choices"', "an answer of another form"),
-            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": 3}}]}', "of another form"),
-            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": "\\ud800"}}]}', "of another form"),
-            (b"HTTP/1.1 200 OK\r\n\r\n<html>", "no JSON"),
+            (b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 100_000, "not JSON"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [' + b"1" * 5000 + b"]}", "not JSON"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [1]}', "an answer in an unknown format"),
+            (b'HTTP/1.1 200 OK\r\n\r\n"choices"', "an answer in an unknown format"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": 3}}]}', "in an unknown format"),
+            (
+                b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": "\\ud800"}}]}',
+                "in an unknown format",
+            ),
+            (b"HTTP/1.1 200 OK\r\n\r\n<html>", "not JSON"),
             (
                 b"HTTP/1.1 500 No\r\n\r\n" + b"x" * 100_000,
                 "fails for the model 'm' .*xxx…",
@@ -203,7 +208,7 @@ class TestLimits:
             [[one]] = writer.complete([ASKED])
             assert one.text == "It is said." and 0 < writer.spent < 1e-4
             [note] = writer.notes()
-        assert "came with impossible numbers of tokens" in note
+        assert "had impossible token counts" in note
 
     @pytest.mark.parametrize("value", [float("nan"), float("-inf"), None, "x"])
     def test_an_odd_log_probability_spoils_neither_the_text_nor_the_file(
@@ -236,7 +241,9 @@ class TestOptions:
     ) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-first\nsk-second")
         writer = ServedWriter("m", ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c"))
-        with pytest.raises(ModelError, match="OPENAI_API_KEY has characters that no key has") as raised:
+        with pytest.raises(
+            ModelError, match="OPENAI_API_KEY contains characters that no key contains"
+        ) as raised:
             writer.complete([ASKED])
         assert "sk-" not in str(raised.value)
 

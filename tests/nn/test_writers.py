@@ -63,7 +63,7 @@ class TestTexts:
         assert means == sorted(means, reverse=True)
 
     def test_more_texts_than_beams_are_refused(self, untrained: LocalWriter):
-        with pytest.raises(InputError, match="2 beams find no more than these"):
+        with pytest.raises(InputError, match="2 beams find at most 2"):
             untrained.complete(PROMPTS, 3, settings=GenerationSettings(Beams(2)))
 
     def test_it_says_whether_a_text_came_to_its_end(self, trained: CausalLM):

@@ -116,7 +116,7 @@ class TestFolders:
             open_run(other / "config.json", [1]).begin()
 
     def test_an_encoder_that_was_never_one_is_refused(self, encoder: Path) -> None:
-        with pytest.raises(ModelError, match="no poly-encoder"):
+        with pytest.raises(ModelError, match="not a poly-encoder"):
             PolyEncoder.from_pretrained(encoder)
 
     def test_a_folder_without_its_codes_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:

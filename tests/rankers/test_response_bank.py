@@ -118,7 +118,7 @@ class TestBuilding:
     def test_a_bank_is_replaced_only_where_that_is_asked_for(self, poly: PolyEncoder, tmp_path: Path) -> None:
         place = tmp_path / "bank"
         build_bank(poly, ["at six"], place)
-        with pytest.raises(InputError, match="there is a bank in it already"):
+        with pytest.raises(InputError, match="it already contains a bank"):
             build_bank(poly, ["now"], place)
         build_bank(poly, ["now"], place, overwrite=True)
         assert ResponseBank.open(place, poly).texts == ["now"]
@@ -200,7 +200,7 @@ class TestCommands:
         assert "where is the cat" in table
         refused = run("rank", "index", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
         assert refused.status == 2
-        assert "there is a bank in it already" in refused.err
+        assert "it already contains a bank" in refused.err
 
     def test_candidates_are_ranked_by_any_kind_of_ranker(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

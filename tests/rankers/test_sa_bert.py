@@ -163,7 +163,7 @@ class TestModel:
         from graphneg.rankers.base import new_ranker
 
         _other_kind(encoder, tmp_path, "DistilBert")
-        with pytest.raises(ModelError, match="distilbert has no table of one or two segments"):
+        with pytest.raises(ModelError, match="distilbert has no segment embeddings that could be extended"):
             new_ranker("sa-bert", tmp_path)
 
     def test_a_cross_encoder_is_not_read_from_it(self, ranker: Any, tmp_path: Path) -> None:
@@ -280,12 +280,12 @@ class TestAdapting:
         from graphneg.training.domain_adaptation import adapt, new_adaptable
 
         one = [Group("a#1", ("when",), [Answer("now", "reference")])]
-        with pytest.raises(InputError, match="two or more different right responses"):
+        with pytest.raises(InputError, match="fewer than two distinct right responses"):
             adapt(new_adaptable(encoder, device="cpu"), one, tmp_path / "a")
         with pytest.raises(ModelError, match="no mask token"):
             new_adaptable(encoder_folder(tmp_path / "plain"))
         _other_kind(encoder, tmp_path / "roberta", "Roberta", type_vocab_size=1)
-        with pytest.raises(ModelError, match="roberta has no head for the next sentence"):
+        with pytest.raises(ModelError, match="roberta has no head for next-sentence prediction"):
             new_adaptable(tmp_path / "roberta")
 
 

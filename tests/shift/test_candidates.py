@@ -258,7 +258,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
 def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
     embedded: Store, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=r"ends \.jsonl"):
+    with pytest.raises(InputError, match=r"ends in \.jsonl"):
         SubstituteFinder(embedded, frequent()).to_jsonl(tmp_path / "out.parquet")
     wipe(embedded)
     with pytest.raises(InputError, match="no shift graph: run graphneg shift build"):
@@ -296,7 +296,7 @@ def test_the_command_writes_a_corpus(run: Run, kitchen: Path, tmp_path: Path) ->
     [
         ([], 2, "give one of --post, --utterance and --out"),
         (["--post", "Coffee?", "--predictor", "oracle"], 2, "no predictor named 'oracle'; choose one of"),
-        (["--post", "Oh, is it?"], 1, "has no keywords, so there is nothing to attend to"),
+        (["--post", "Oh, is it?"], 1, "has no keywords, so it has no focus"),
         (["--post", "The elephant sleeps."], 1, "leads to another perspective in the shift graph: elephant"),
         (["--utterance", "kitchen/train/1#9"], 1, "kitchen/train/1#9 is not a reply"),
         (["--post", "Coffee?", "--predictor", "seq2seq"], 2, "the seq2seq predictor needs a model"),

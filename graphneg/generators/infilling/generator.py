@@ -1,19 +1,20 @@
-"""Fill blanked texts for the history of another dialogue (``mask-and-fill``).
+"""Blank spans of texts and fill them for the history of another dialogue (``mask-and-fill``).
 
 The generator follows Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response
-Ranking and Evaluation", section 3.1). It blanks spans of texts that belong to a context: its correct
-responses, its turns, and responses that BM25 retrieves for it. A language model then fills the blanks, but
-its prompt shows the history of another dialogue instead of the context. It must not use the words that were
-blanked. The result still contains words of the context, but has another meaning::
+Ranking and Evaluation", section 3.1). For each context, it takes the correct responses, turns of the context,
+and responses that BM25 retrieves for it. In these texts, it replaces spans by blanks. A language model then
+fills the blanks, but its prompt shows the history of another dialogue instead of the context. The model must
+not use the words that were blanked. The filled text still contains words of the context, but has another
+meaning::
 
     context      A: Shall we eat out?
     correct      B: I would rather stay here and finish the soup.
     blanked      B: I would rather [word] here and [phrase].
-    other        A: The stairs are blocked again.
+    history      A: The stairs are blocked again.
     negative     B: I would rather wait here and call the landlord.
 
-The generator departs from the paper in two ways. Function words that were blanked may be used again. If the
-text was a correct response, the filled text must be less likely after its context than the original.
+The generator departs from the paper in two ways. The model may use function words that were blanked. If the
+original text was a correct response, the filled text must be less likely after the context than the original.
 """
 
 from __future__ import annotations
@@ -46,13 +47,16 @@ from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
 Source = Literal["responses", "context", "retrieved"]
-"""Source of a text to blank: correct responses, turns of the context, or responses that BM25 retrieves."""
+"""Where a text to blank comes from: correct responses, turns of the context, or responses that BM25
+retrieves."""
 NEW_WORDS = 2
-"""Minimum number of content words in the filled text that are not in the original."""
+"""Minimum number of content words in the filled text that the original does not contain."""
 NEAR, NEAR_WEIGHT = 10, 0.01
-"""Number of nearest neighbours of a blanked word that are made unlikely, and factor for their probability."""
+"""For each blanked word, this number of most similar words is made unlikely, by this factor for their
+probabilities."""
 LONGEST, LONGEST_WHOLE = 40, 160
-"""Maximum number of tokens in a text for blanks, and in a text that a model rewrites as a whole."""
+"""Maximum number of tokens in the output of a model that writes only the texts for the blanks, and of a model
+that writes the whole text."""
 _REASONS = {
     "no-blanks": "no text of the context or for the context has words to blank out",
     "no-history": "the store contains no other dialogue",
@@ -72,22 +76,23 @@ class MaskAndFillOptions(WritingOptions):
     """Options of the generator ``mask-and-fill``, in addition to those of `WritingOptions`.
 
     Attributes:
-        max_perplexity_alone: Highest perplexity of an accepted text without a history. It is higher than for
-            other generators, because the human wording that stays in a text is less likely to a model than
-            its own.
-        sources: Sources of the texts to blank: ``responses`` (correct responses), ``context`` (turns of the
-            context), ``retrieved`` (responses that BM25 retrieves for the context).
+        max_perplexity_alone: Highest accepted perplexity of a text without a history. It is higher than for
+            other generators, because the words of the original that remain were written by a person, and a
+            model assigns them a lower probability than words of its own.
+        sources: Where the texts to blank come from: ``responses`` (correct responses), ``context`` (turns of
+            the context), ``retrieved`` (responses that BM25 retrieves for the context).
         texts: Maximum number of texts from each source for a context.
-        versions: Maximum number of versions of a text, which have different blanks.
-        drafts: Number of times that each version is filled.
-        best: Number of filled texts to keep for a context. If more candidates are needed, that number is
-            kept.
+        versions: Maximum number of versions of a text with different blanks.
+        drafts: Number of times that the model fills each version.
+        best: Number of filled texts to keep for a context. If more candidates are needed, more are kept.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        min_loss_gap: Minimum increase of the mean loss of a correct response after its context, in nats per
-            token. A filled text with a smaller increase may still be correct and is rejected.
-        max_loss_increase: Maximum increase of the mean loss of a text without a history, in nats per token.
-            With 0, a filled text must be at least as fluent as the original.
-        vectors: File or folder of static word vectors, by which the neighbours of blanked words are found.
+        min_loss_gap: For filled texts that were correct responses: minimum increase of the mean loss after
+            the context, compared with the original, in nats per token. A text with a smaller increase may
+            still be correct and is rejected.
+        max_loss_increase: Maximum increase of the mean loss without a history, compared with the original, in
+            nats per token. With 0, a filled text must be at least as fluent as the original.
+        vectors: File or folder of static word vectors, which determine the words that are most similar to a
+            blanked word.
 
     Raises:
         InputError: A number is out of range, or a source is unknown.
@@ -129,10 +134,10 @@ class MaskAndFillOptions(WritingOptions):
 
 
 class Original(NamedTuple):
-    """A text to put blanks into.
+    """A text in which to blank spans.
 
     Attributes:
-        kind: Source of the text.
+        kind: Where the text comes from, as in ``sources``.
         text: The text.
         node: Id of the node that contains the text in the store.
     """
@@ -144,7 +149,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """A blanked text of a context, which is filled once, after the history of another dialogue."""
+    """A blanked text that the model fills once, after the history of another dialogue."""
 
     asked: _Asked
     original: Original
@@ -152,13 +157,13 @@ class _Draft(Filling):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, and the filled texts for it that are usable."""
+    """A context, and the accepted filled texts for it."""
 
     texts: list[_Draft] = field(default_factory=list[_Draft])
 
 
 class MaskAndFillGenerator(WritingGenerator):
-    """Generate responses by putting blanks into texts and filling them with a language model."""
+    """Generate negatives by blanking spans of texts and letting a language model fill them."""
 
     name = "mask-and-fill"
 
@@ -175,7 +180,7 @@ class MaskAndFillGenerator(WritingGenerator):
         Args:
             options: Options of the generator.
             writer: Language model that fills the blanks.
-            judge: Language model that scores the filled texts, or None for no scores.
+            judge: Filter that scores the filled texts; None to accept texts whatever their losses are.
             histories: Histories of other dialogues.
             bank: BM25 index of the responses in the store; None if no texts are retrieved.
         """
@@ -205,7 +210,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, most likely fillings first.
+        """Return the contexts with their candidates, the most likely ones first.
 
         Args:
             contexts: Contexts to generate for.
@@ -213,7 +218,7 @@ class MaskAndFillGenerator(WritingGenerator):
             seed: Seed of all random choices.
 
         Returns:
-            One gap (a context and its candidates) per context, in order.
+            One `Gap` per context, in order: the context and its candidates.
         """
         asked = [_Asked(context, "no-blanks", per_context) for context in contexts]
         drafts = self._masked(asked, seed)
@@ -221,7 +226,7 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # Versions of the same text are sometimes filled in nearly the same way.
+            # Two versions of a text are sometimes filled in nearly the same way, so duplicates are rejected.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -231,7 +236,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return asked
 
     def _masked(self, asked: Sequence[_Asked], seed: int) -> list[_Draft]:
-        """Return all blanked versions of the contexts' texts, each with the history of another dialogue."""
+        """Return all blanked versions of the contexts' texts, each with a history of another dialogue."""
         found: list[tuple[_Asked, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):
@@ -242,7 +247,7 @@ class MaskAndFillGenerator(WritingGenerator):
                     found += [
                         (each, original, masked, f"{id}/{way}/{n}") for n in range(self._options.drafts)
                     ]
-        # Each draft has a separate id, so that it gets a separate history and separate sampling noise.
+        # Each draft has its own id, so that it gets its own history and its own random numbers for sampling.
         contexts, ids = [each.context for each, *_ in found], [id for *_, id in found]
         drafts: list[_Draft] = []
         for (each, original, masked, id), shown in zip(
@@ -254,7 +259,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
-        """Yield the distinct texts to blank, for each context."""
+        """Yield the texts to blank for each context, without duplicates."""
         kinds, most = self._options.kinds, self._options.texts
         retrieved: Sequence[Sequence[Candidate]] = [()] * len(contexts)
         if self._bank is not None:
@@ -268,25 +273,27 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.provenance["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
-                # The last turns are preferred, because they are closest to the response.
+                # The last turns come first, because their words are the closest to a response.
                 said[::-1][:most],
                 found,
             ]
-            # A dict keeps the last of equal texts. The order is reversed to keep the first one instead.
+            # Equal texts are removed. A dict keeps the last value of a key, so the order is reversed to keep
+            # the first.
             texts = [one for source in sources for one in source if one.kind in kinds]
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
     def _held(self, draft: Filling) -> Constraints:
-        """Return the constraints on the next texts that the model writes into the blanks."""
+        """Return the constraints on the texts that the model writes into the next blanks."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
-        # The blanked words are forbidden, because models often restore the original text.
+        # The blanked words are forbidden, because a model would often restore the original text.
         gone = {word for answer in taken for word in words_of(answer) if word not in FUNCTION_WORDS}
-        # Near neighbours are made unlikely, so that "red" does not become "crimson".
+        # The most similar words are made unlikely, so that "red" does not become "crimson".
         near = {other for word in sorted(gone) for other, _ in self._vectors.neighbours(word, NEAR)}
         weights = {**dict.fromkeys(sorted(near), NEAR_WEIGHT), **dict.fromkeys(sorted(gone), 0.0)}
-        # A model that writes the whole text must be allowed to repeat the words around the blanks.
+        # A model that writes the whole text has to repeat the words around the blanks, so these words are
+        # allowed.
         if isinstance(self._layout, WholeText):
             shown = {word for turn in draft.turns for word in words_of(turn.text)}
             shown.update(word for part in masked.parts for word in words_of(part))
@@ -294,25 +301,26 @@ class MaskAndFillGenerator(WritingGenerator):
         return Constraints(weights={**weights, **dict.fromkeys(self._layout.forbidden, 0.0)})
 
     def _refusal(self, draft: _Draft) -> str | None:
-        """Return the code of the reason to reject a filled text, or None to accept it."""
+        """Return the code of the reason for rejecting a filled text, or None if it is accepted."""
         if draft.failed:
             return "unfilled"
         gone = {word for answer in draft.masked.answers for word in words_of(answer)} - FUNCTION_WORDS
         answered = {word for answer in draft.given for word in words_of(answer)} - FUNCTION_WORDS
-        # A blank may have several words. None of them may be used again.
+        # A filled text must not contain any of the blanked words, not even in another blank.
         if gone & answered:
             return "same-words"
         # Models sometimes produce words that do not exist.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
-        # If only function words changed, the text still has the same meaning.
+        # If hardly any content words changed, the text still has the same meaning.
         if (
             len({*content_lemmas(draft.text)} - {*content_lemmas(detokenize(draft.original.text))})
             < NEW_WORDS
         ):
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
-        # The original is left out, because the filled text repeats most of it anyway.
+        # A filled text repeats most of its original, so it is only compared with the other texts of the
+        # context.
         others = replace(
             context,
             positives=tuple(text for text in context.correct_responses if match_key(text) != own),
@@ -325,9 +333,10 @@ class MaskAndFillGenerator(WritingGenerator):
         )
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
-        """Return the drafts that the judge accepts, with their scores, most likely drafts first."""
+        """Return the drafts that the judge accepts with their scores, the most likely ones first."""
         found: list[tuple[_Draft, dict[str, float]]] = [
-            # The mean over the blanks is used, so that texts with few and with many blanks can be compared.
+            # The score is the mean over the blanks, so that texts with few and with many blanks can be
+            # compared.
             (one, {"infilling": round(one.loss / len(one.given), 3)})
             for one in drafts
         ]
@@ -346,13 +355,13 @@ class MaskAndFillGenerator(WritingGenerator):
     def _apart(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Yield the drafts that are probably wrong: less likely after the context than their original."""
+        """Yield the drafts, except filled correct responses that are still likely after the context."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
-        # A correct response whose loss hardly increases is probably still correct.
+        # If the loss of a correct response hardly increased, the filled text is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))
@@ -370,7 +379,7 @@ class MaskAndFillGenerator(WritingGenerator):
 
 
 def mask_and_fill(store: Store, **options: Any) -> MaskAndFillGenerator:
-    """Create the generator ``mask-and-fill``, which puts blanks into texts and fills them again.
+    """Create the generator ``mask-and-fill``, which blanks spans of texts and fills them again.
 
     The options are the fields of `MaskAndFillOptions`.
 

@@ -1,8 +1,8 @@
-"""Format blanked texts as prompts for various language models, and parse the output of the models.
+"""Convert blanked texts to prompts for various language models, and parse the outputs of the models.
 
-Language models have learned to fill blanks in various formats. A `Layout` represents one such format. It
-converts a history and a `MaskedText` to a prompt, and the output of the model to the texts for the blanks
-(answers). These are the layouts, with their prompts for *He is in the [word] of [phrase].*::
+Different language models were trained to fill blanks in different prompt formats. A `Layout` represents one
+such format. It converts a history and a `MaskedText` to a prompt, and the output of the model to the texts
+for the blanks (answers). These are the layouts, with their prompts for *He is in the [word] of [phrase].*::
 
     one by one   He is in the [word] of [phrase].   then   [word]: He is in the      fine-tuned, causal
     marked       He is in the [word] of [phrase].   then   Blanks:                   served models
@@ -10,7 +10,7 @@ converts a history and a `MaskedText` to a prompt, and the output of the model t
     whole text   He is in the <mask> of <mask>.                                      BART
     middles      <fim_prefix>He is in the<fim_suffix> of <fim_middle>                fill-in-the-middle
 
-`layout_of` chooses the layout for a model by its tokenizer, and `fill` runs the model.
+`layout_of` chooses the layout for a model, mostly by its tokenizer, and `fill` runs the model.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from graphneg.nn.language_models import LanguageModel, Seq2SeqLM
 from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
 
 _SENTINEL = "<extra_id_{}>"
-"""Format of T5's sentinel tokens, for a number."""
+"""Format string for the names of T5's sentinel tokens, which are numbered."""
 _SENTINELS = 16
-"""Maximum number of sentinel tokens that are looked for in a tokenizer."""
+"""Number of sentinel tokens that are looked for in a tokenizer."""
 _MIDDLE_TOKENS = (
     ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
@@ -52,8 +52,8 @@ _MIDDLE_TOKENS = (
     ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
     ("[PREFIX]", "[SUFFIX]", "[MIDDLE]"),
 )
-"""Special tokens before the prefix, the suffix and the middle: those of StarCoder, Qwen, CodeLlama (two
-forms) and DeepSeek, and a form in brackets."""
+"""Special tokens before the prefix, the suffix and the middle of a text, as used by StarCoder, Qwen,
+CodeLlama (two forms) and DeepSeek, and another form with square brackets."""
 _SENTENCE_END = r"[.!?]+(?:\s|$)"
 """Matches the end of a sentence."""
 _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
@@ -62,15 +62,15 @@ _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
 
 @dataclass(frozen=True)
 class Layout(ABC):
-    """Base class of layouts, the formats of prompts for filling blanks.
+    """Base class of layouts, that is, formats of prompts for filling blanks.
 
     Attributes:
-        name: Name of the layout, which the settings of a run contain.
-        stop: Stop sequences of the model's output.
+        name: Name of the layout. It is part of the settings of a run.
+        stop: Stop sequences, which end the model's output.
         at_once: Number of blanks that one prompt asks for; None for all blanks.
-        forbidden: Texts that the model must not write.
+        forbidden: Strings that the model must not write.
         shown: Text at the beginning of every prompt, such as solved examples.
-        kept: Special tokens that are not removed from the output.
+        kept: Special tokens that must not be removed from the output.
     """
 
     name: ClassVar[str]
@@ -88,7 +88,7 @@ class Layout(ABC):
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers for the blanks that are already filled, which are the first ones.
+            given: Answers for the first blanks, which are already filled.
 
         Returns:
             The prompt.
@@ -104,18 +104,18 @@ class Layout(ABC):
             nth: Index of the first blank that the prompt asked for.
 
         Returns:
-            Answers for the blanks that the prompt asked for, or None if the output cannot be parsed.
+            One answer for each blank that the prompt asked for; None if the output cannot be parsed.
         """
 
 
 @dataclass(frozen=True)
 class OneByOne(Layout):
-    """Repeat the text before the first blank, where the model continues. Each prompt asks for one blank.
+    """Ask for one blank per prompt, which ends with the text before the blank.
 
-    Blanks are marked by ``[word]``, ``[phrase]`` and ``[sentence]``. ``graphneg train infill`` trains models
-    for this layout. The prompt for other local causal models contains solved examples. This departs from
-    Donahue et al. (2020, section 3), whose models write the answers for all blanks at once: small models
-    often write too few or too many.
+    The blanked text with marks such as ``[word]``, ``[phrase]`` and ``[sentence]`` comes first. ``graphneg
+    train infill`` trains models for this layout. For other causal models, the prompt contains solved
+    examples. In Donahue et al. (2020, section 3), the models write the answers for all blanks at once. This
+    layout departs from that, because small models often write too few or too many answers.
     """
 
     name = "one by one"
@@ -124,12 +124,12 @@ class OneByOne(Layout):
     forbidden = ("[",)
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt for the first blank that is not filled.
+        """Return the prompt for the first blank that is not filled yet.
 
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers for the blanks that are already filled, which are the first ones.
+            given: Answers for the first blanks, which are already filled.
 
         Returns:
             The prompt.
@@ -138,7 +138,7 @@ class OneByOne(Layout):
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the output up to the point where it repeats the text after the blank.
+        """Return the output up to the point at which it repeats the text after the blank.
 
         Args:
             written: Output of the model.
@@ -146,14 +146,14 @@ class OneByOne(Layout):
             nth: Index of the blank that the prompt asked for.
 
         Returns:
-            The answer, or None if it is empty or contains a mark.
+            A list of the single answer; None if the answer is empty or contains a mark.
         """
         answer = one_line(written)
-        # Models often continue: "boat in May. It leaks" for the blank in "the [word] in May".
-        # The answer ends before "in May", which is the text after the blank.
+        # Models often continue after the blank. For "the [word] in May", a model may write "boat in May. It
+        # leaks". The answer is the part before "in May", which is the text after the blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
-        # A word or phrase cannot extend past the end of a sentence.
+        # An answer for a word or a phrase ends with its sentence.
         if masked.kinds[nth] != "sentence":
             ends.append(_SENTENCE_END)
         for end in ends:
@@ -163,7 +163,7 @@ class OneByOne(Layout):
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """Ask for all answers in one line, separated by `BETWEEN`. Prompts to served models contain examples."""
+    """Ask for the answers to all blanks on one line, separated by `BETWEEN`, as for served models."""
 
     name = "marked"
     stop = ("\n",)
@@ -190,16 +190,16 @@ class Marked(Layout):
             nth: Not used.
 
         Returns:
-            One answer per blank, or None if their number is wrong.
+            One answer per blank; None if there are too few or too many.
         """
         return _whole([one_line(part) for part in written.split(BETWEEN)], masked)
 
 
 @dataclass(frozen=True)
 class Sentinels(Layout):
-    """Put a sentinel token in place of each blank, as in T5's pretraining.
+    """Put a sentinel token in place of each blank, as in the pretraining of T5.
 
-    ``kept`` contains the sentinel tokens that the tokenizer has.
+    ``kept`` must contain the sentinel tokens, so that they stay in the output.
     """
 
     name = "sentinels"
@@ -227,21 +227,21 @@ class Sentinels(Layout):
             nth: Not used.
 
         Returns:
-            One answer per blank, or None if one is missing.
+            One answer per blank; None if one is missing.
         """
         parts = re.split(r"<extra_id_(\d+)>", written)
         found: dict[str, str] = {}
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
-            # If a model repeats a sentinel token, the text after the first one is used.
+            # If a model writes a sentinel token twice, the text after its first occurrence is used.
             found.setdefault(number, one_line(text))
         return _whole([found.get(str(n), "") for n in range(len(masked.answers))], masked)
 
 
 @dataclass(frozen=True)
 class WholeText(Layout):
-    """Put a mask token in place of each blank, and let the model write the whole text.
+    """Put a mask token in place of each blank, and let the model write the whole text without blanks.
 
-    This is the task that BART was pretrained on.
+    BART was pretrained on this task.
 
     Attributes:
         mask: The mask token.
@@ -273,9 +273,9 @@ class WholeText(Layout):
             nth: Not used.
 
         Returns:
-            One answer per blank, or None if the model changed the text around the blanks.
+            One answer per blank; None if the model changed the text around the blanks.
         """
-        # The text around the blanks must be unchanged, except for white space.
+        # The model must repeat the text around the blanks. Only white space may change.
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
         return None if found is None else _whole(list(found.groups()), masked)
@@ -283,7 +283,7 @@ class WholeText(Layout):
 
 @dataclass(frozen=True)
 class Middles(Layout):
-    """Show the text before and after one blank to the model, separated by the model's special tokens.
+    """Show the model the text before and after one blank, between the model's special tokens.
 
     See Bavarian et al. (2022), "Efficient Training of Language Models to Fill in the Middle".
 
@@ -298,12 +298,12 @@ class Middles(Layout):
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt for the first blank that is not filled. The suffix ends at the next blank.
+        """Return the prompt for the first blank that is not filled yet. The suffix ends at the next blank.
 
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers for the blanks that are already filled, which are the first ones.
+            given: Answers for the first blanks, which are already filled.
 
         Returns:
             The prompt.
@@ -315,7 +315,7 @@ class Middles(Layout):
         return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the whole output as the answer.
+        """Return the whole output as the answer for the blank.
 
         Args:
             written: Output of the model.
@@ -323,7 +323,7 @@ class Middles(Layout):
             nth: Not used.
 
         Returns:
-            The answer, or None if it is empty.
+            A list of the single answer; None if it is empty.
         """
         answer = one_line(written)
         return [answer] if answer else None
@@ -331,14 +331,14 @@ class Middles(Layout):
 
 @dataclass(slots=True)
 class Filling:
-    """A text whose blanks a model fills after a history.
+    """A blanked text that a model fills after the turns of a history.
 
     Attributes:
         turns: Turns of the history, oldest first.
         masked: Text with blanks.
         id: Id that, together with the seed, determines the sampling.
-        given: Answers for the blanks so far.
-        loss: Sum of the mean losses of the answers, in nats per token.
+        given: Answers for the blanks that are already filled.
+        loss: Sum over the answers. Each adds the mean loss of its tokens, in nats.
         failed: Whether an output of the model could not be parsed.
     """
 
@@ -356,7 +356,7 @@ class Filling:
 
     @property
     def text(self) -> str:
-        """The filled text; empty if filling failed."""
+        """The filled text; empty if an output could not be parsed."""
         return "" if self.failed else self.masked.filled(self.given)
 
 
@@ -373,15 +373,16 @@ def fill(
 
     Args:
         writer: Language model that fills the blanks.
-        layout: Layout for the model of the writer.
-        fillings: Texts to fill. The result for one does not depend on the others.
+        layout: Layout that suits the model.
+        fillings: Texts to fill. The result for a text does not depend on the other texts.
         settings: Sampling settings.
         seed: Seed of the sampling.
-        constraints: Function that returns the constraints on the next answers for a text.
+        constraints: Function that returns the constraints on the next answers for a text; by default, there
+            are none.
     """
     settings = replace(settings, shown=layout.shown, kept=layout.kept)
     left = [one for one in fillings if one.is_open]
-    # Depending on the layout, a round fills either all blanks or only the next blank of each text.
+    # With some layouts, each round fills all blanks of each text, with others only the next blank.
     while left:
         asked = [
             Prompt(layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")
@@ -393,7 +394,7 @@ def fill(
             answers = layout.answers(completion.text, one.masked, len(one.given))
             one.failed = answers is None
             one.given += answers or ()
-            # The mean over the tokens is used, so that long answers are not penalized.
+            # The loss is averaged over the tokens, so that long answers are not at a disadvantage.
             one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
         left = [one for one in left if one.is_open]
 
@@ -408,13 +409,14 @@ def layout_of(writer: Writer) -> Layout:
         The layout.
 
     Raises:
-        ModelError: The model is a sequence-to-sequence model whose tokenizer has no sentinel tokens and no
-            mask token, and it was not trained for the task.
+        ModelError: The model is a sequence-to-sequence model that was not trained for the task, and its
+            tokenizer has neither sentinel tokens nor a mask token.
     """
     if not isinstance(writer, LocalWriter):
         return Marked(FILLED_EXAMPLES)
     model = writer.model
-    # A model that was trained for the task uses the layout of its training, whatever its tokenizer supports.
+    # A model that was trained for the task uses the layout it was trained with, whatever its tokenizer
+    # supports.
     if is_trained(model, FILL_BLANKS):
         return OneByOne()
     known = _specials(model)
@@ -424,10 +426,10 @@ def layout_of(writer: Writer) -> Layout:
         if (mask := model.tokenizer.mask_token) is not None:
             return WholeText(mask=mask)
         raise ModelError(
-            f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it fills no "
-            "blanks; graphneg train infill teaches a model to"
+            f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it cannot "
+            "fill blanks; train it with graphneg train infill"
         )
-    # A model without fill-in-the-middle tokens gets solved examples in the prompt.
+    # A causal model without fill-in-the-middle tokens needs solved examples in the prompt.
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)
     return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 
@@ -444,7 +446,7 @@ def _history(history: Sequence[Turn]) -> list[str]:
 
 
 def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:
-    """Return the answers, or None if there is not one for each blank or if one contains a mark."""
+    """Return the answers; None if a blank has no answer, there are too many, or one contains a mark."""
     if len(answers) != len(masked.answers) or not all(answers):
         return None
     return None if any(BLANK.search(answer) for answer in answers) else answers

@@ -1,10 +1,10 @@
-"""Choose the words, phrases and sentences of a text to blank, and fill the blanks again.
+"""Choose words, phrases and sentences of a text to replace by blanks, and fill the blanks.
 
-Blanks are chosen on several levels, as in Donahue et al. (2020, "Enabling Language Models to Fill in the
-Blanks", section 4.1) and Gupta et al. (2021, section 3.1). First, a whole sentence may be blanked. If it is
-not, each of its words may be blanked, alone or as the first word of a phrase. The papers blank texts of
-several sentences. The texts here are single turns, so the probabilities are higher. The choice depends only
-on the seed and the id of the text.
+Blanks are chosen as in Donahue et al. (2020, "Enabling Language Models to Fill in the Blanks", section 4.1)
+and Gupta et al. (2021, section 3.1). First, each sentence is blanked with some probability. In a sentence
+that is not, each word may be blanked, either alone or as the first word of a phrase. The papers blank texts
+with several sentences. The texts here are shorter, because they are single turns, so the probabilities are
+higher. The choice depends only on the seed and the id of the text.
 
 >>> masked = masked_versions("I bought the red boat in May. It leaks a little.", 0, "example")[0]
 >>> masked.marked, masked.answers
@@ -26,23 +26,24 @@ from graphneg.english.words import content_lemmas, right_article
 from graphneg.hashing import number
 
 Kind = Literal["word", "phrase", "sentence"]
-"""Type of the kind of text that a blank replaces."""
+"""Type of the three kinds of blanks, named after what they replace."""
 SPANS = 2
 """Minimum number of blanks in a text."""
 MOST_SPANS = 4
 """Maximum number of blanks in a text."""
 VERSIONS = 3
-"""Default maximum number of blanked versions of a text."""
+"""Default maximum number of versions of a text with different blanks."""
 TRIES = 12
-"""Number of attempts per version before the search for blanks gives up."""
+"""Number of random draws of blanks per version. If they are not enough, there are fewer versions."""
 SENTENCE, WORD, PHRASE = 0.15, 0.25, 0.5
-"""Probability of blanking a sentence, of blanking at a word, and of blanking a phrase instead of the word."""
+"""Probabilities of three events: a sentence is blanked; a blank begins at a word of another sentence; this
+blank is a phrase instead of the single word."""
 LONGEST_PHRASE = 4
 """Maximum number of words in a phrase."""
 LEAST_WORDS = 4
-"""Minimum number of words in a text to blank."""
+"""Minimum number of words in a text in which spans are blanked."""
 SHOWN = 0.4
-"""Minimum fraction of a text's words that are not blanked."""
+"""Minimum fraction of a text's words that must not be blanked."""
 _ALL = float(1 << 64)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _MARKS = (",", ".", "!", "?", ";", ":")
@@ -51,7 +52,7 @@ _ARTICLE = re.compile(r"\b([Aa]n?)\s+$")
 
 
 class Span(NamedTuple):
-    """A span to blank: ``text[start:end]``.
+    """A span of a text to blank: ``text[start:end]``.
 
     Attributes:
         start: Index of the first character.
@@ -66,10 +67,10 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MaskedText:
-    """A text with blanks.
+    """A text in which spans are replaced by blanks.
 
     Attributes:
-        parts: Text before, between and after the blanks. There is one more part than there are blanks.
+        parts: The texts before, between and after the blanks. There is one more part than there are blanks.
         kinds: Kind of each blank, such as ``word``.
         answers: Original text of each blank.
     """
@@ -80,11 +81,11 @@ class MaskedText:
 
     @property
     def marked(self) -> str:
-        """The text with a mark for each blank."""
+        """The text with a mark such as ``[word]`` for each blank."""
         return self.joined([f"[{kind}]" for kind in self.kinds])
 
     def joined(self, fills: Sequence[str]) -> str:
-        """Join the parts with texts in place of the blanks, without adjusting the result.
+        """Put texts in place of the blanks, without adjusting capitals, articles or punctuation.
 
         Args:
             fills: One text per blank.
@@ -96,10 +97,9 @@ class MaskedText:
         return "".join([self.parts[0], *rest])
 
     def filled(self, answers: Sequence[str]) -> str:
-        """Fill the blanks and adjust the result.
+        """Put texts in place of the blanks, and adjust the result.
 
-        Sentences begin with a capital letter, punctuation is not doubled, and ``a`` becomes ``an`` where
-        necessary.
+        Sentences get a capital letter, punctuation is not doubled, and ``a`` becomes ``an`` before a vowel.
 
         Args:
             answers: One answer per blank.
@@ -110,13 +110,13 @@ class MaskedText:
         text = self.parts[0]
         for answer, part in zip(answers, self.parts[1:], strict=True):
             answer = one_line(answer)
-            # "a [word]" filled with "apple" becomes "an apple".
+            # "a [word]" that is filled with "apple" becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
             # An answer at the start of a sentence gets a capital letter.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
-            # "in [word]." filled with "May." must have only one period.
+            # "in [word]." that is filled with "May." must have only one period.
             if part.startswith(_MARKS):
                 answer = answer.rstrip(",.!?;: ")
             text += answer + part
@@ -126,8 +126,8 @@ class MaskedText:
 def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list[MaskedText]:
     """Return several versions of a text with different blanks.
 
-    Each version has `SPANS` to `MOST_SPANS` blanks. Blanks are not adjacent, each contains a content word,
-    and at least the fraction `SHOWN` of the words is not blanked.
+    Each version has `SPANS` to `MOST_SPANS` blanks. Blanks are not adjacent, and each replaces a content
+    word. At least the fraction `SHOWN` of the words is not blanked.
 
     Args:
         text: The text.
@@ -144,7 +144,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
     found: dict[tuple[Span, ...], MaskedText] = {}
     for draw in range(most * TRIES):
         spans = _drawn(plain, seed, f"{id}/{draw}")
-        # Short texts have few possible blanks, so the same blanks may be drawn several times.
+        # A short text has few possible blanks, so the same ones may be drawn again.
         if spans and spans not in found:
             found[spans] = _without(plain, spans)
             if len(found) == most:
@@ -161,7 +161,7 @@ def _without(text: str, spans: Sequence[Span]) -> MaskedText:
 
 
 def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
-    """Draw spans to blank. Return an empty tuple if they do not meet the conditions."""
+    """Draw spans to blank. Return no spans if they do not meet the conditions of `masked_versions`."""
 
     def chance(*names: object) -> float:
         return number(seed, "mask", id, *map(str, names)) / _ALL
@@ -172,7 +172,7 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
     for nth, sentence in enumerate(whole):
         begin = text.index(sentence, begin)
         end = begin + len(sentence)
-        # If the text has only one sentence, the sentence is not blanked as a whole.
+        # If a text has only one sentence, blanking it would leave nothing of the text.
         if len(whole) > 1 and chance("sentence", nth) < SENTENCE:
             spans.append(Span(begin, end, "sentence"))
         else:
@@ -186,14 +186,15 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
-                # The next word is skipped, because two blanks without a word between them would be adjacent.
+                # The word after a blank is skipped, because two blanks without a word between them would be
+                # adjacent.
                 at += 1
         begin = end
     return tuple(spans) if _is_usable(text, spans) else ()
 
 
 def _size(masked: float, size: float) -> int:
-    """Return the number of words to blank, or 0 for none. Both arguments are random numbers in [0, 1)."""
+    """Return the number of words to blank, 0 for none. Both arguments are random numbers in [0, 1)."""
     if masked >= WORD:
         return 0
     # Phrases have 2 to `LONGEST_PHRASE` words with equal probability.
@@ -207,7 +208,7 @@ def _is_usable(text: str, spans: Sequence[Span]) -> bool:
     return (
         SPANS <= len(spans) <= MOST_SPANS
         and all(content_lemmas(answer) for answer in taken)
-        # Adjacent blanks would read "[word] [word]", which does not give a model enough context.
+        # In "[word] [word]", a model cannot know which part of the text belongs to which blank.
         and all(one.end + 1 < other.start for one, other in pairwise(spans))
         and words - sum(len(words_of(answer)) for answer in taken) >= SHOWN * words
     )

@@ -1,9 +1,10 @@
 """Fine-tune a language model to fill blanks (``graphneg train infill``).
 
-The model learns from correct responses after their own contexts, with up to three choices of blanks for each.
-When it generates, it is shown the context of another dialogue, which makes the filled text wrong (Gupta et
-al. 2021, section 3.1). The responses of some dialogues are held out to evaluate the model. This is a training
-example::
+A training example is a correct response after its own context, in which some spans are replaced by blanks.
+Each response gives up to three such texts. When the model later generates a negative, it is shown the context
+of another dialogue, which makes the filled text wrong (Gupta et al. 2021, section 3.1). Some dialogues are
+not used for training but to evaluate the model (they are held out). This is the example for the first of two
+blanks::
 
     prompt    A: Where is he? / B: He is in the [word] of [phrase]. / [word]: He is in the
     answer    kitchen
@@ -30,17 +31,17 @@ from graphneg.nn.language_models import LanguageModel
 from graphneg.nn.writers import GenerationSettings, LocalWriter
 
 LEARNED = OneByOne()
-"""Layout that models are trained for."""
+"""Prompt format that models are trained for."""
 HELD_OUT = 200
-"""Default number of blanked texts that are held out."""
+"""Default number of blanked texts to hold out."""
 _SHARE = 10
-"""Divisor that limits the held-out data: at most one in this many dialogues is held out."""
+"""At most one of this many dialogues is held out."""
 _SHOWN = 5
-"""Number of held-out texts that the report contains."""
+"""Number of held-out texts that the report shows as the model filled them."""
 
 
 class InfillingPair(NamedTuple):
-    """A correct response with blanks, and its context.
+    """A correct response in which spans are blanked, and its context.
 
     Attributes:
         dialogue: Id of the dialogue.
@@ -54,7 +55,7 @@ class InfillingPair(NamedTuple):
 
     @property
     def examples(self) -> Iterator[Example]:
-        """The training examples, one per blank."""
+        """The training examples, one per blank. In each, the blanks before it are already filled."""
         answers = self.masked.answers
         for nth, right in enumerate(answers):
             asked = LEARNED.prompt(self.context.turns, self.masked, answers[:nth])
@@ -63,12 +64,12 @@ class InfillingPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A held-out text that the model filled.
+    """A held-out text whose blanks the model filled.
 
     Attributes:
         marked: The text with a mark for each blank.
         answers: Original text of each blank.
-        written: The text with the blanks as the model filled them.
+        written: The text as the model filled it.
     """
 
     marked: str
@@ -78,13 +79,13 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class InfillingReport(TrainingReport):
-    """The report of a training run.
+    """The report of a training run, with a few texts that the trained model filled.
 
-    ``validation_loss`` is the mean loss of the held-out answers.
+    ``validation_loss`` is the mean loss of the original texts of the held-out blanks.
 
     Attributes:
         measured: Number of blanked texts that were held out.
-        filled: Examples of these texts, as the model filled them.
+        filled: Some of the held-out texts, as the trained model filled them.
     """
 
     measured: int
@@ -92,15 +93,15 @@ class InfillingReport(TrainingReport):
 
     @property
     def perplexity(self) -> float | None:
-        """The perplexity per token of the held-out answers; None if no texts were held out."""
+        """The perplexity per token of the held-out blanks' original texts; None if no texts were held out."""
         return None if self.validation_loss is None else exp(self.validation_loss)
 
 
 def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[InfillingPair]:
-    """Yield up to three versions with blanks of each correct response.
+    """Yield up to three blanked versions of each correct response.
 
-    Responses are skipped if the generator would reject them as its own output, so that the model does not
-    learn to write such texts. Memory use does not depend on the number of contexts.
+    A response is skipped if the generator would reject it as its own output, so that the model does not learn
+    to write such texts. Memory use does not depend on the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.
@@ -110,7 +111,8 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
         Responses with blanks.
     """
     for context in contexts:
-        # Correct responses are removed from the context, because a response equal to one is rejected.
+        # The generator also rejects texts that are equal to a correct response, so the check gets a context
+        # without correct responses.
         alone = replace(context, positives=())
         for nth, text in enumerate(context.positives):
             if refusal(detokenize(text), (), alone, LENGTHS) is None:
@@ -129,12 +131,12 @@ def divided(
         seed: Seed of the choice of dialogues.
 
     Returns:
-        The training pairs and the held-out pairs. No dialogue is in both.
+        The training pairs and the held-out pairs. No dialogue has pairs in both.
     """
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
     wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))
     order = sorted(dialogues, key=lambda id: number(seed, "held-out", id))
-    # Whole dialogues are held out, so that no dialogue is in both the training and the held-out pairs.
+    # Whole dialogues are held out, so that the model is evaluated on dialogues that it has not seen.
     out = set(order[: min(wanted, len(order) // _SHARE)])
     learned = [pair for pair in pairs if pair.dialogue not in out]
     return learned, [pair for pair in pairs if pair.dialogue in out][:amount]
@@ -149,7 +151,7 @@ def train_infilling(
     seed: int = 0,
     **arguments: Any,
 ) -> InfillingReport:
-    """Train a model to fill blanks, and save it for ``mask-and-fill``.
+    """Train a model to fill blanks, for the generator ``mask-and-fill``.
 
     Args:
         model: Model to train.
@@ -182,7 +184,7 @@ def train_infilling(
 
 
 def _filled(model: LanguageModel, pairs: Sequence[InfillingPair]) -> Iterator[Filled]:
-    """Fill the blanks of some texts by greedy decoding."""
+    """Let the model fill the blanks of some texts by greedy decoding."""
     shown = [Filling(pair.context.turns, pair.masked, str(nth)) for nth, pair in enumerate(pairs)]
     fill(LocalWriter(model), LEARNED, shown, GenerationSettings(max_new_tokens=32))
     for one in shown:

@@ -1,7 +1,8 @@
-"""Prompt a language model to write around keywords of a context.
+"""Prompt a language model to write texts that contain keywords of a context.
 
 The generators are ``key-context``, ``key-sem`` and ``key-sentence``. `train_keyword_replies` trains a model
-for the first two. If the context contains the keyword *garage*, ``key-sentence`` may write::
+for ``key-context`` and ``key-sem``. For example, if the context contains the keyword *garage*,
+``key-sentence`` may write::
 
     My uncle fell off the ladder while he was painting the garage.
 """

@@ -1,18 +1,19 @@
 """Write wrong responses that contain keywords of a context (``key-context``, ``key-sem``, ``key-sentence``).
 
-The first two follow Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response
-Ranking and Evaluation", section 3.2). A language model writes a reply that contains keywords of the context,
-but its prompt shows the history of another dialogue. ``key-sem`` also replaces some keywords by similar
-words. ``key-sentence`` does not ask for a reply, but for an everyday sentence with one or two keywords::
+``key-context`` and ``key-sem`` follow Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for
+Robust Response Ranking and Evaluation", section 3.2). A language model writes a reply that contains keywords
+of the context, but its prompt shows the history of another dialogue. ``key-sem`` also replaces some of the
+keywords by similar words. ``key-sentence`` does not ask for a reply, but for an everyday sentence with a
+keyword::
 
     context    A: Did you bring the tickets for the concert?
     other      A: I am rather tired tonight.
     prompt     A: I am rather tired tonight. / Words: tickets / B:
     negative   B: Then give your tickets to my sister.
 
-Several texts are written for each response. Malformed texts are rejected. Of the others, the most likely text
-is kept. It is rejected, too, if it is also likely after the context itself, because it might be a correct
-answer.
+Several texts are written for each negative that is needed, and malformed texts are rejected. The most likely
+of the others becomes the negative, unless it is also likely after the context itself. In that case, it might
+be a correct answer, and the next text is tried.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _REASONS = {
 LONGEST = 32
 """Maximum number of tokens in a text."""
 Ask = Callable[[Sequence[Turn], Sequence[str]], str]
-"""Type of a function that builds a prompt from a history and keywords."""
+"""Type of a function that builds a prompt from the turns of a history and keywords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +74,20 @@ class KeywordOptions(WritingOptions):
 
     Attributes:
         keywords: Name of the keyword extractor, for example ``rake`` or ``yake``.
-        language: Language of the extractor, as a two-letter code.
+        language: Language of the contexts, as a code such as ``en``.
         spacy_model: Name of a spaCy model, for extractors that need one.
-        min_keywords: Minimum number of keywords in a text.
-        max_keywords: Maximum number of keywords in a text.
+        min_keywords: Minimum number of keywords in a prompt.
+        max_keywords: Maximum number of keywords in a prompt.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        drafts: Number of texts that are written in each round, all with the same keywords.
-        max_draws: Maximum number of rounds for a response. In each round, keywords are drawn again. A further
-            round follows only if no text was accepted.
-        min_loss_gap: Minimum difference between the mean loss of a text after the context and its mean loss
-            after the history that it was written for, in nats per token. A text with a smaller difference may
-            be a correct answer and is rejected.
-        max_strangest_loss: Highest mean loss of the three least likely tokens of a text after the context, in
-            nats. Nonsense has more unlikely tokens than a text that is only out of place.
+        drafts: Number of texts that are written in each round with the same keywords.
+        max_draws: Maximum number of rounds for a negative. Each round draws keywords again. A negative needs
+            another round only if no text was accepted.
+        min_loss_gap: Minimum loss gap of an accepted text, in nats per token. The gap is the mean loss of the
+            text after the context, minus its mean loss after the history in its prompt. If it is small, the
+            text may be a correct answer to the context.
+        max_strangest_loss: Highest accepted mean loss of a text's three least likely tokens after the
+            context, in nats. In nonsense, these tokens are less likely than in a sensible text that does not
+            belong here.
 
     Raises:
         InputError: A number is out of range.
@@ -121,7 +123,7 @@ class KeywordOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Slot(Gap):
-    """A response to write for a context, with the keywords and texts of the current round.
+    """A gap for one negative, with the keywords and texts of the current round.
 
     ``at`` is the index of the context. ``texts`` are the usable texts with their losses, most likely first.
     """
@@ -135,12 +137,12 @@ class _Slot(Gap):
 
     @property
     def said(self) -> tuple[str, ...]:
-        """Each keyword of the current round as a text."""
+        """The keywords of the current round, each as one string."""
         return tuple(" ".join(words) for words in self.words)
 
 
 class KeywordGenerator(WritingGenerator):
-    """Generate responses by prompting a language model to use keywords of the context."""
+    """Generate negatives by prompting a language model to use keywords of the context."""
 
     def __init__(
         self,
@@ -163,10 +165,10 @@ class KeywordGenerator(WritingGenerator):
             writer: Language model that writes the texts.
             ask: Function that builds a prompt from a history and keywords.
             examples: Solved examples at the beginning of each prompt.
-            keyword_bias: Strength of the bias toward the keywords, which is added to the logits, 0 or more.
-            judge: Language model that scores the texts, or None for no scores.
+            keyword_bias: Bias that is added to the logits of the keywords' tokens, 0 or more.
+            judge: Filter that scores the texts; None to accept texts whatever their losses are.
             histories: Histories of other dialogues; None for prompts without a history.
-            vectors: Word vectors by which similar keywords are found; None to use the keywords themselves.
+            vectors: Word vectors for finding similar keywords; None to use only keywords of the context.
         """
         super().__init__(_REASONS, options, writer, judge)
         self.name = name
@@ -179,15 +181,15 @@ class KeywordGenerator(WritingGenerator):
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return one gap for each response to write, with at most one candidate.
+        """Return one gap for each negative to write, with at most one candidate.
 
         Args:
             contexts: Contexts to generate for.
-            per_context: Number of responses per context.
+            per_context: Number of negatives that are needed per context.
             seed: Seed of all random choices.
 
         Returns:
-            The gaps, sorted in the order of the contexts.
+            The `Gap` objects in the order of the contexts. There is none for a context without a keyword.
         """
         slots = self._slots(contexts, per_context, seed)
         for draw in range(self._options.max_draws):
@@ -208,7 +210,7 @@ class KeywordGenerator(WritingGenerator):
         }
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return the gaps for all responses that can be written, and report the others as missing."""
+        """Return a gap for each negative that can be written, and record the others as missing."""
         slots: list[_Slot] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
@@ -217,7 +219,7 @@ class KeywordGenerator(WritingGenerator):
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
-            # Each response has an id, which determines its keywords and its history, whatever the batch is.
+            # Each negative has an id, so that its keywords and its history do not depend on the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
@@ -229,10 +231,10 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Write texts for each gap, and keep the usable ones, most likely first."""
+        """Write texts for each gap. Keep the usable ones, most likely first."""
         prompts: list[Prompt] = []
         for slot in slots:
-            # The id includes the round, so that another round draws other keywords if there are any.
+            # The id contains the number of the round, so that each round draws keywords again.
             id = f"{slot.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
             slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
@@ -248,13 +250,13 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # If a text was written several times for the same gap, it is scored only once.
+        # The model may write the same text several times for a gap, but it needs to be scored only once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:
                 text = one_line(draft.text)
                 reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
-                # The output reached the token limit, so the text is incomplete.
+                # The model reached the token limit, so the text is incomplete.
                 if not draft.finished:
                     reason = "unfinished"
                 if self.passes(slot, draft.problem or reason):
@@ -266,20 +268,19 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """Return the losses of each text, after the history that it was written for."""
+        """Return the losses of each text, alone and after the history in its prompt."""
         if self.judge is None:
             return [None] * len(texts)
         histories = [slot.history and slot.history.turns for slot in texts.values()]
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Fill each gap with its most likely text, if that text is wrong in the context.
+        """Give each gap its most likely text that is wrong in the context.
 
-        A text is rejected if its loss after the context is hardly higher than after the history that it was
-        written for, if it is nonsense after the context, or if it nearly equals another response to the
-        context.
+        A text is rejected if its loss after the context is not much higher than after the history in its
+        prompt, if it is nonsense after the context, or if it nearly equals another response to the context.
         """
-        # In each round, one text of each gap is tried, so that the judge scores them all in one batch.
+        # Each pass tries one text per gap, so that the judge can score the texts of all gaps in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
@@ -288,7 +289,7 @@ class KeywordGenerator(WritingGenerator):
                 after = self.judge.after([text for text, _ in best], turns)
             for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in slots if other.at == slot.at for each in other.candidates]
-                # Responses to the same context must differ from each other.
+                # Negatives for the same context must differ from each other.
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
                 details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
                 if slot.history is not None:
@@ -305,14 +306,14 @@ class KeywordGenerator(WritingGenerator):
                     slot.texts.clear()
 
     def _misplaced(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
-        """Return the reason code if a text fits the context or is nonsense, or None to accept it."""
+        """Return a reason code if a text fits the context or is nonsense, or None if it is accepted."""
         if min_loss_gap < self._options.min_loss_gap:
             return "fits"
         return "surprising" if loss.strangest > self._options.max_strangest_loss else None
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
-    """Create ``key-context``, which writes replies to another dialogue with keywords of the context.
+    """Create ``key-context``, which writes replies to other dialogues with keywords of the context.
 
     The options are the fields of `KeywordOptions`.
 
@@ -334,7 +335,7 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
     Args:
         store: Store that contains the dialogues.
-        vectors: File or folder of static word vectors. It must be given.
+        vectors: File or folder of static word vectors. This argument is required.
         options: Options of the generator.
 
     Returns:
@@ -344,7 +345,7 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
-    """Create ``key-sentence``, which writes everyday sentences with keywords of the context, not replies.
+    """Create ``key-sentence``, which writes everyday sentences, not replies, with keywords of the context.
 
     The options are the fields of `KeywordOptions`.
 
@@ -364,7 +365,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Create a generator: of replies if there are ``histories``, otherwise of sentences."""
+    """Create a generator. With ``histories`` it writes replies, otherwise sentences."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:
@@ -374,7 +375,7 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
-    # Models can be trained to write replies, but not sentences, so prompts for sentences contain examples.
+    # Models can be trained only for replies, so prompts for sentences always contain solved examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

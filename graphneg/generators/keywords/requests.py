@@ -1,8 +1,9 @@
-"""Choose what to put into a prompt: keywords of a context, and the history of another dialogue.
+"""Choose what the prompts of keyword generators contain: keywords, and the history of another dialogue.
 
-`keywords_of` extracts usable keywords, `drawn` draws some of them at random, and `with_neighbours` replaces
-some by similar words. `Histories` draws the beginning of another dialogue. All random choices depend only on
-the seed and on the id of the response. `train_keyword_replies` trains a model on such prompts::
+`keywords_of` extracts usable keywords from a context, `drawn` draws some of them at random, and
+`with_neighbours` replaces some by similar words. `Histories` draws the first turns of another dialogue. All
+random choices depend only on the seed and on the id of the response to write. `train_keyword_replies` trains
+a model on prompts with keywords::
 
     context    A: Where is the boat now? B: It is on the river.
     keywords   boat, river
@@ -43,14 +44,14 @@ NEIGHBOURS = 10
 LEARNED = (1, 2)
 """Minimum and maximum number of keywords in a training example."""
 _HALF = 2**63
-"""Half of the range of a 64-bit hash, which corresponds to a probability of 0.5."""
+"""Half of the range of a 64-bit hash. A hash is below it with a probability of 0.5."""
 _SHORTEST_WORD = 3
-"""Minimum length of the words in a keyword, in letters."""
+"""Minimum length of each word of a keyword, in letters."""
 _BATCH = 500
-"""Number of responses whose keywords are extracted together."""
+"""Number of responses from which keywords are extracted at the same time."""
 
 Words = tuple[str, ...]
-"""Type of the words of one keyword, in the form in which a text contains them."""
+"""Type of the words of one keyword, as they are written in the text."""
 Neighbours = Callable[[str, int], list[tuple[str, float]]]
 """Type of a function that takes a word and a number n, and returns n similar words with their cosines. See
 `graphneg.nn.vectors.StaticVectors.neighbours`."""
@@ -73,13 +74,13 @@ def keywords_of(
 ) -> list[list[Keyword]]:
     """Extract the usable keywords of texts.
 
-    A usable keyword is short and has no function words. In English, its last word must be a possible noun or
-    a name: small models write sensible texts about things, but not about *let* or *seem*.
+    A usable keyword is short and has no function words. In English, its last word must be a name or a word
+    that can be a noun, because small models write sensible texts about things, but not about *let* or *seem*.
 
     Args:
         extractor: Keyword extractor.
         texts: Texts.
-        language: Language of the texts, as a two-letter code.
+        language: Language of the texts, as a code such as ``en``.
 
     Returns:
         The usable keywords of each text, most salient first, at most `BEST`.
@@ -88,7 +89,8 @@ def keywords_of(
     def is_usable(keyword: Keyword, text: str) -> bool:
         words = [word.lower() for word in keyword.words]
         is_noun = language != "en" or "NOUN" in readings(words[-1])
-        # Names are accepted even if they are not in the dictionary.
+        # A name is accepted even if it is not in the dictionary. Its last word has a capital inside a
+        # sentence.
         is_thing = is_noun or truecased(keyword.words[-1], text) != words[-1]
         return (
             is_thing
@@ -97,7 +99,7 @@ def keywords_of(
                 word.replace("-", "").isalpha()
                 and len(word) >= _SHORTEST_WORD
                 and word not in FUNCTION_WORDS
-                # Words such as "thank you" and "please" are not a topic to write about.
+                # Words such as "thank you" and "please" are not topics that a model can write about.
                 and word not in WORDS_OF_TALK
                 for word in words
             )
@@ -110,16 +112,16 @@ def keywords_of(
 def drawn(
     keywords: Sequence[Keyword], amount: tuple[int, int], seed: int, id: str, text: str = ""
 ) -> tuple[Words, ...]:
-    """Draw keywords at random. No two of them share a word.
+    """Draw keywords at random, so that no two of them share a word.
 
-    Keywords are returned in lower case. Only names keep their capitals: words that have a capital letter
-    inside a sentence of ``text``.
+    Keywords are returned in lower case, except for names. A word is a name if it has a capital letter inside
+    a sentence of ``text``.
 
     Args:
         keywords: Keywords to draw from.
         amount: Minimum and maximum number of keywords to draw. Fewer are drawn if there are not enough.
         seed: Seed of the draw.
-        id: Id of the response. Together with the seed, it determines the draw.
+        id: Id of the response to write. With the seed, it determines the draw.
         text: Text from which the keywords were extracted.
 
     Returns:
@@ -127,12 +129,13 @@ def drawn(
     """
     least, most = amount
     drawn_amount = least + number(seed, "amount", id) % (most - least + 1)
-    # If several keywords have the same key, the first one is used.
+    # The same keyword may occur several times, for example with different capitals. The first occurrence is
+    # used.
     by_key = {keyword.text: keyword for keyword in reversed(keywords)}
     chosen: list[Words] = []
     for key in shuffled(by_key, seed, "keywords", id):
         words = tuple(truecased(word, text) for word in by_key[key].words)
-        # If both "blue jacket" and "jacket" were drawn, the prompt would ask for the same word twice.
+        # If both "blue jacket" and "jacket" were drawn, the prompt would contain the same word twice.
         if not any(set(words) & set(other) for other in chosen):
             chosen.append(words)
         if len(chosen) == drawn_amount:
@@ -161,17 +164,17 @@ def truecased(word: str, text: str) -> str:
 def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: str) -> tuple[Words, ...]:
     """Replace each keyword by a similar one with probability 0.5 (Gupta et al. 2021).
 
-    The last word of the keyword is replaced by a word that can have the same part of speech. Names and words
-    without a vector are not replaced.
+    Only the last word of a keyword is replaced, by a word that can have the same part of speech. Names and
+    words without a vector are kept.
 
     Args:
         near: Function that returns the most similar words of a word.
         keywords: Words of each keyword.
         seed: Seed of the choice.
-        id: Id of the response. Together with the seed, it determines the choice.
+        id: Id of the response to write. With the seed, it determines the choice.
 
     Returns:
-        The keywords, of which some are replaced.
+        The keywords, some with another last word.
     """
     changed: list[Words] = []
     for words in keywords:
@@ -181,10 +184,11 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
         fitting = [
             word
             for word, _ in (near(last, NEIGHBOURS) if replaced else ())
-            # A word is not replaced by another form of itself, such as "boat" by "boats".
+            # Another form of the same word, such as "boats" for "boat", is not a replacement.
             if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
             for others in [readings(word.lower()).keys()]
-            # If neither word is in the dictionary, their parts of speech are unknown and not compared.
+            # If neither word is in the dictionary, their parts of speech are unknown, and the replacement is
+            # accepted.
             if classes & others or not (classes or others)
         ]
         chosen = fitting[number(seed, "neighbour", id, *words) % len(fitting)] if fitting else last
@@ -193,10 +197,10 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
 
 
 class Histories:
-    """The beginnings of all dialogues in a store, from which histories are drawn."""
+    """Draws histories, that is, the first turns of dialogues in a store."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize the histories. Nothing is read before the first draw.
+        """Initialize the object. The store is read when the first history is drawn.
 
         Args:
             store: Store that contains the dialogues.
@@ -215,7 +219,7 @@ class Histories:
 
     @cached_property
     def _indexes(self) -> dict[str, int]:
-        """The index of each dialogue id."""
+        """The position of each dialogue id in the list of ids."""
         return {id: index for index, id in enumerate(self._ids)}
 
     def get(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
@@ -223,7 +227,7 @@ class Histories:
 
         Args:
             contexts: Contexts.
-            ids: Ids of the responses, one per context. Together with the seed, they determine the draws.
+            ids: Ids of the responses to write, one per context. With the seed, they determine the draws.
             seed: Seed of the draws.
 
         Returns:
@@ -231,11 +235,11 @@ class Histories:
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
-            # The dialogue of the context may not be in the store.
+            # If the dialogue of the context is not in the store, all dialogues of the store can be drawn.
             own = self._indexes.get(context.dialogue, len(self._ids))
             amount = len(self._ids) - (context.dialogue in self._indexes)
             index = number(seed, "history", id) % max(amount, 1)
-            # The index is moved past the dialogue of the context, so that this dialogue is never drawn.
+            # The index skips the dialogue of the context, so that this dialogue is never drawn.
             others.append(self._ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}
@@ -243,7 +247,7 @@ class Histories:
 
 
 def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History | None:
-    """Return a random number of turns from the beginning of a dialogue."""
+    """Return the first turns of a dialogue. Their number is random."""
     if dialogue is None or not dialogue.turns:
         return None
     shown = dialogue.turns[: 1 + number(seed, "turn", id) % len(dialogue.turns)]
@@ -252,12 +256,12 @@ def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History |
 
 
 def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: int = 0) -> Iterator[Example]:
-    """Yield training examples: prompts with keywords of a correct response, and the response.
+    """Yield training examples: a prompt with keywords of a correct response, and the response.
 
-    As in Gupta et al. (2021, section 3.2), the model is trained on correct responses with their own histories
-    and keywords. When it generates, it is shown the history of another dialogue, which makes the response
-    wrong. Responses without a keyword are skipped, and so are responses that the generator would reject as
-    its own output. Memory use does not depend on the number of contexts.
+    As in Gupta et al. (2021, section 3.2), the model is trained on correct responses after their own
+    histories. When it generates a negative, the prompt shows the history of another dialogue, and the
+    keywords come from the context. Responses are skipped if they have no keyword, or if the generator would
+    reject them as its own output. Memory use does not depend on the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.
@@ -275,11 +279,13 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
     while part := list(islice(pairs, _BATCH)):
         found = keywords_of(extractor, [text for _, _, text in part])
         for (context, id, text), keywords in zip(part, found, strict=True):
-            # The keywords are extracted from the response itself, so that the model learns to use them.
+            # The keywords are those of the response, so that the model learns to use the keywords in a
+            # prompt.
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = detokenize(text)
-            # The model should not learn texts that the generator would reject.
-            # The correct responses are left out of the context, because a response equal to one is rejected.
+            # The model should not learn to write texts that the generator would reject. The generator also
+            # rejects texts that are equal to a correct response, so the check gets a context without correct
+            # responses.
             if (
                 chosen
                 and refusal(reply, chosen, replace(context, positives=(), replies_to_copies={}), LENGTHS)
@@ -298,7 +304,7 @@ def train_keyword_replies(
     seed: int = 0,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train a model on correct responses to contexts, and save it for ``key-context`` and ``key-sem``.
+    """Train a model to write replies with given keywords, for ``key-context`` and ``key-sem``.
 
     Args:
         model: Causal language model to train.

@@ -1,4 +1,7 @@
-"""Retrieve sentences that share words with a context but describe another scene (``overlap``, ``hard``)."""
+"""Retrieve sentences that share words with a context but are about another situation.
+
+The generators are ``overlap`` and ``hard``.
+"""
 
 from __future__ import annotations
 

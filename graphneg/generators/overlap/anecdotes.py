@@ -1,12 +1,12 @@
 """Score how much a text resembles the anecdotes that people write as wrong responses.
 
 People who were asked for wrong responses that share words with a context mostly wrote small personal
-anecdotes (DailyDialog++). `features` returns the properties of a text that do not depend on its topic:
-person, tense, kinship terms, times, length, number of sentences, function words and the first word.
-``anecdotes.tsv`` contains a weight for each feature, and `likeness` is the sum of the weights. This sum is
-the logarithm of a likelihood ratio: how much more frequent texts with these features are among people's wrong
-responses than in a pool of sentences. If sentences are sampled in proportion to the exponential of their
-likeness (importance resampling), each feature is about as frequent as in people's responses::
+anecdotes (DailyDialog++). `features` returns properties of a text that do not depend on its topic: person,
+tense, kinship terms, times, length, number of sentences, function words and the first word. ``anecdotes.tsv``
+contains a weight for each feature. `likeness` adds up the weights of a text's features. The sum is the
+logarithm of a likelihood ratio: it says how much more frequent such texts are among the wrong responses that
+people wrote than in a pool of sentences. If sentences are sampled in proportion to the exponential of their
+likeness (importance resampling), each feature is about as frequent as in people's wrong responses::
 
     My uncle sold it yesterday.    features: first-person, kin, past, past-time, words:4, ...
 """
@@ -23,14 +23,15 @@ from graphneg.english.words import CLOSED, is_past, readings, table_rows, word_c
 _TABLE = "anecdotes.tsv"
 """Table of features and weights. Its header names the data from which the weights were computed."""
 _LONGEST = 24
-"""Number of words from which on all texts have the same length feature."""
+"""Number of words that counts for all texts with more words."""
 _LONG_WORD = 9
 """Minimum length of a long word, in letters."""
 _MANY = 2
-"""Highest count that features distinguish, and number of text lengths that share a feature."""
+"""Highest count in the name of a feature: 2 means two or more. Also the number of text lengths that share a
+feature."""
 _DIGIT = re.compile(r"\d")
 _CLASSES = ("kin", "first-person", "second-person", "weekdays", "months", "units")
-"""Word classes that are used as features."""
+"""Word classes that are features. A text has such a feature if it contains a word of the class."""
 
 
 def features(text: str) -> Iterator[str]:
@@ -60,7 +61,7 @@ def features(text: str) -> Iterator[str]:
         yield "past-time"
     # Lengths are grouped in pairs: texts of 4 and of 5 words share a feature.
     yield f"words:{min(len(words), _LONGEST) // _MANY * _MANY}"
-    # The first word is left out, because it is capitalized even if it is not a name.
+    # The first word is always capitalized, so a capital does not show that it is a name.
     yield from _counted("names", sum(map(_is_name, words[1:])))
     yield from _counted("commas", text.count(","))
     yield from _counted("long words", sum(len(word) >= _LONG_WORD for word in words))
@@ -89,7 +90,7 @@ def likeness(text: str) -> float:
 
 @cache
 def _weights() -> dict[str, float]:
-    """Return the weight of each feature."""
+    """Return the weights from ``anecdotes.tsv`` by feature."""
     return {name: float(weight) for name, weight in table_rows("graphneg.generators.overlap", _TABLE)}
 
 
@@ -100,19 +101,19 @@ def _past_forms() -> frozenset[str]:
 
 
 def _counted(name: str, amount: int) -> Iterator[str]:
-    """Yield a feature that distinguishes one from several occurrences. Yield nothing if there are none."""
+    """Yield a feature that tells one occurrence from several. Yield none if there are no occurrences."""
     if amount:
         yield f"{name}:{min(amount, _MANY)}"
 
 
 @lru_cache(maxsize=1 << 14)
 def _kind_of_first(word: str) -> str:
-    """Return the first possible part of speech of a word, or ``name`` if there is none."""
+    """Return the first part of speech that a word can have, or ``name`` if the dictionary has none."""
     known = readings(word)
     return next((kind.lower() for kind in ("NOUN", "VERB", "ADJ", "ADV") if kind in known), "name")
 
 
 def _is_name(word: str) -> bool:
     """Return whether a word that is not the first of its sentence is capitalized like a name."""
-    # "I" and "I'm" have a capital, but are not names.
+    # "I" and "I'm" are capitalized, but they are not names.
     return word[0].isupper() and word.partition("'")[0] != "I"

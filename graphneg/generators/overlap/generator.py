@@ -1,9 +1,9 @@
-"""Retrieve sentences that share words with a context but describe another situation (``overlap``, ``hard``).
+"""Retrieve sentences that share words with a context but are about another situation (``overlap``, ``hard``).
 
-For each negative, the generator draws a target profile: how many words the negative shares with the context,
-whether one of them is from the last turn, whether it is in the first person, and whether it is a question. It
-searches the pool of sentences for words of the context. Of the sentences that meet all conditions, it uses
-the one that is closest to the profile::
+For each negative, the generator draws a target profile: how many words the negative should share with the
+context, whether one of them should be from the last turn, whether the negative should be in the first person,
+and whether it should be a question. The generator searches the pool of sentences for words of the context.
+Among the sentences that meet all conditions, it uses the one that matches the profile best::
 
     context    A: Did you sign the offer letter?  B: Not yet, I want to read the terms again.
     profile    three or more shared words, some of the last turn, first person, statement
@@ -66,17 +66,19 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 SMALL = 5_000
-"""Number of usable sentences below which the user is warned, because many contexts will get too few."""
+"""The user is warned if fewer sentences than this can be used, because many contexts will get too few
+negatives."""
 PART = 40
-"""Number of contexts that are processed together. Meanwhile, sentences for the next contexts are read."""
+"""Number of contexts that are processed together (a part), while sentences for the next parts are read."""
 PARTS_AT_ONCE = 2
-"""Number of such parts whose sentences are read ahead."""
+"""Number of parts whose sentences are read ahead."""
 CALIBRATION = 400
-"""Number of correct responses from which the distribution of cosines is estimated."""
+"""Number of correct responses from whose cosines with their contexts target cosines are drawn."""
 FEWEST = 30
-"""Minimum number of correct responses for estimating it. With fewer, no target cosine is drawn."""
+"""Minimum number of correct responses for drawing target cosines. If there are fewer, none are drawn."""
 WEIGHT = 10.0
-"""Penalty per unit of distance from the target cosine. A distance of 0.1 counts like the wrong person."""
+"""Factor for the difference between a sentence's cosine and the target cosine. The product is added to the
+distance from the profile. A difference of 0.1 adds 1, as much as the wrong person."""
 
 SETTINGS: Mapping[str, Any] = {
     "min_words": 6,
@@ -101,19 +103,22 @@ SETTINGS: Mapping[str, Any] = {
 }
 """The settings of ``hard``.
 
-They ask for more shared words than people's wrong responses have, because the pool often has no sentence with
-as many as a profile asks for. ``max_last_turn_words`` allows two words of the last turn, as in 9% of people's
-responses. If no negative had two, a ranker would learn that two such words mark a correct response.
-``max_overlap_frequency`` ignores very frequent words (*know*, *like*, *want*), which negatives would
-otherwise have more often than people's responses. ``min_words`` allows short sentences, because otherwise
-length alone would separate correct from wrong responses.
+Their reasons:
+
+- ``overlap`` asks for more shared words than people's wrong responses have, because the pool often has no
+  sentence with as many shared words as a profile asks for.
+- ``max_last_turn_words`` allows two words of the last turn, as in 9% of people's responses. If no negative
+  had two, a ranker would learn that two such words mark a correct response.
+- ``max_overlap_frequency`` ignores very frequent words (*know*, *like*, *want*). Otherwise negatives would
+  contain them more often than people's responses do.
+- ``min_words`` allows short sentences. Otherwise length alone would separate correct from wrong responses.
 """
 
 
 class Denoiser(Protocol):
-    """Interface of a model that scores how likely texts are correct responses.
+    """Interface of a model that scores how likely texts are to be correct responses.
 
-    For example, a ranker that was trained on random negatives can be used.
+    A ranker that was trained on random negatives is an example.
     """
 
     name: str
@@ -133,7 +138,7 @@ class Denoiser(Protocol):
 
 @dataclass(slots=True)
 class _Asked:
-    """A context with its terms, the profiles of its negatives, and a shortlist for each profile."""
+    """A context with its terms, and with a profile and a shortlist for each negative that is needed."""
 
     context: Context
     terms: ContextTerms
@@ -148,11 +153,12 @@ _REASONS = {
 
 
 class OverlapGenerator(Generator):
-    """Retrieve sentences that share words with the context but describe another situation.
+    """Retrieve sentences that share words with the context but are about another situation.
 
-    ``embedder`` (a path, an id or an object; see ``graphneg.nn.embedders``) activates the condition on the
-    cosine of a sentence and its context. ``denoiser`` (an object) activates the condition that drops likely
-    correct answers. All other options are fields of `OverlapOptions`.
+    Two arguments switch on further conditions. With an ``embedder`` (a path, an id or an object; see
+    ``graphneg.nn.embedders``), the cosine of a sentence and its context is limited. With a ``denoiser`` (an
+    object), sentences that are likely to be correct answers are dropped. All other options are fields of
+    `OverlapOptions`.
 
     Raises:
         GeneratorError: An option is unknown or has an invalid value.
@@ -173,8 +179,9 @@ class OverlapGenerator(Generator):
 
         Args:
             store: Store that contains the pool of sentences.
-            embedder: An embedder, or its path or id; None to ignore cosines.
-            denoiser: Model that scores how likely texts are correct answers; None to skip this condition.
+            embedder: An embedder, or its path or id. None for no condition on cosines.
+            denoiser: Model that scores how likely texts are to be correct answers. None to drop no such
+                texts.
             options: The fields of `OverlapOptions`.
         """
         self.options = options_of(OverlapOptions, "overlap", options, ("embedder", "denoiser"))
@@ -182,7 +189,7 @@ class OverlapGenerator(Generator):
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
         self._similarity: Similarity | None = None
-        # The parser and the decoder are loaded only if nouns should be replaced.
+        # The parser and the decoder take time to load, so they are loaded only if nouns are to be replaced.
         share = self.options.noun_substitution_rate
         self._substitution = NounSubstitution(share) if share else None
         self._second = SecondSentence(store, self.options) if self.options.second_sentence_rate else None
@@ -190,7 +197,7 @@ class OverlapGenerator(Generator):
         self._target_features: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
-        # If `begin` was not called before `generate`, `generate` calls it.
+        # Whether `begin` was called. If not, `generate` calls it first.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
@@ -202,20 +209,20 @@ class OverlapGenerator(Generator):
         return {**asdict(self.options), **{name: part and part.name for name, part in parts.items()}}
 
     def notes(self) -> Sequence[str]:
-        """Return messages for the user: on inactive conditions, sentences left out, or a small pool."""
+        """Return messages for the user about inactive conditions, sentences left out, and a small pool."""
         found: list[str] = []
-        # Without an embedder, the default of `max_cosine` has no effect, so the user is told about it.
+        # `max_cosine` has a default, but no effect without an embedder, so the user is told about it.
         if self._embedder is None and self.options.max_cosine is not None:
             found.append(f"{self.name}: no embedder: similarity to the context is not a condition")
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
-        # If the dialogues have a small vocabulary, most negatives are sentences that graphneg provides.
-        # Each of these sentences may be used only a few times, so the user is warned.
+        # If the vocabulary of the dialogues is narrow, most negatives are sentences that graphneg provides.
+        # Each may be used only a few times, so there may be too few.
         if self._pool is not None and self._pool.narrow:
             found.append(
-                f"{self.name}: the dialogues say few different words, so few sentences share some and are "
-                "set elsewhere; load other dialogues or sentences (graphneg load text, wordnet), or let "
-                "sentences come up again (--option max_uses=4)"
+                f"{self.name}: the vocabulary of the dialogues is small, so few sentences share words with a "
+                "context and are about another situation; load other dialogues or sentences (graphneg load "
+                "text, wordnet), or allow sentences to be used again (--option max_uses=4)"
             )
         elif self._pool is not None and self._pool.size.fit < SMALL:
             found.append(
@@ -225,28 +232,29 @@ class OverlapGenerator(Generator):
         return found
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of all candidates since the last call, each with whether it was met."""
+        """Return the target features of the candidates since the last call, and whether each was met."""
         told, self._target_features = self._target_features, []
         return told
 
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
-        """Prepare a run or resume one: add new dialogues to the pool, and count the uses of sentences.
+        """Prepare a run: add new dialogues to the pool, and count how often sentences were already used.
 
         Args:
-            given: Negatives that an interrupted run has written.
+            given: Negatives that an interrupted run has already written; empty for a new run.
             progress: Progress display for adding dialogues.
         """
         require_part(self._store, SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.options, progress)
-        # New sentences change the frequencies of terms, so the pool must be read again.
+        # New sentences change the frequencies of terms, so the pool is read again when it is next needed.
         self._pool, self._seed, self._begun = None, None, True
         if self.options.max_scene_cosine is not None:
             self._scenes = Scenes(self._store, self.options.max_scene_cosine)
         self._successors.clear()
         self._chooser = self._new_chooser()
         for negative in given:
-            # The uses of the original sentence are counted, as it was before it was edited or extended.
+            # A sentence may have been edited or extended. Uses are counted for the sentence as it is in the
+            # pool.
             text = found_text(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
@@ -261,15 +269,16 @@ class OverlapGenerator(Generator):
             seed: Seed of all random choices.
 
         Returns:
-            One list of candidates per context, in order. A sentence is used at most ``max_uses`` times after
-            `begin`.
+            One list of candidates per context, in order. After a call of `begin`, no sentence is used more
+            than ``max_uses`` times.
         """
         given: list[list[Candidate]] = []
         for asked in self._asked(contexts, per_context, seed):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # If sentences are left on a list, the chooser has refused them as used too often.
+                    # If sentences are left on a list, the chooser refused them all, because they or their
+                    # words were used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -331,7 +340,8 @@ class OverlapGenerator(Generator):
             pool.keep(samples)
             for query in part:
                 self._list(query, pool)
-                # Cosines and denoiser scores are computed for all contexts together, in large batches.
+                # Cosines and denoiser scores are computed for the sentences of all contexts together, in
+                # large batches.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
@@ -345,22 +355,23 @@ class OverlapGenerator(Generator):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Append second sentences and replace nouns, if these options are active."""
+        """Add second sentences and replace nouns in the candidates, if these options are active."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a new chooser, which has not counted any sentences yet."""
+        """Return a new chooser, which has counted no sentences yet."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Split contexts into parts. Yield each part with the terms whose sentences must be read for it."""
+        """Split contexts into parts. Yield each part with the terms whose sentences it needs."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
-        # The options are fractions of the pool. They are converted to numbers of sentences.
+        # The options are fractions of the pool. They are converted to numbers of sentences, because the
+        # frequencies that are compared with them are such numbers.
         hub, light = (
             conditions.max_bridge_frequency * size,
             inf if conditions.max_overlap_frequency is None else conditions.max_overlap_frequency * size,
@@ -371,8 +382,8 @@ class OverlapGenerator(Generator):
                 terms = terms_of(context, pool.frequency, light)
                 chosen = (self.options, pool.frequency, hub, pool.unrelated_terms, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
-            # Replies of a corpus often shift from words of the last turn to the same other words.
-            # A sentence with such a word may be a correct response.
+            # A sentence with a word that replies often use after a word of the last turn may be a correct
+            # response. These words come from the shift graph.
             if conditions.usual_shift is not None:
                 last = {term for query in part for term in query.terms.last} - self._successors.keys()
                 asking = {"terms": sorted(last), "least": conditions.usual_shift}
@@ -380,9 +391,10 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # Terms that were already requested for an earlier part are not read again.
+            # The samples for terms of earlier parts are cached or were already requested, so they are not
+            # read again.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # The terms are recorded now, because parts are read ahead of the samples that come into memory.
+            # Parts are read ahead, so the terms are recorded now, before their samples are in the cache.
             claimed.update(missing)
             yield part, missing
 
@@ -391,7 +403,7 @@ class OverlapGenerator(Generator):
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            # A sentence that repeats words of a correct response also describes the same situation.
+            # A sentence must not be about the situation of the correct responses, either.
             texts = (*(turn.text for turn in context.turns), *context.correct_responses)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -402,7 +414,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _given(self, asked: _Asked) -> list[Candidate]:
-        """Choose the candidates for a context, and count the chosen sentences as used."""
+        """Choose the candidates for a context, and count their sentences as used."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._target_features += features_met(asked.profiles[at], item, asked.terms)
@@ -431,7 +443,7 @@ class HardGenerator(OverlapGenerator):
 
 
 def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
-    """Convert a sentence to a candidate."""
+    """Convert a sentence on a shortlist to a candidate."""
     scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
     if item.cosine is not None:
         scores["cosine"] = round(item.cosine, 4)
@@ -444,14 +456,14 @@ def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
 class Similarity:
     """Condition on the cosine of a sentence and its context.
 
-    The target cosine of each negative is drawn from the cosines of the store's correct responses, so that
-    similarity alone cannot separate correct from wrong responses. Vectors are centered before cosines are
-    computed. Otherwise, the means of static word vectors would all be close to each other (Mu and Viswanath
-    2018, "All-but-the-Top", section 2).
+    A target cosine for each negative is drawn from the cosines of the store's correct responses and their
+    contexts. Otherwise a ranker could tell correct from wrong responses by their similarity alone. The mean
+    vector is subtracted before cosines are computed, because all means of static word vectors are close to
+    each other (Mu and Viswanath 2018, "All-but-the-Top", section 2).
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        """Initialize the condition, and compute the cosines of correct responses.
+        """Initialize the condition, and compute the cosines of correct responses and their contexts.
 
         Args:
             embedder: Embedder that gives the vectors of the texts.
@@ -462,14 +474,14 @@ class Similarity:
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
-        # Contexts and responses are centered with the same mean vector.
+        # The same mean vector is subtracted from the vectors of contexts and of responses.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_Asked]) -> None:
-        """Sort the shortlists by the distances from the profile and from the target cosine.
+        """Sort the shortlists by the distance from the profile plus the distance from the target cosine.
 
         Sentences with a cosine above the limit are dropped.
 
@@ -482,20 +494,21 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # A random number selects one of the sorted cosines of correct responses.
+                # The profile's random number selects one of the sorted cosines of correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:
-                        # A sentence may be too similar or not similar enough, so the difference is absolute.
+                        # A sentence may be more or less similar than it should be, so the absolute difference
+                        # is used.
                         beside = 0.0 if target is None else abs(cosine - target)
                         kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
                 ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))
             query.lists = ordered
 
     def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return the centered vectors of texts, with length 1, shape (texts, dimensions)."""
+        """Return the vectors of texts minus the mean vector, with length 1, shape (texts, dimensions)."""
         import numpy as np
 
         vectors = self._embedder.embed(texts) - self._centre
@@ -505,7 +518,7 @@ class Similarity:
 def answered(store: Store) -> list[tuple[str, str]]:
     """Return the first contexts in a store that have a correct response, each with one such response.
 
-    From these pairs, the distribution of cosines is estimated.
+    `Similarity` computes the usual cosines of contexts and correct responses from these pairs.
 
     Args:
         store: Store to read.
@@ -518,17 +531,17 @@ def answered(store: Store) -> list[tuple[str, str]]:
 
 
 def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:
-    """Remove the sentences with the highest denoiser scores from the shortlists.
+    """Remove those sentences from the shortlists that are most likely to be correct answers.
 
     Args:
-        denoiser: Model that scores how likely texts are correct answers.
+        denoiser: Model that scores how likely texts are to be correct answers.
         asked: Contexts, whose shortlists are replaced.
         share: Fraction of the sentences of each context to remove, from 0 to 1.
 
     Raises:
         GeneratorError: The denoiser does not return one score per text.
     """
-    # A sentence may be on several shortlists of a context, but it is scored only once.
+    # A sentence may be on several shortlists of a context, but it needs to be scored only once.
     keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
     contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
     scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])

@@ -7,8 +7,8 @@ The edited sentence is closer to the context, but still does not answer it::
     edited     She left a court at the front desk.
 
 The sentence is parsed to an AMR graph. A noun is replaced only if the selectional preferences of its
-predicate allow the new noun (`graphneg.amr.facts`, as in the transform ``graft``). The surface decoder then
-changes the words of the sentence.
+predicate allow the new noun (`graphneg.amr.facts`, as in the transform ``graft``). For example, the object of
+*eat* must be food. The surface decoder then changes the words of the sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative
 from graphneg.parsers.base import get_parser
 
 FOUND = "found"
-"""Key under which the details of a candidate contain the sentence as it was retrieved."""
+"""Key in a candidate's provenance for the sentence as it was retrieved, before it was edited or extended."""
 _SCALE = 2**64
 """Range of a 64-bit hash."""
 
@@ -48,7 +48,7 @@ class NounSubstitution:
         self._decoder = get_decoder("surface")
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Edit a random fraction of the candidates in place. Those without a suitable noun are not changed.
+        """Edit a random fraction of the candidates in place, if they contain a suitable noun.
 
         Args:
             contexts: The contexts.
@@ -61,7 +61,7 @@ class NounSubstitution:
             for slot, candidate in enumerate(candidates)
             if number(seed, "exchange", contexts[at].id, candidate.text) < self._share * _SCALE
         ]
-        # All texts are parsed in two batches: first the turns of the contexts, then the candidates.
+        # The parser gets all texts in two batches: first the turns of the contexts, then the candidates.
         words = self._words([contexts[at] for at, _ in chosen])
         graphs = self._graphs([given[at][slot].text for at, slot in chosen])
         for (at, slot), graph in zip(chosen, graphs, strict=True):
@@ -71,13 +71,13 @@ class NounSubstitution:
                 given[at][slot] = self._substituted(candidate, graph, order)
 
     def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
-        """Replace a noun of the candidate by a noun of the context. Change nothing if none is suitable."""
+        """Replace a noun by a noun of the context. Return the candidate unchanged if none is suitable."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.provenance.get("shared", "").split(", "))
-        # Words that the sentence shares with the context are kept, because it was retrieved for them.
+        # The words that the sentence shares with the context must stay, because it was retrieved for them.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
-            # The object of "eat" must be food: "bread" may be replaced by "soup", but not by "court".
+            # The object of "eat" must be food, so "bread" may be replaced by "soup", but not by "court".
             if (noun_cluster(word) or word) not in takes:
                 continue
             edit = Edit(
@@ -87,12 +87,13 @@ class NounSubstitution:
             try:
                 after = apply_edits(graph, [edit], {})
             except TransformError:
-                # The edited graph would not be well-formed, so the next noun is tried.
+                # The edited graph would not be well-formed, so the next pair of nouns is tried.
                 continue
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text
             if text is not None:
-                # The word is taken from the text: "neighbour" has the concept "neighbor".
+                # The replaced word is read from the text, because its concept may be spelled differently:
+                # "neighbor" for "neighbour".
                 span = graph.spans.get(noun.position)
                 before = tokenize(candidate.text)[span[0]].text if span else noun.concept
                 details = {"exchanged": f"{before} > {word}", FOUND: candidate.text}
@@ -100,13 +101,14 @@ class NounSubstitution:
         return candidate
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
-        """Return the nouns of each context, by the id of the context."""
+        """Return the nouns of each context that can be inserted into a sentence, by the id of the context."""
         distinct = {context.id: context for context in contexts}
         turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
         found: dict[str, list[str]] = {id: [] for id in distinct}
         for (id, text), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
             if graph is not None:
-                # Only nouns of a known class can be compared with the preferences of a predicate.
+                # The preferences of a predicate are noun classes, so only nouns whose class is known can be
+                # used.
                 known = zip(graph.nodes, facts(graph, text), strict=True)
                 found[id] += [
                     node.concept or "" for node, of in known if of.get("topical") and of.get("noun_class")
@@ -119,22 +121,22 @@ class NounSubstitution:
 
 
 def found_text(negative: Negative) -> str:
-    """Return the sentence of the pool that a negative was made from.
+    """Return the sentence that a negative was made from, as it was in the pool.
 
-    With it, a resumed run counts how often each sentence was used.
+    A resumed run needs it to count how often each sentence was used.
 
     Args:
         negative: A negative of ``overlap`` or ``hard``.
 
     Returns:
-        The sentence before it was edited or extended.
+        The sentence before a noun was replaced or a second sentence was added.
     """
     made_of = str(negative.edits[0]["before"] or "") if negative.edits else ""
     return made_of.partition(f"; {FOUND}: ")[2] or negative.response
 
 
 def _nouns(graph: AmrGraph, text: str) -> Iterator[tuple[AmrNode, Sequence[str]]]:
-    """Yield the nouns that can be replaced, each with the noun classes that its predicate accepts."""
+    """Yield the nouns that can be replaced, each with the noun classes that its predicate allows."""
     for node, known in zip(graph.nodes, facts(graph, text), strict=True):
         if known.get("substitutable_kind") and known.get("selectional_preferences"):
             yield node, known["selectional_preferences"]

@@ -1,17 +1,17 @@
 """Read the pool of sentences that can be used as responses.
 
-The pool contains sentences from the dialogues in the store, from loaded texts and, on request, sentences that
-graphneg provides. A `Pool` knows how many sentences mention each term, and reads a sample of these
-sentences::
+The pool contains sentences from the dialogues in the store, from other texts that were loaded and, on
+request, sentences that graphneg provides. A `Pool` knows how many sentences mention each term (content word),
+and reads a random sample of the sentences that mention a term::
 
     term       "letter"
     sample     "I lost the letter on the train.", "My aunt never answers letters.", ...
 
-The sample for a term depends only on the seed and the store. Each sentence has a random rank. A sample
-consists of all sentences with ranks in an interval that is wide enough for about ``sample`` sentences.
-Samples are cached in memory.
+The sample for a term depends only on the seed and the store. Each sentence in the store has a random rank.
+The sample consists of the sentences whose ranks lie in an interval, which is wide enough to contain about
+``sentences_per_term`` sentences with the term. Samples are cached in memory.
 
-`pool_dialogues` splits the dialogues of the store into sentences, and `pool_anecdotes` adds the sentences
+`pool_dialogues` splits the dialogues in the store into sentences, and `pool_anecdotes` adds the sentences
 that graphneg provides.
 """
 
@@ -43,21 +43,22 @@ from graphneg.store.statements import cypher_text, run
 KEPT_SENTENCES = 100_000
 """Maximum number of sentences that are cached in memory; they take about 80 MB."""
 Samples = Mapping[str, Sequence[Sequence[Any]]]
-"""Type of samples: the rows of sentences as the store returns them, by term."""
+"""Type of samples: rows that the store returned for the sentences, by the term that the sentences mention."""
 ELSEWHERE = 128
-"""Number of terms that are searched for when a sentence should share no words with a context."""
+"""Number of random terms to search for if a sentence should share no words with a context."""
 SPOKEN_ENOUGH = 5_000
-"""Minimum number of sentences from dialogues for deciding only by them which terms are everyday words."""
+"""Number of sentences from dialogues from which on only these sentences determine which terms are everyday
+words. If there are fewer, all sentences are used."""
 NARROW = 10.0
-"""Dialogues have a narrow vocabulary if it has fewer distinct terms than this factor times the square root of
-its number of sentences. Booking dialogues made from templates have 60 terms in 1,000 sentences, and everyday
-dialogues have 1,200."""
+"""The vocabulary of the dialogues is narrow if the number of their distinct terms is below this factor times
+the square root of the number of their sentences. In 1,000 sentences, booking dialogues that were made from
+templates have 60 terms, and everyday dialogues have 1,200."""
 PAGE = 500
-"""Number of dialogues that are split into sentences together."""
+"""Number of dialogues that are read and split into sentences together."""
 NAME = "overlap"
-"""Name of the report on splitting dialogues into sentences."""
+"""Name of the report that counts the sentences from dialogues."""
 ANECDOTES = "anecdotes"
-"""Name of the loader for the sentences that graphneg provides, and of their source."""
+"""Name of the loader and of the source of the sentences that graphneg provides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Size:
     Attributes:
         sentences: Number of all sentences.
         spoken: Number of sentences from dialogues.
-        fit: Number of sentences that can be used as responses.
+        fit: Number of sentences that meet the conditions for a response, such as its length.
     """
 
     sentences: int
@@ -76,7 +77,7 @@ class Size:
 
 
 class Pool:
-    """The pool of sentences in a store, under given conditions and for one seed.
+    """The pool of sentences in a store, for given options and one seed.
 
     Raises:
         GeneratorError: No sentence can be used as a response, or a source does not exist.
@@ -97,14 +98,14 @@ class Pool:
         vocabulary = store.read(cypher_text("overlap/vocabulary"), least=1)
         terms = sum(row["spoken"] > 0 for row in vocabulary)
         self.narrow = conditions.anecdotes and 0 < terms < NARROW * sqrt(self.size.spoken)
-        """Whether the dialogues have a narrow vocabulary. If so, only graphneg's own sentences describe other
-        scenes."""
-        # Narrow dialogues contain too few words to decide which words are everyday words.
+        """Whether the vocabulary of the dialogues is narrow. If so, sentences from dialogues rarely describe
+        other scenes, so those that graphneg provides are added to each sample."""
+        # Dialogues with a narrow vocabulary do not contain enough words to determine the everyday words.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.min_term_frequency or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        # If another generator has added graphneg's own sentences, their counts are subtracted.
-        # Otherwise they would change the output of this generator.
+        # Another generator may have added graphneg's own sentences to the store. Their counts are subtracted,
+        # so that they do not change the output of this generator.
         left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
@@ -115,13 +116,14 @@ class Pool:
             for term, often, said in counts
             if often and (said if spoken else often) >= least
         }
-        """The everyday words, with the number of sentences that mention each."""
+        """The number of sentences that mention each everyday word (a term that is frequent enough)."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
         hub = conditions.max_bridge_frequency * self.size.sentences
         seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
         self.unrelated_terms = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
-        """Random terms, not very frequent, to search for sentences that share no words with a context."""
+        """Random terms to search for if a sentence should share no words with a context. Very frequent ones
+        are excluded."""
 
     def frequency(self, term: str) -> int:
         """Return the number of sentences that mention a term.
@@ -139,7 +141,7 @@ class Pool:
         return term in self._kept
 
     def read(self, terms: Sequence[str]) -> Samples:
-        """Read the samples for terms from the store. The method is thread-safe.
+        """Read the samples for terms from the store, without caching them. The method is thread-safe.
 
         Args:
             terms: Terms to read samples for.
@@ -150,9 +152,10 @@ class Pool:
         if not terms:
             return {}
         windows: list[dict[str, Any]] = []
-        # The interval of ranks starts at a hash of the term. After the highest rank, it continues at 0.
+        # The interval of ranks begins at a hash of the term. If it passes the highest rank, it continues at
+        # rank 0.
         for term in terms:
-            # The width depends on the estimated number of sentences with the term that can be responses.
+            # The width of the interval depends on how many sentences with the term can probably be responses.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sentences_per_term / max(fitting, 1)))
@@ -161,7 +164,8 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Sentences from templates would displace graphneg's own sentences, so these are added.
+            # Sentences from templates would fill the whole sample, so graphneg's own sentences are read
+            # separately.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):
@@ -172,7 +176,7 @@ class Pool:
         return {term: samples.get(term, ()) for term in terms}
 
     def keep(self, samples: Samples) -> None:
-        """Cache samples. Sentences that contain a word that is not an everyday word are left out.
+        """Add samples to the cache. Sentences with a content word that is not an everyday word are left out.
 
         Args:
             samples: Samples as `read` returns them.
@@ -182,7 +186,8 @@ class Pool:
             kept: list[PoolSentence] = []
             for id, text, said, mood, person, dialogue, rank in rows:
                 if all(map(everyday, said)):
-                    # Terms are interned: sentences share the strings, which saves memory.
+                    # The terms are interned, that is, sentences share the same string objects, which saves
+                    # memory.
                     own, asks = frozenset(map(intern, said)), mood == "question"
                     like = likeness(text) if ranked else 0.0
                     kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue, like))
@@ -198,7 +203,7 @@ class Pool:
         Returns:
             The sentences, in no particular order.
         """
-        # This marks the sample as recently used.
+        # The sample is marked as the most recently used one (see `forget_oldest`).
         self._kept.move_to_end(term)
         return self._kept[term]
 
@@ -209,10 +214,10 @@ class Pool:
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the names of the sources to use (empty for all), and the number of their sentences."""
+    """Return the names of the sources to use (empty for all), and the numbers of their sentences."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
-        # "everyday" matches the source "everyday/train", but not "everyday2/train".
+        # A corpus name includes its splits: "everyday" matches "everyday/train", but not "everyday2/train".
         name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
         for name in conditions.sources
     }
@@ -220,32 +225,34 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
         if not known:
             there = ", ".join(row["source"] for row in rows)
             raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; there are: {there}")
-    # The sentences that graphneg provides are only used if the conditions ask for them or name their source.
+    # The sentences that graphneg provides are used only if the options ask for them or name them as a source.
     wanted = [row for row in rows if conditions.anecdotes or row["source"] != ANECDOTES]
     some = (row for found in named.values() for row in found) if named else wanted
     chosen = {row["source"]: row for row in some}
     size = Size(*(sum(row[name] for row in chosen.values()) for name in Size.__annotations__))
     if not size.fit:
         raise GeneratorError(
-            f"overlap: of {size.sentences:,} sentences in the pool none can be a response; load more: "
-            "dialogues, or graphneg load wordnet, propbank_examples, text"
+            f"overlap: none of the {size.sentences:,} sentences in the pool can be a response; load more "
+            "dialogues, or sentences (graphneg load wordnet, propbank_examples or text)"
         )
     return list(chosen) if named or len(wanted) < len(rows) else [], size
 
 
 def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress | None = None) -> None:
-    """Add graphneg's own sentences to the pool, if the conditions ask for them and some are missing.
+    """Add the sentences that graphneg provides to the pool, if the options ask for them.
+
+    Nothing is written if all of them are already in the store.
 
     Args:
         store: Store to write the sentences to.
-        conditions: Conditions that may ask for these sentences.
+        conditions: Options of the generator.
         progress: Progress display for loading.
     """
     if not conditions.anecdotes or (conditions.sources and ANECDOTES not in conditions.sources):
         return
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
-    # If an earlier load was interrupted, only some of the sentences are in the store.
+    # If an earlier call was interrupted, the store may contain only some of the sentences.
     if known < len(records):
         write_records(
             DerivedRecords(store), records, LoadReport(ANECDOTES), GraphDialogues(ANECDOTES, ANECDOTES, 1)
@@ -253,10 +260,11 @@ def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress 
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
-    """Split those dialogues into sentences that are not in the pool yet, and add the sentences.
+    """Split the dialogues that are not in the pool yet into sentences, and add these to the pool.
 
-    The sentences of utterances and of correct responses are added, and the dialogue is then marked. If the
-    call is interrupted, call it again to continue.
+    Sentences of utterances and of correct responses are added. A dialogue is marked in the store when its
+    sentences were added. If the call is interrupted, a further call continues with the dialogues that have no
+    mark.
 
     Args:
         store: Store to read dialogues from and to write sentences to.
@@ -277,7 +285,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
-                # Spaces inside words are removed first: "I ca n't come ." becomes "I can't come."
+                # Spaces between tokens are removed first: "I ca n't come ." becomes "I can't come."
                 for index, part in enumerate(sentences(detokenize(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
@@ -290,10 +298,11 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, GraphDialogues(NAME, NAME, 1))
         if ids:
-            # The marks are written after the sentences. An interrupted page is therefore written again.
+            # The marks are written after the sentences, so the sentences of an interrupted page are written
+            # again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
-        # If a page has fewer dialogues than were asked for, it is the last one.
+        # If a page has fewer dialogues than requested, it is the last one.
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report

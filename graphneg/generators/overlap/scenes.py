@@ -1,22 +1,22 @@
-"""Decide whether a sentence describes another situation (scene) than a context.
+"""Decide whether a sentence is about another situation (scene) than a context.
 
-A sentence that shares words with a context may still be about the same thing, and may then be a correct
-response. `Scenes` reads the content words of all dialogues in a store. For a context, it returns a condition
-(`TopicFilter`) that rejects a sentence if
+A sentence that shares words with a context may be about the same situation, and may then be a correct
+response. `Scenes` reads the content words of all dialogues in a store. For each context, it returns a
+condition (`TopicFilter`), which rejects a sentence if
 
-- the sentence is from the same conversation as the context, even if that conversation was loaded twice,
-- its dialogue mentions a rare word of the last turn, or is about the same thing,
-- it has several consecutive words in common with the context or a correct response,
-- it is about the same thing even without the words that it shares with the context, or
-- it has too little content besides these words.
+- the sentence comes from the same conversation as the context, even if that conversation was loaded twice,
+- the sentence's dialogue mentions a rare word of the context's last turn, or is about the same scene,
+- the sentence has several consecutive words in common with the context or a correct response,
+- the sentence is about the same scene, even if the words that it shares with the context are ignored, or
+- the sentence has too little content besides the words that it shares with the context.
 
-A scene is represented by a vector: the mean of the word vectors of its terms, weighted by the rarity of the
-terms, minus the mean of all scenes (Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for Sentence
-Embeddings", section 3). Example::
+A scene is represented by a vector. It is the mean of the word vectors of the scene's terms, weighted by the
+rarity of the terms, minus the mean over all dialogues (Arora et al. 2017, "A Simple but Tough-to-Beat
+Baseline for Sentence Embeddings", section 3). In this example, the first sentence is rejected::
 
     context    A: Did you sign the offer letter?
-    same       They sent me the letter with the salary and the start date.
-    elsewhere  The letter from my uncle came with a pressed flower.
+    rejected   They sent me the letter with the salary and the start date.
+    accepted   The letter from my uncle came with a pressed flower.
 """
 
 from __future__ import annotations
@@ -39,30 +39,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAME_RUN = 5
-"""Number of consecutive words in common with the context at which a sentence is rejected."""
+"""A sentence is rejected if it has this many consecutive words in common with the context."""
 RARE = 0.01
-"""Maximum fraction of dialogues that mention a rare term. A rare term identifies a scene."""
+"""A term is rare if at most this fraction of the dialogues mentions it. Dialogues with the same rare term are
+probably about the same scene."""
 _LEAST_TOLD = 7.5
-"""Minimum sum of the weights of the terms that a sentence does not share with the context."""
+"""Minimum sum of the weights of those terms in a sentence that the context does not contain."""
 _OF_ALL = 1.5
-"""Factor that limits this minimum in a small store, in multiples of the weight of an unknown term."""
+"""Factor for a second, lower minimum in small stores: this many times the weight of a term that no dialogue
+mentions."""
 _LONG = 6
-"""Minimum number of words in a sentence that can show that two dialogues are the same conversation. Shorter
-sentences occur in many conversations."""
+"""Minimum number of words in a sentence for which it is evidence, if two dialogues contain it, that they are
+the same conversation. Shorter sentences occur in many conversations."""
 _VERY_LONG = 14
-"""Number of words at which a single common sentence shows that two dialogues are the same conversation."""
+"""Number of words from which on a single sentence in common is enough evidence."""
 _TOGETHER = 2
-"""Evidence for joining two dialogues: two long sentences in common, or one very long sentence."""
+"""Evidence that is needed to treat two dialogues as the same conversation. A long sentence in common counts
+1, a very long one 2."""
 _COMMON = 8
-"""Maximum number of dialogues with a sentence that counts as evidence. More frequent sentences are set
-phrases."""
+"""Maximum number of dialogues that contain a sentence for which it is evidence. A sentence in more dialogues
+is a set phrase."""
 
 
 class Scenes:
-    """The scenes that the dialogues of a store describe."""
+    """Computes which scenes the dialogues in a store are about."""
 
     def __init__(self, store: Store, max_scene_cosine: float) -> None:
-        """Read the content words of all dialogues, and initialize the scenes.
+        """Read the content words of all dialogues, and compute their document frequencies.
 
         Args:
             store: Store that contains the pool of sentences.
@@ -73,28 +76,28 @@ class Scenes:
         self._said: dict[str, frozenset[str]] = {
             row["dialogue"]: frozenset(term for terms in row["terms"] for term in terms) for row in rows
         }
-        # Each dialogue counts a term only once, which gives document frequencies.
+        # A term counts once per dialogue, however often the dialogue repeats it (document frequency).
         self._often = Counter(term for said in self._said.values() for term in said)
         self._talks = _talks({row["dialogue"]: row["texts"] for row in rows})
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
-        # In the mean of all scenes, each term is weighted by the number of dialogues that mention it.
+        # The mean over all dialogues: each term counts as often as there are dialogues that mention it.
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
-        """Return the condition that sentences describe another scene than a context.
+        """Return the condition that a sentence is about another scene than a context.
 
         Args:
             dialogue: Id of the dialogue of the context.
-            texts: Texts of the turns and correct responses.
+            texts: Texts of the context's turns and correct responses.
             terms: Content words of the context.
 
         Returns:
             The condition.
         """
         runs = frozenset(run for text in texts for run in _runs(text))
-        # Other dialogues that mention a rare word of the last turn probably describe the same scene.
+        # Other dialogues that mention a rare word of the last turn are probably about the same scene.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
         return TopicFilter(self, self._talks.get(dialogue, dialogue), runs, rare, self.scene(terms.terms))
 
@@ -110,13 +113,13 @@ class Scenes:
         return self._often[term] <= RARE * len(self._said)
 
     def talk(self, dialogue: str) -> str:
-        """Return the conversation (talk) that a dialogue is a copy of.
+        """Return the conversation that a dialogue belongs to. Copies of a dialogue belong to the same one.
 
         Args:
             dialogue: Id of the dialogue.
 
         Returns:
-            Id of the conversation, which is the smallest id of its copies.
+            Id of the conversation: the smallest id of the copies.
         """
         return self._talks.get(dialogue, dialogue)
 
@@ -132,7 +135,7 @@ class Scenes:
         return self._said.get(dialogue, frozenset())
 
     def is_informative(self, terms: Iterable[str]) -> bool:
-        """Return whether some terms are informative enough to identify a scene.
+        """Return whether some terms are rare enough, taken together, to identify a scene.
 
         Args:
             terms: Terms of a sentence.
@@ -140,7 +143,7 @@ class Scenes:
         Returns:
             True if the total weight of the terms is high enough.
         """
-        # In a small store, even terms that no dialogue mentions have low weights, so less is required.
+        # In a small store, even the rarest terms have low weights, so the minimum is lower.
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
@@ -156,26 +159,26 @@ class Scenes:
         return float(one @ other) > self._most
 
     def of_dialogue(self, dialogue: str) -> NDArray[float32]:
-        """Return the vector of the scene that a dialogue describes.
+        """Return the vector of the scene that a dialogue is about.
 
         Args:
             dialogue: Id of the dialogue.
 
         Returns:
-            A vector of length 1, or of zeros, shape (dimensions,).
+            A vector of shape (dimensions,), scaled to length 1 unless it is zero.
         """
         if dialogue not in self._scenes:
             self._scenes[dialogue] = self.scene(self.terms_of_dialogue(dialogue))
         return self._scenes[dialogue]
 
     def scene(self, terms: Iterable[str]) -> NDArray[float32]:
-        """Return the vector of the scene that some terms describe.
+        """Return the vector of the scene to which some terms belong.
 
         Args:
             terms: Terms of a text.
 
         Returns:
-            A vector of length 1, or of zeros, shape (dimensions,).
+            A vector of shape (dimensions,), scaled to length 1 unless it is zero.
         """
         import numpy as np
 
@@ -184,11 +187,11 @@ class Scenes:
         return vector / length if length else vector
 
     def _mean(self, terms: Iterable[str], counts: Mapping[str, int] | None = None) -> Any:
-        """Return the weighted mean of the vectors of terms. ``counts`` says how often each term counts."""
+        """Return the weighted mean of term vectors. ``counts`` says how often to count each term."""
         import numpy as np
 
         total, weights = np.zeros(self._vectors.vectors.shape[1], dtype=np.float32), 0.0
-        # The result of adding floating-point numbers depends on their order, so the terms are sorted.
+        # A sum of floating-point numbers depends on the order of the terms, so they are sorted.
         for term in sorted(terms):
             if term not in self._weighted:
                 self._weighted[term] = self._weight(term) * self._vectors.embed([term])[0]
@@ -203,7 +206,7 @@ class Scenes:
 
 
 class TopicFilter:
-    """The condition that a sentence describes another scene than one context."""
+    """The condition that a sentence is about another scene than a given context."""
 
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
@@ -212,16 +215,16 @@ class TopicFilter:
 
         Args:
             scenes: Scenes of the store.
-            talk: Id of the conversation that the context is from.
-            runs: Sequences of `SAME_RUN` consecutive words in the context and its correct responses.
-            rare: Rare terms of the last turn.
-            scene: Vector of the scene of the context.
+            talk: Id of the conversation that the context belongs to.
+            runs: All sequences of `SAME_RUN` consecutive words in the context and its correct responses.
+            rare: Rare terms of the context's last turn.
+            scene: Vector of the scene that the context is about.
         """
         self._scenes, self._talk, self._runs, self._rare, self._scene = scenes, talk, runs, rare, scene
         self._apart: dict[str, bool] = {}
 
     def accepts(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
-        """Return whether a sentence describes another scene.
+        """Return whether a sentence is about another scene than the context.
 
         Args:
             sentence: A sentence of the pool.
@@ -231,7 +234,7 @@ class TopicFilter:
             True if the sentence meets the condition.
         """
         dialogue = sentence.dialogue
-        # The dialogue of a sentence is checked only once, because it may contain many sentences.
+        # A dialogue may have many sentences in the pool, so the result for the dialogue is cached.
         if dialogue and dialogue not in self._apart:
             self._apart[dialogue] = self._is_apart(dialogue)
         if dialogue and not self._apart[dialogue]:
@@ -239,14 +242,15 @@ class TopicFilter:
         # A sentence that repeats five words of the context is probably about the same thing.
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
-        # The shared words make every retrieved sentence similar to the context, so they are left out.
+        # The shared words make every retrieved sentence similar to the context, so only the other words are
+        # compared.
         rest = sentence.terms - shared
         return self._scenes.is_informative(rest) and not self._scenes.is_alike(
             self._scene, self._scenes.scene(rest)
         )
 
     def _is_apart(self, dialogue: str) -> bool:
-        """Return whether a dialogue is from another conversation and describes another scene."""
+        """Return whether a dialogue belongs to another conversation and is about another scene."""
         scenes = self._scenes
         if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)
@@ -262,7 +266,7 @@ def _runs(text: str) -> Iterable[str]:
 
 
 def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the conversation of each dialogue that has copies."""
+    """Return the conversation of each dialogue that has copies, as the smallest id of the copies."""
     import networkx as nx
 
     saying: defaultdict[int, set[str]] = defaultdict(set)
@@ -271,14 +275,15 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
         for text in said:
             amount = len(WORD.findall(text))
             if amount >= _LONG:
-                # Hashes need less memory than texts. They are not stored, so they may differ between runs.
+                # Hashes need less memory than texts. They are not stored, so they may be different in each
+                # process.
                 key = hash(words_key(text))
                 saying[key].add(dialogue)
                 if amount >= _VERY_LONG:
                     long.add(key)
     together: Counter[tuple[str, str]] = Counter()
     for key, dialogues in saying.items():
-        # "Thank you very much for your help." occurs in many conversations, so it is no evidence.
+        # "Thank you very much for your help." occurs in many conversations, so it is not evidence for copies.
         if 1 < len(dialogues) <= _COMMON:
             for pair in combinations(sorted(dialogues), 2):
                 together[pair] += _TOGETHER if key in long else 1

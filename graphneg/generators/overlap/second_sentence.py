@@ -1,12 +1,12 @@
-"""Extend a retrieved sentence by the next sentence of its turn.
+"""Extend a retrieved sentence by the sentence that follows it in its turn.
 
 A random fraction of the candidates is extended, so that not all negatives are single sentences::
 
     found       I read the terms before signing the petition.
     extended    I read the terms before signing the petition. My neighbour collected the names.
 
-The second sentence must not be a question and must not contain a content word of the context's last turn.
-Both sentences together must not be longer than a response may be.
+The second sentence must not be a question, and it must not contain a content word of the context's last turn.
+The two sentences together must not be too long for a response.
 """
 
 from __future__ import annotations
@@ -26,27 +26,28 @@ from graphneg.store.statements import cypher_text
 _SCALE = 2**64
 """Range of a 64-bit hash."""
 _MORE_WORDS = 4
-"""Number of words by which two sentences may exceed the maximum length of a single sentence."""
+"""Number of words by which two sentences together may exceed ``max_words``, the limit for a single
+sentence."""
 _SHORT = 14
-"""Maximum number of words in a sentence that is extended, and in a second sentence."""
+"""Maximum number of words in each of the two sentences."""
 
 
 class SecondSentence:
-    """Extends a random fraction of the candidates by the next sentence of their turns."""
+    """Extends a random fraction of the candidates by the sentences that follow them in their turns."""
 
     def __init__(self, store: Store, conditions: OverlapOptions) -> None:
-        """Initialize the fraction of candidates to extend, and their maximum length.
+        """Initialize the rate and the maximum length of extended candidates.
 
         Args:
             store: Store that contains the pool of sentences.
-            conditions: Conditions that the sentences must meet.
+            conditions: Options of the generator, which contain the rate and the maximum length.
         """
         self._store = store
         self._share = conditions.second_sentence_rate
         self._most = conditions.max_words + _MORE_WORDS
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Extend a random fraction of the candidates in place. Those without a suitable next sentence stay.
+        """Extend a random fraction of the candidates in place, if the next sentence is suitable.
 
         Args:
             contexts: The contexts.
@@ -57,8 +58,8 @@ class SecondSentence:
         for at, candidates in enumerate(given):
             for slot, candidate in enumerate(candidates):
                 turn, dot, index = candidate.provenance["source"].rpartition(".")
-                # The id of a sentence consists of its turn and its index, for example "everyday/train/1#2.0".
-                # The next sentence then has the index 1.
+                # The id of a sentence consists of the id of its turn and the index of the sentence, for
+                # example "everyday/train/1#2.0". The sentence after it has the index 1.
                 drawn = number(seed, "second", contexts[at].id, candidate.text) < self._share * _SCALE
                 if drawn and dot and "#" in turn and word_count(candidate.text) <= _SHORT:
                     chosen[at, slot] = f"{turn}.{int(index) + 1}"
@@ -69,7 +70,8 @@ class SecondSentence:
         for (at, slot), id in chosen.items():
             candidate, row = given[at][slot], rows.get(id)
             last = frozenset(content_lemmas(contexts[at].turns[-1].text))
-            # A question or a further word of the last turn would not fit the target profile.
+            # A question, or another word of the last turn, would not match the target profile of the
+            # candidate.
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:

@@ -1,9 +1,9 @@
-"""Draw a target profile for each negative, and rank sentences by their distance from it.
+"""Draw a target profile for each negative, and rank sentences by how well they match it.
 
-`target_profiles` draws a `TargetProfile` for each negative: how many words it shares with the context,
-whether one of them is from the last turn, whether it is in the first person, and whether it is a question.
-`shortlist` ranks the sentences of the pool by their distance from a profile, and drops those that might be
-correct responses::
+`target_profiles` draws a `TargetProfile` for each negative: how many words the negative should share with the
+context, whether one of them should be from the last turn, whether the negative should be in the first person,
+and whether it should be a question. `shortlist` ranks the sentences of the pool by their distance from a
+profile, and drops those that might be correct responses::
 
     profile     two shared words, none of the last turn, first person, statement
     distance 0  I read the terms before signing the petition.
@@ -11,9 +11,9 @@ correct responses::
 
 `OverlapOptions` contains the options of ``overlap``. Their defaults are statistics of 3,545 adversarial
 responses that people wrote (DailyDialog++, Sai et al. 2020). On average, these responses have 12.8 words, of
-which 5.3 are content words. 9% are questions, and 66% are in the first person. 13, 46, 32 and 9% share none,
-one, two, and three or more content words with the context. A third of those that share any share one with the
-last turn.
+which 5.3 are content words. 9% are questions, and 66% are in the first person. 13% have no content word in
+common with the context, 46% have one, 32% have two, and 9% have three or more. Of the responses that have any
+in common, a third have one in common with the last turn.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ OPENINGS = (
     *sorted(word_class("reply-openings")),
     *(words.replace("_", " ") for words in word_list("asides")),
 )
-"""Openings, in lower case, of sentences that sound like a reply or refer back to something. An opening is the
-first word (*well*), or the first two words before a comma (*I see, ...*)."""
+"""Openings, in lower case, that make a sentence sound like a reply or refer to something said before. An
+opening is the first word (*well*), or the first two words if a comma follows them (*I see, ...*)."""
 
 _SHARES = (
     *(
@@ -72,27 +72,27 @@ _COUNTS = (
 )
 """Names of options that are positive integers."""
 _BITS = 16
-"""Number of bits per random number. One 64-bit hash gives four such numbers."""
+"""Number of bits per random number. A 64-bit hash provides four such numbers."""
 _MANY = 2
-"""Factor for the number of query terms, for profiles with three or more shared words. Sentences with so many
-are rare, so more terms are searched for."""
+"""Factor for the number of query terms if a profile asks for three or more shared words. Few sentences share
+so many, so more terms are searched for."""
 _RARITY = 3
-"""Exponent that determines how strongly rare terms are preferred."""
+"""Exponent that determines how strongly rare terms are preferred to frequent ones."""
 SHORTLIST = 16
 """Maximum number of sentences on a shortlist."""
 _AMOUNTS = ("no words", "a word", "two words", "three words")
-"""Names of the numbers of shared words, for the names of target features."""
+"""Text for each number of shared words, for the names of target features."""
 MOST_SHARED = 3
-"""Highest number of shared words that profiles distinguish. It stands for three or more."""
+"""Highest number of shared words in a profile. It stands for three or more."""
 _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
-"""Multiplier and mask of the multiplicative hash that converts ranks to random numbers."""
+"""Multiplier and mask of a multiplicative hash, which converts the rank of a sentence to a random number."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverlapOptions:
-    """Options of ``overlap``: conditions on single sentences, and on all negatives of a run.
+    """Options of ``overlap``: conditions on single sentences, and proportions among all negatives of a run.
 
-    Fractions are from 0 to 1. An option that is None is not active.
+    Fractions are from 0 to 1. If an option is None, its condition does not apply.
 
     Attributes:
         min_words: Minimum number of words in a sentence.
@@ -101,35 +101,39 @@ class OverlapOptions:
         openings: Openings that a sentence must not have, in lower case.
         overlap: Fractions of negatives that share none, one, two, and three or more content words with the
             context.
-        last_turn: Fraction of negatives with a content word of the last turn, among those that share any with
-            the context.
+        last_turn: Fraction of negatives that share a content word with the last turn, among those that share
+            a content word with the context.
         max_last_turn_words: Maximum number of content words that a sentence shares with the last turn.
         first_person: Fraction of negatives with *I* or *we*.
         questions: Fraction of negatives that are questions.
         max_uses: Maximum number of times that a sentence is used in a run.
-        max_word_share: Maximum fraction of negatives that introduce the same word.
-        min_term_frequency: Minimum fraction of the pool's spoken sentences in which each content word of a
-            sentence occurs.
-        max_bridge_frequency: Fraction of the pool. Terms that occur in more sentences are searched for last.
-        max_overlap_frequency: Fraction of the pool. Terms that occur in more sentences do not count as shared
-            words.
-        max_response_overlap: Maximum fraction of its content words that a sentence may share with a correct
-            response.
-        sources: Parts of the pool to use, as corpus, corpus/split or resource; empty for all.
+        max_word_share: Maximum fraction of negatives that introduce the same word, that is, contain it
+            although their contexts do not.
+        min_term_frequency: Minimum frequency of every content word of a sentence: the fraction of the
+            sentences from dialogues that contain the word.
+        max_bridge_frequency: Fraction of the pool. Words of the context that occur in more sentences than
+            this are searched for last.
+        max_overlap_frequency: Fraction of the pool. Words that occur in more sentences than this do not count
+            as shared words.
+        max_response_overlap: Maximum fraction of a sentence's content words that a correct response may
+            contain, too.
+        sources: Sources of the sentences to use, as corpus, corpus/split or name of a lexical resource; empty
+            for all.
         sentences_per_term: Number of sentences that are read per term.
         max_cosine: Maximum cosine of a sentence and the context, if an embedder is given.
-        usual_shift: Minimum count of a shift in the shift graph. Sentences are excluded if they mention a
-            word to which replies shift at least this often from a word of the last turn.
-        drop_share: Fraction of the candidates to drop if a denoiser is given. Those with the highest scores
+        usual_shift: Number of replies from which on a shift in the shift graph counts as usual. A sentence is
+            dropped if it mentions a word to which replies usually shift from a word of the last turn.
+        drop_share: Fraction of the sentences to drop if a denoiser is given. Those with the highest scores
             are dropped.
         noun_substitution_rate: Fraction of negatives in which a noun is replaced by a noun of the context.
         query_terms: Number of words of the context that are searched for, per negative.
-        anecdote_weight: Weight of the likeness to people's anecdotes. With 1, each kind of sentence is drawn
-            as often as people write it.
-        max_scene_cosine: Maximum cosine of the scenes of a sentence and the context.
-        second_sentence_rate: Fraction of negatives that are extended by the next sentence of their turn, if
-            there is one.
-        anecdotes: Whether the pool includes the sentences that graphneg provides.
+        anecdote_weight: Weight of a sentence's likeness to the anecdotes that people write as wrong
+            responses. With 1, sentences are drawn as often as people write similar ones.
+        max_scene_cosine: Maximum cosine of the vectors of two scenes: that of a sentence and that of the
+            context.
+        second_sentence_rate: Fraction of negatives to extend by the sentence that follows in the same turn.
+            If there is none, the negative stays as it is.
+        anecdotes: Whether to use the sentences that graphneg provides, too.
 
     Raises:
         GeneratorError: An option has an invalid value.
@@ -171,7 +175,7 @@ class OverlapOptions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
-            # None is always valid: it switches a condition off.
+            # None is always valid and means that the condition does not apply.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
                 raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
@@ -181,7 +185,7 @@ class OverlapOptions:
             )
         for name in ("openings", "sources"):
             value = getattr(self, name)
-            # A single string would be read as a list of its letters.
+            # A single string is a sequence of letters, so it must be refused explicitly.
             if isinstance(value, str) or not all(isinstance(text, str) for text in value):
                 raise GeneratorError(f'overlap: {name} is a list of texts, such as ["well"], not {value!r}')
         if len(self.overlap) != 4 or min(self.overlap) < 0 or not sum(self.overlap) > 0:
@@ -190,7 +194,7 @@ class OverlapOptions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the query parameters by which the store selects sentences."""
+        """Return the query parameters for the conditions that the store checks."""
         return {
             "least": self.min_words,
             "most": self.max_words,
@@ -206,8 +210,8 @@ class ContextTerms:
     Attributes:
         id: Id of the context.
         terms: Content words of all turns.
-        informative: Those content words that count as shared words; very frequent ones do not identify a
-            scene.
+        informative: The content words that can count as shared words. Very frequent words are left out,
+            because they do not tell what a text is about.
         last: Content words of the last turn.
         answers: Content words of each correct response.
         answered: Content words of all correct responses together.
@@ -223,17 +227,16 @@ class ContextTerms:
 
 @dataclass(frozen=True, slots=True)
 class TargetProfile:
-    """The features that one negative should have.
+    """The features that one negative should have, and the random numbers for choosing it.
 
     Attributes:
-        shared: Number of content words that it should share with the context, from 0 to 3. 3 means three or
-            more.
-        last: Whether it should share a word with the last turn.
-        first_person: Whether it should be in the first person.
-        question: Whether it should be a question.
+        shared: Number of content words to share with the context, from 0 to 3. 3 means three or more.
+        last: Whether to share a word with the last turn.
+        first_person: Whether to be in the first person.
+        question: Whether to be a question.
         query_terms: Terms to search the pool for.
-        order: Random number that determines the order of equally good sentences.
-        draw: Random number in [0, 1) by which a target cosine is drawn.
+        order: Random number that determines the order of sentences with equal distances.
+        draw: Random number in [0, 1) that selects the target cosine.
     """
 
     shared: int
@@ -250,8 +253,8 @@ def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_freq
 
     Args:
         context: The context.
-        frequency: Function that returns the number of sentences that mention a term.
-        max_overlap_frequency: Number of sentences above which a term is not informative.
+        frequency: Function that returns how many sentences of the pool mention a term.
+        max_overlap_frequency: Number of sentences. A term in more sentences is not informative.
 
     Returns:
         The content words.
@@ -274,16 +277,16 @@ def target_profiles(
 ) -> list[TargetProfile]:
     """Draw the profiles of the negatives for a context.
 
-    Each negative searches for different terms, as long as there are any. Rare terms tend to be used before
-    frequent ones.
+    The negatives for a context search for different terms, unless there are too few terms. Rare terms tend to
+    be used before frequent ones.
 
     Args:
         context: Content words of the context.
-        conditions: Conditions that the negatives of a run must meet.
-        frequency: Function that returns the number of sentences that mention a term, 0 if it cannot be
-            searched for.
-        max_bridge_frequency: Number of sentences above which a term is used last.
-        elsewhere: Terms to search for if a negative should share nothing with the context.
+        conditions: Options of the generator.
+        frequency: Function that returns how many sentences of the pool mention a term; 0 if the term cannot
+            be searched for.
+        max_bridge_frequency: Number of sentences. A term in more sentences is used after all others.
+        elsewhere: Terms to search for if a negative should share no words with the context.
         amount: Number of profiles.
         seed: Seed of the draws.
 
@@ -297,17 +300,19 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
-        # Four 16-bit numbers determine the number of shared words, the last turn, the person and the mood.
+        # Four 16-bit numbers determine the number of shared words, and whether one of them is from the last
+        # turn, whether the sentence is in the first person, and whether it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # A context without everyday words has no words that a negative could share.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # If only the last turn or only the earlier turns have query terms, that part of the context is used.
+        # If only the last turn or only the turns before it contain terms to search for, these terms are used.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
-            # Each negative starts at another term, so that the negatives of a context differ.
+            # Each negative begins with another term, so that the negatives for a context differ from each
+            # other.
             terms = (_around(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
@@ -319,22 +324,22 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms, beginning at the index ``start`` and continuing at the first term."""
+    """Return up to ``most`` terms from index ``start`` on. The first term follows the last one."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
 def _ranked(
     context: ContextTerms, frequency: Callable[[str], int], max_bridge_frequency: float, seed: int
 ) -> list[str]:
-    """Return the query terms in a random order in which rare terms tend to come first and hubs come last."""
+    """Return the terms in a random order. Rare ones tend to come first, very frequent ones come last."""
     keys: list[tuple[bool, float, str]] = []
     for term in context.terms:
         often = frequency(term)
         if often:
-            # Weighted random order: sort by -log(u) times a cost that grows with the frequency of the term.
-            # The offset keeps u above 0.
+            # Weighted random order: the sort key is -log(u) for a uniform random number u, times a factor
+            # that grows with the frequency of the term. u is above 0, so that the logarithm is defined.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
-            # Hubs (very frequent terms) are sorted after all other terms, because the flag is compared first.
+            # The first part of the key is True for very frequent terms, so they come after all others.
             keys.append(
                 (often > max_bridge_frequency, -math.log(chance) * math.log(often + 2) ** _RARITY, term)
             )
@@ -342,14 +347,14 @@ def _ranked(
 
 
 def _drawn(shares: Sequence[float], chance: float) -> int:
-    """Return the index whose share a number in [0, 1) falls into.
+    """Draw an index in proportion to given shares.
 
     Args:
         shares: Share of each index; the shares need not add up to 1.
-        chance: The number, usually a random one.
+        chance: A random number in [0, 1).
 
     Returns:
-        The index, which is drawn in proportion to the shares if the number is random.
+        The index. If the number is uniformly distributed, the probability of each index is its share.
 
     Example:
         >>> [_drawn((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
@@ -369,9 +374,9 @@ class PoolSentence(NamedTuple):
         terms: Content words of the sentence, as lemmas.
         question: Whether the sentence is a question.
         first_person: Whether the sentence is in the first person.
-        dialogue: Id of the dialogue that contains the sentence; empty if it has another source.
-        like: Likeness of the sentence to people's anecdotes (see `max_response_overlap`); 0 if it was not
-            computed.
+        dialogue: Id of the dialogue that contains the sentence; empty if the sentence is not from a dialogue.
+        like: Likeness of the sentence to people's anecdotes (see `graphneg.generators.overlap.anecdotes`); 0
+            if it was not computed.
     """
 
     rank: int
@@ -385,7 +390,7 @@ class PoolSentence(NamedTuple):
 
 
 def words_key(text: str) -> str:
-    """Return the words of a text in lower case. The result is the same for two spellings of a sentence.
+    """Return the words of a text in lower case, so that different spellings of a sentence have equal keys.
 
     Args:
         text: A text.
@@ -428,7 +433,7 @@ class ScoredCandidate(NamedTuple):
 class Shortlist:
     """A list of sentences that is computed only as far as it is read.
 
-    Usually only the first sentence is needed.
+    Often only its first sentence is needed.
     """
 
     def __init__(self, items: Iterator[ScoredCandidate]) -> None:
@@ -449,13 +454,15 @@ class Shortlist:
 
 
 def said_in(context: Context) -> frozenset[str]:
-    """Return the texts of a context and its correct responses as keys, to recognise repetitions.
+    """Return the normalised texts of a context, which a retrieved sentence must not repeat.
+
+    The texts are the turns and the correct responses.
 
     Args:
         context: The context.
 
     Returns:
-        Keys (`words_key`) of the whole texts and of each sentence in them.
+        Keys (see `words_key`) of the whole texts and of each sentence in them.
     """
     texts = (*(turn.text for turn in context.turns), *context.correct_responses)
     return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
@@ -478,8 +485,8 @@ def shortlist(
     - is a question, but the profile asks for a statement,
     - is from the same dialogue as the context, or repeats the context or a correct response,
     - shares too many content words with a correct response or with the last turn,
-    - mentions a word to which replies usually shift from the last turn, or
-    - does not describe another scene.
+    - mentions a word to which replies usually shift from a word of the last turn, or
+    - is not about another scene than the context.
 
     Args:
         context: The context.
@@ -488,9 +495,10 @@ def shortlist(
         sentences: Sentences to rank.
         said: Keys of the texts of the context and its correct responses, from `said_in`.
         conditions: Conditions that the sentences must meet.
-        usual: Terms that a sentence must not mention, unless the context contains them.
+        usual: Words to which replies usually shift from the last turn. A sentence must not mention any of
+            them, unless the context mentions it, too.
         elsewhere: Function that takes a sentence and the terms that it shares with the context, and returns
-            whether the sentence describes another scene; None to skip this condition.
+            whether the sentence is about another scene; None to skip this condition.
 
     Returns:
         Up to `SHORTLIST` sentences, closest first.
@@ -502,11 +510,12 @@ def shortlist(
     )
     asked, first_person, order = profile.question, profile.first_person, profile.order
     anecdotal = conditions.anecdote_weight
-    # Each shared word too many or too few costs 4, and a shared word from the wrong part of the context 2.
-    # A missing question costs 1.5, and the wrong person costs 1.
+    # The distance is a sum of penalties: 4 for each shared word too many or too few, 2 for a shared word from
+    # the wrong part of the context, 1.5 if the sentence should be a question but is not, and 1 for the wrong
+    # person.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
-    # There are thousands of sentences for each profile, so this loop avoids function calls.
+    # The loop runs over thousands of sentences for each profile, so it avoids function calls.
     for sentence in sentences:
         if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
             continue
@@ -514,17 +523,17 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
-        # Either the sentence has a word of the last turn but should not, or it has none but should.
+        # The profile asks for a word of the last turn and there is none, or the other way round.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
-            # With `anecdote_weight`, the person is not penalized, because the likeness to anecdotes includes
-            # it.
+            # With `anecdote_weight`, there is no penalty for the person, because the likeness to anecdotes
+            # considers it.
             distance += 1.0
         if asked and not sentence.question:
             distance += 1.5
         if anecdotal:
-            # Gumbel-max trick: the noise draws sentences in proportion to exp(likeness).
+            # Gumbel-max trick: with this noise, sentences are drawn in proportion to exp(likeness).
             chance = ((sentence.rank ^ order) * _MIX) & _MASK
             distance -= anecdotal * (sentence.like + _gumbel(chance))
         by_distance[distance].append(sentence)
@@ -543,16 +552,17 @@ def shortlist(
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
-            # A word that the context also contains does not count as a shift.
+            # If the context also contains the word, the sentence does not shift to it.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
-            # This fast test on all correct responses together is enough for most sentences.
+            # A fast test comes first: for most sentences, the words of all correct responses together are few
+            # enough.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
-            # A sentence that contains most words of a correct response may be correct, too.
+            # A sentence with most of its words in a correct response may be correct, too, so it is dropped.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
-            # The scene is the slowest condition to check, so it is checked last.
+            # Whether the scene is another one takes longest to check, so it is checked last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
                 yield ScoredCandidate(distance, chance, shared, key, sentence)
@@ -561,10 +571,10 @@ def shortlist(
 
 
 def _gumbel(chance: int) -> float:
-    """Return Gumbel noise for a random 64-bit number.
+    """Return Gumbel noise that is computed from a random 64-bit number.
 
-    If such noise is added to the logarithms of the weights of items, an item has the highest sum with a
-    probability that is proportional to its weight (Gumbel-max trick).
+    If such noise is added to the logarithms of the weights of several items, the probability that an item has
+    the highest sum is proportional to its weight (Gumbel-max trick).
     """
     return -math.log(-math.log(((chance >> 12) + 0.5) / 2**52))
 
@@ -572,7 +582,7 @@ def _gumbel(chance: int) -> float:
 def features_met(
     profile: TargetProfile, item: ScoredCandidate, terms: ContextTerms
 ) -> list[tuple[str, bool]]:
-    """Return the target features of a profile, each with whether a sentence has it.
+    """Return each target feature of a profile and whether a sentence meets it.
 
     Args:
         profile: Features that the negative should have.
