@@ -74,7 +74,7 @@ class AmrlibParser:
     ) -> None:
         """Initialize the parser and load its model.
 
-        Also raises `ParserError` if the directory does not exist or does not contain a parse model, if the
+        Raises `ParserError` also if the directory does not exist or does not contain a parse model, if the
         model cannot be loaded, or if a package is missing.
 
         Args:
@@ -82,7 +82,7 @@ class AmrlibParser:
             device: ``cpu``, ``cuda`` or ``mps``; the best available one by default.
             batch: Number of sentences per batch; halved if memory runs out.
             beams: Beam size, which is also the number of graphs proposed per sentence.
-            offline: Never fetch a tokenizer from the Hugging Face hub.
+            offline: Whether to refuse to download a tokenizer from the Hugging Face hub.
 
         Raises:
             ParserError: ``batch`` or ``beams`` is below 1.
@@ -196,7 +196,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
 
 
 def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
-    """Repair the graph of a candidate; return ``None`` if that is impossible, and the number of repairs."""
+    """Return the graph after repairs, or ``None`` if it is still invalid; and the number of repairs."""
     try:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
     except PenmanError:

@@ -81,7 +81,7 @@ def candidates(
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
         # A word that has a node must keep one.
-        # A number of several digits is not a candidate: it comes from "two billion" or the like elsewhere.
+        # A number of several digits is not a candidate: it was counted in a phrase such as "two billion".
         if not any(counts) or (given and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])

@@ -37,7 +37,9 @@ _NOMINAL = frozenset({"JJ", "NNP", "NNPS", "NNS", "NN"})
 _NO_NAMES = word_class("no-name")
 """Function words that taggers mistake for names at the start of a sentence."""
 _OFFICES = word_class("office")
-"""Nouns of office. At the start of a sentence they are not part of a name: *Doctor Lee came*."""
+"""Nouns of office, such as *doctor*. At the start of a sentence, they do not count as part of a name: the
+name in *Doctor Lee came* is *Lee*.
+"""
 _KINDS_OF_NAMES = (
     ("city", known.CITIES), ("state", known.STATES), ("continent", known.CONTINENTS),
     ("festival", known.FESTIVALS), ("language", known.LANGUAGES),
@@ -78,8 +80,8 @@ def _write_entity(state: RuleState, word: Word) -> int:
     # "on the 21st" names a day of the month, but "21st" in "a 21st birthday" does not.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
-    # U+2600 is the start of the Unicode blocks of pictographic symbols.
-    # Letters of Chinese and Japanese come after U+2600, but they are alphanumeric.
+    # Characters from U+2600 on are pictographic symbols, or letters such as the Chinese ones.
+    # Letters are alphanumeric, so they are not taken for emoticons.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")
@@ -106,7 +108,7 @@ def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -
 
 
 def _is_name(state: RuleState, word: Word) -> bool:
-    """Return whether a capitalised word is a name. It is not if a table lists it as a common word."""
+    """Return whether a word is a name. At the start of a sentence, a word that the tables list is not."""
     if not word.text[:1].isupper() or word.lower in _NO_NAMES:
         return False
     before = word.previous
@@ -334,10 +336,10 @@ def _write_phrase(state: RuleState, i: int) -> int:
 
 
 def _defer_none(state: RuleState, i: int) -> int:
-    """Let *kids* represent *none of the kids*. A later rule negates the verb."""
+    """Let the noun *kids* represent the phrase *none of the kids*; a later rule negates the verb."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
-    # The words may be "none of the kids" or "neither of them".
+    # The phrase starts with "none of" or "neither of", as in "none of the kids" and "neither of them".
     if run[0].lower in {"none", "neither"} and run[-1].lower == "of" and whole is not None:
         state.defer(run, whole)
         return 2
@@ -408,7 +410,7 @@ def write_nominals(state: RuleState) -> None:
 
 
 def _object_of(word: Word, preposition: str) -> Word | None:
-    """Return the object of the first prepositional phrase with this preposition below a word, or ``None``."""
+    """Return the object of a preposition below a word, such as *Tom* in *a friend of Tom*; else ``None``."""
     phrase = word.child_word("prep", preposition)
     return phrase.child("pobj") if phrase is not None else None
 
@@ -482,7 +484,8 @@ def write_degrees(state: RuleState) -> None:
         state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
-        # Words such as "more", "most" and "last" express degrees or amounts themselves and have no degree.
+        # Words such as "more", "most" and "last" themselves express degrees or amounts.
+        # Nothing above them expresses their degree, so they get no have-degree-91.
         bare = word.lower in word_class("bare-degree")
         degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.head_nodes and not bare else None
         if degree is not None:

@@ -345,7 +345,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
 
 
 def _reports(word: Word) -> bool:
-    """Return whether a word is a verb of saying that has no content yet."""
+    """Return whether a word is a verb of saying without a complement that contains what is said."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
 

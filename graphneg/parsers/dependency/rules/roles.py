@@ -53,7 +53,7 @@ class Dependency(NamedTuple):
 
 
 def dependency(state: RuleState, dependent: int) -> Dependency | None:
-    """Find the nearest word above a word that has a node, and return the dependency between them.
+    """Return the dependency between a word and the nearest of its ancestors that have nodes.
 
     Args:
         state: The state of the rules for this piece of text.
@@ -75,7 +75,9 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.head_nodes and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # In "out of the house", "of" determines the relation, unless the upper preposition is listed.
+        # The lowest preposition determines the relation. A preposition above it counts only if it is in
+        # `_OUTER`.
+        # In "out of the house", "out" is such a preposition, so the relation is `prep_out`.
         counts = preposition is None or head.lower in _OUTER
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -190,7 +192,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link the arguments of modals, of *able* and *used to*, and of adjectives such as *shirtless*."""
+    """Link the arguments of modals, *able*, *used to* and *shirtless*; return whether a rule applied."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
@@ -207,7 +209,7 @@ def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> 
 
 
 def _is_judgement(state: RuleState, adverb: Word) -> bool:
-    """Return whether the first role of an adverb's frame is what it judges: *quickly*, but not *happily*."""
+    """Return whether an adverb judges its verb, that is, its frame has no ARG0: *quickly*."""
     concept = state.concept_of(adverb.i)
     # "he said slowly" describes the way of speaking and does not judge what was said.
     if adverb.tag[:2] == "RB" and adverb.parent.lemma in SPEECH:
@@ -306,7 +308,7 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
 
 
 def _gap(state: RuleState, clause: Word) -> str:
-    """Return the relation that the noun has in its relative clause: the pronoun's, or the missing one."""
+    """Return the relation of a noun in its relative clause: that of the pronoun, or the missing one."""
     for kid in clause.children():
         relative = kid.tag in {"WP", "WDT"} or (kid.lower == "that" and kid.tag in {"DT", "IN"})
         if relative and kid.i not in state.head_nodes and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
@@ -454,7 +456,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 
 
 def _judges(state: RuleState, concept: str) -> bool:
-    """Return whether the first role of a concept's frame is what it judges: ``quick-02``, ``good-02``."""
+    """Return whether a frame judges its first argument, as ``quick-02`` and ``good-02`` do."""
     entry = state.lexicon.frames.get(concept)
     # Such a frame has no ARG0, so its lowest role is ARG1.
     return entry is not None and min(entry.functions, default="") == "1"
@@ -508,7 +510,7 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
 
 
 _DEFAULTS = word_map("default-role")
-"""Default role for each dependency relation, if there are no counts."""
+"""For each dependency relation, the role that is used if there are no counts for the relation."""
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
