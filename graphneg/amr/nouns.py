@@ -56,7 +56,7 @@ class Nouns:
     def __init__(self, reading: AmrView) -> None:
         """Find the predicates whose subject cannot act, and whether the text contains a greeting."""
         self._of = reading
-        # In "The engine started", the subject is neither a person nor a group.
+        # In "The engine started", the subject is neither a person nor a group, so the predicate is marked.
         self._driven = {
             node.parent
             for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
@@ -302,7 +302,7 @@ class Nouns:
         return frozenset({self._of.kinds[k]})
 
     def asserts(self, k: int) -> str | None:
-        """Return how the word of a node is used, which decides about the antonyms that can replace it.
+        """Return how the word of a node is used, which determines the antonyms that can replace it.
 
         Args:
             k: The node number.
@@ -332,7 +332,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of the things that a word describes: of the noun that it modifies, or its subject.
+        """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
 
         Args:
             k: The node number.

@@ -189,7 +189,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # For each old number, the number of mentions so far. The new number of a node is smaller by it.
+            # For each old number, the number of mentions up to it. It is subtracted to get the new number of
+            # a node.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row

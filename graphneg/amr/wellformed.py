@@ -2,9 +2,8 @@
 
 Some defects violate the PENMAN notation itself, for example a variable that is introduced twice.
 `graphneg.amr.penman` refuses such graphs. This module checks what the AMR guidelines (version 1.2.6) require
-in addition. It is used for corpora and for edited graphs.
-
-Input: a graph or a PENMAN file. Output: defects, each with the node or the line in which it occurs.
+in addition. It is used for corpora and for edited graphs. `check` returns the defects of a graph with their
+nodes, and `check_file` those of a PENMAN file with their lines.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))[0].message

