@@ -429,8 +429,9 @@ OLDEST_JAVA = 21
 POLL_SECONDS = 0.02
 """Seconds between two checks of a server that is starting."""
 HANGING_SECONDS = 30.0
-"""Seconds after which opening fails if a running server does not answer. They are generous because the
-machine may be busy."""
+"""Seconds after which opening fails if a running server does not answer. The time is long because the machine
+may be busy.
+"""
 LOCKED_SECONDS = 40.0
 """Seconds after which joining fails if a directory is locked but has no server. A server that is stopping
 keeps the lock for up to 20 s."""

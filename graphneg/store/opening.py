@@ -405,7 +405,7 @@ def open_embedded(
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
-    """Wait for the server's first answer. Return False if the server ends before."""
+    """Wait for the server's first answer. Return False if the server ends without an answer."""
     now = spoke = time.monotonic()
     deadline = now + embedded.START_SECONDS
     directory = membership.directory
