@@ -91,7 +91,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
         tell: Function that is called with each rejected item.
 
     Raises:
-        unwritable: An `InputError`. The folder cannot be written; nothing of it is kept.
+        unwritable: The error is an `InputError`: the folder cannot be written, and nothing of it is kept.
     """
     # If a pipeline is started again, the folder of its first run is still there.
     if folder.is_dir():

@@ -216,9 +216,7 @@ def printable(path: Any) -> str:
 
 
 def _check_configuration(path: Path) -> None:
-    """Refuse a database that has settings: they would override the server's, and may name folders to write
-    to.
-    """
+    """Refuse a database with settings: they override the server's and may name folders to write to."""
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(
