@@ -6,8 +6,8 @@ and they are stored as properties of ``AmrNode``; docs/schema.md lists them. The
 the lexicon and the text, so ``graphneg upgrade`` can compute them again when their definitions change.
 
 Example: "I can't go" is ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))``. Node 0 is the head
-    of the only clause. It gets ``clause_type: statement``, ``negated: true``, ``negation_position: 1`` and
-    ``modal: true``. Nodes 2 and 3 get ``clause_head: 0``.
+of the only clause. It gets ``clause_type: statement``, ``negated: true``, ``negation_position: 1`` and
+``modal: true``. Nodes 2 and 3 get ``clause_head: 0``.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class _Facts:
         return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
-        """Return the properties of a node as a noun or argument."""
+        """Return the properties of a noun or argument that decide what may replace it."""
         nouns = self._nouns
         found: Facts = {
             "argument_type": nouns.slot(k),

@@ -55,9 +55,8 @@ _DOTS = re.compile(r"\.+")
 _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
-# The patterns for separated clitics differ in the forms that they accept.
-# `_CLITIC_APART` also accepts the forms "I' m" and "I 'm".
-# `_CLITIC_APART` accepts clitics with an initial capital, as in title-cased corpora: "I ' Ve".
+# The patterns for separated clitics accept different forms. `_CLITIC_APART` accepts "I' m" and "I 'm".
+# It also accepts clitics with an initial capital, which title-cased corpora have: "I ' Ve".
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE

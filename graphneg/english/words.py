@@ -377,7 +377,7 @@ def _commonest_lemma(word: str) -> str:
     """Return the most common lemma of a word whose tag is not known."""
     known = readings(word)
     verbs, nouns = known.get("VERB", ()), known.get("NOUN", ())
-    # These are nouns of their own: "evening" is not a form of "even", and "glasses" is not one of "glass".
+    # Such nouns are lemmas: "evening" is not a form of "even" here, and "glasses" is not one of "glass".
     if word in word_class("nouns-in-ing") or (word.endswith("s") and word in nouns):
         return word
     if nouns and word.endswith("s"):

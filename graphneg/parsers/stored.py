@@ -107,7 +107,7 @@ class ParseScope:
     existing: Existing = "keep"
 
     def __post_init__(self) -> None:
-        """Check that the kinds and the treatment of existing graphs are valid."""
+        """Check that the values of ``kinds`` and ``existing`` are allowed."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
             raise InputError(f"parse {', '.join(self.kinds) or 'nothing'}: choose from {', '.join(KINDS)}")
         if self.existing not in EXISTING:

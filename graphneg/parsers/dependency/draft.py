@@ -263,7 +263,7 @@ def repair(draft: GraphDraft) -> None:
 
 
 def writable_concept(text: str) -> str:
-    """Turn a text into a concept that PENMAN can write.
+    """Turn a text into a concept that is valid in PENMAN notation.
 
     >>> writable_concept("and/or"), writable_concept("(")
     ('and-or', 'symbol')
@@ -486,7 +486,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
 
 
 def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
-    """Write the tree as an `AmrGraph`, with its nodes in depth-first order."""
+    """Convert the tree to an `AmrGraph`, with its nodes in depth-first order."""
     order: list[int] = []
     nodes: list[AmrNode] = []
     mentions: list[tuple[int, str, int, int]] = []

@@ -199,7 +199,7 @@ def marked(concept: str | None, value: str | None) -> str:
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """Return the fragment of each word of a draft that has nodes.
+    """Return the fragments of the words that have nodes in a draft.
 
     Args:
         draft: The graph under construction.
@@ -275,7 +275,7 @@ class Model:
     classes: Sequence[str] = ()
 
     def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
-        """Sum the weights of the features in each bag.
+        """Sum the weights of the features in each bag, that is, each list of features.
 
         Args:
             table: Name of the feature table, which gives the row of each feature.

@@ -1,4 +1,4 @@
-"""Write modality, negation, mood, questions and question words.
+"""Rules that add modality, negation, mood, questions and question words to a draft.
 
 These rules run after the words have got their concepts. They add nodes above a clause or attach nodes to it:
 

@@ -1,4 +1,4 @@
-"""The state that all rules share while they write one draft.
+"""The state that all rules share while they build one draft.
 
 The state contains the words, the tables, and the node of each word. A word may have two nodes. In *She must
 sleep*, the word that governs *sleep* is linked to ``obligate-01``, the outer node of *sleep*. But *she* is an
