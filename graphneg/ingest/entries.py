@@ -548,8 +548,8 @@ def _of_object(given: Any) -> Iterator[Source]:
     """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
-        # This is a mapping from splits to data sets.
-        # If any value is plain, the mapping is a single entry instead.
+        # A mapping whose values are data sets maps the names of splits to them.
+        # If any value is a string, number or list, the mapping is a single entry instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))

@@ -176,7 +176,7 @@ class _Names:
         self._keys = set[str]()
 
     def given(self) -> None:
-        """Note that a dialogue has an id."""
+        """Record that a dialogue has an id."""
         self._ids_are_given = True
 
     def of(self, entry: Item, *, is_split: bool) -> str:

@@ -79,7 +79,7 @@ class CopiedContexts:
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return rows for a snapshot: a list of replies, and the places of the contexts that share them."""
+        """Return rows for a snapshot: a list of replies, and the dialogue and turn of its contexts."""
         places: defaultdict[tuple[str, ...], list[Place]] = defaultdict(list)
         for place, texts in self._replies.items():
             places[texts].append(place)
@@ -134,7 +134,7 @@ def copied_contexts(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """A class of contexts with the same words, their correct replies, and the classes with similar words."""
+    """An equivalence class of contexts: those with the same words. Classes with similar words are linked."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
         """Initialize a class without contexts."""

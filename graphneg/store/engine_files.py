@@ -106,7 +106,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
     """
     problem = str(error.strerror)
     advice = "remove it, or get the store again from its source"
-    # Copying solves both problems: the copy belongs to the user and has no hard links.
+    # A copy solves both problems, because it belongs to the user and has no hard links.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
     return StoreError(
