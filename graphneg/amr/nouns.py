@@ -20,7 +20,7 @@ from graphneg.english.selectional_preferences import noun_cluster, preferred_nou
 
 SMALL = 6
 """A subtree can be replaced if it has fewer nodes than this below its top."""
-# Concepts that combine other words and name nothing themselves, such as ``date-entity``.
+# Matches concepts such as ``date-entity``, which only combine other words and name nothing themselves.
 _BUILT = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
@@ -142,7 +142,7 @@ class Nouns:
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
-        # Persons and actions may have anything below them. "People who left" is replaced as a whole.
+        # Persons and actions may have anything below them: "people who left" is replaced as a whole.
         if reading.is_frame[k] or reading.labels[k] == "person":
             return True
         return all(

@@ -155,8 +155,8 @@ def smatch_triples(graph: AmrGraph) -> Triples:
 def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     """Return the triples of a graph.
 
-    ``inverses`` contains roles such as ``mod``, which are inverse although they do not end in ``-of``. It
-    maps them to the roles that they invert (``domain``).
+    Some roles are inverse although they do not end in ``-of``. ``inverses`` maps them to the roles that they
+    invert: ``mod`` to ``domain``.
 
     Returns:
         The triples, with inverse roles exchanged.

@@ -73,7 +73,7 @@ _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
 # Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
 # A space is added after a punctuation mark that is directly followed by a word: "then .Is it".
-# A full stop must also have two small letters before it and a capital after it, unlike in "U.S."
+# A full stop counts only between two small letters and a capital, so that "U.S." is kept.
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.

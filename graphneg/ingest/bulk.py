@@ -298,7 +298,7 @@ class _Tables:
 
     def _new(self, key: tuple[Any, ...], name: str, columns: str, option: str) -> _Table:
         same = sum(path.stem.partition(".")[0] == name for path in self.written)
-        # Dialogue.csv, Dialogue.2.csv, ...: one file for each combination of attribute types.
+        # Each combination of attribute types has its own file: Dialogue.csv, Dialogue.2.csv, ...
         path = self._folder / (f"{name}.{same + 1}.csv" if same else f"{name}.csv")
         stream = self._files.enter_context(
             self._files.enter_context(atomic_file(path)).open("w", encoding="utf-8", newline="")

@@ -358,6 +358,6 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
 
 
 def _above(draft: GraphDraft, node: int) -> list[int]:
-    """Return the node, and the conjunction above it if there is one."""
+    """Return a node, followed by the conjunction of which it is an operand, if there is one."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

@@ -155,7 +155,7 @@ def _location(be: Word) -> Word | None:
 
 
 def _other(be: Word) -> Word | None:
-    """Return the word that represents a *be* without a predicate or place, or ``None``."""
+    """Return the word that represents a *be* with neither a predicate nor a place, or ``None``."""
     # In "It is about trees", the noun "trees" represents "be". In "The game is over", the adverb does.
     # In "I think, so I am", only the subject is left to represent "be".
     for preposition in be.children("prep"):

@@ -66,8 +66,8 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Some conjuncts have no node, and others are represented by the same word.
-        # A node for the conjunction is needed only if at least two conjuncts have nodes of their own.
+        # Conjuncts without a node do not count, and those that the same word represents count once.
+        # A node for the conjunction is needed only if at least two are left.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
