@@ -152,7 +152,7 @@ class CheckedParser:
             checked = self._checked(answer)
             if readable[i] != texts[i]:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
-                warning = f"characters: {count} that are no text were read as U+FFFD"
+                warning = f"characters: {count} control characters or lone surrogates were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
             # A text in another language keeps its graph, but this warning makes transforms skip the graph.
             if is_foreign(readable[i]):
@@ -174,7 +174,7 @@ class CheckedParser:
                 "an answer is an AmrGraph, a PENMAN text, a Parsed, or None"
             )
         if parsed.graph is None:
-            return parsed if parsed.warnings else Parsed(None, ("no-graph: the parser gave none",))
+            return parsed if parsed.warnings else Parsed(None, ("no-graph: the parser returned no graph",))
         return _well_formed(parsed.graph, parsed.warnings)
 
 
@@ -188,7 +188,7 @@ def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
     # The store keeps graphs as PENMAN text. A graph that changes when it is written and read would change
     # there.
     if again.nodes != graph.nodes or again.mentions != graph.mentions:
-        return Parsed(None, (*warnings, "ill-formed: the graph reads back as another one"))
+        return Parsed(None, (*warnings, "ill-formed: the graph changes when it is written and read again"))
     defects = check(graph)
     if defects:
         return Parsed(None, (*warnings, f"ill-formed: {defects[0].message} [{defects[0].code}]"))

@@ -195,7 +195,7 @@ class RestartingParser:
         if len(texts) > 1:
             return [parsed for text in texts for parsed in self._parsed([text])]
         if len(self.crashes) == MOST_CRASHES:
-            raise ParserError(f"parser {self.pool.name} fails at one text after another: {reason}")
+            raise ParserError(f"parser {self.pool.name} failed on more than {MOST_CRASHES} texts: {reason}")
         self.crashes.append((texts[0], reason))
         return [Parsed(None, (f"crash: {reason}",))]
 
@@ -285,7 +285,7 @@ class ParseReport:
         line += f" in {self.seconds:.1f} s"
         if self.parsed and self.seconds:
             line += f" ({self.sentences / self.seconds:,.0f}/s)"
-        counts = {"of texts parsed before": self.reused, "replaced": self.replaced}
+        counts = {"reused": self.reused, "replaced": self.replaced}
         parts = [f"{count:,} {what}" for what, count in counts.items() if count]
         return line + (f"; {', '.join(parts)}" if parts else "")
 
@@ -397,7 +397,7 @@ def _write(
             new = NewGraph(graph, text, parsed, note)
             reason = graph_fault(graph)
             if reason is None and not new.fits:
-                reason = f"a graph of {new.bytes / 1e6:.0f} MB is not written"
+                reason = f"the graph has {new.bytes / 1e6:.0f} MB, which is too large to be written"
             if reason is None:
                 graphs.append(new)
                 report.sentences += sentences_of(graph)

@@ -109,7 +109,7 @@ class ParseScope:
     def __post_init__(self) -> None:
         """Check that the values of ``kinds`` and ``existing`` are allowed."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise InputError(f"parse {', '.join(self.kinds) or 'nothing'}: choose from {', '.join(KINDS)}")
+            raise InputError(f"kinds {', '.join(self.kinds) or '(none)'}: choose from {', '.join(KINDS)}")
         if self.existing not in EXISTING:
             raise InputError(f"existing graphs {self.existing!r}: choose one of {', '.join(EXISTING)}")
 

@@ -102,7 +102,7 @@ class DependencyParser:
         # A single unusual sentence must not end a run over a corpus.
         # If a rule or model fails, the graph of the piece is only one word, and a warning names the error.
         except Exception as fault:
-            warning = f"fault: {type(fault).__name__} in a rule of the parser; only a word is left"
+            warning = f"fault: {type(fault).__name__} in a rule of the parser; the graph is a single word"
             draft = GraphDraft(text, words, warnings=[warning])
             _write_word(draft)
             return draft
@@ -115,9 +115,9 @@ def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
     warnings = [warning for draft in drafts for warning in draft.warnings]
     graph = assemble(drafts, text)
     if readable(text) != text:
-        warnings.append("characters: what is no text was read as spaces")
+        warnings.append("characters: unprintable characters were read as spaces")
     if len(drafts) > 1:
-        warnings.append(f"long: {len(text):,} characters were read in {len(drafts):,} pieces, each by itself")
+        warnings.append(f"long: {len(text):,} characters were parsed in {len(drafts):,} separate pieces")
     return Parsed(graph, tuple(warnings))
 
 

@@ -26,7 +26,7 @@ from graphneg.errors import ParserError
 
 _POS = word_map("universal-tags")
 
-_HOW = "pip install 'graphneg[english]' brings an English one"
+_HOW = "pip install 'graphneg[english]' installs a suitable one"
 
 
 @dataclass(slots=True)
