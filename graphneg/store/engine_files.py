@@ -229,10 +229,10 @@ def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[s
     """Yield the entries of the dictionary under a key. Refuse values that are not dictionaries."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
-        raise _damaged(path, f"{shown(key)} is not a map")
+        raise _damaged(path, f"{shown(key)} is not a JSON object")
     for name, value in cast("dict[str, Any]", inner).items():
         if not isinstance(value, dict):
-            raise _damaged(path, f"{shown(name)} is not a map")
+            raise _damaged(path, f"{shown(name)} is not a JSON object")
         yield ascii(name)[1:-1], cast("dict[str, Any]", value)
 
 
@@ -261,7 +261,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Convert pairs to a dictionary. Refuse a repeated key, since parsers disagree on which value counts."""
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("a key comes twice")
+        raise ValueError("a key occurs twice")
     return made
 
 
