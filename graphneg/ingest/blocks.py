@@ -153,7 +153,7 @@ def _dialogue(record: Record) -> str | None:
     if record.id is None or "#" not in record.id:
         error = InputError(
             f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "
-            "which dialogue has it, a store of all can tell; name one"
+            "only a store with all dialogues can find it by its text, so name a store"
         )
         error.status = 2
         raise error

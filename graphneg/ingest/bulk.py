@@ -429,8 +429,8 @@ def _script(tables: _Tables) -> str:
     options += sorted(f"{option}={path.name}" for path, option in tables.written.items())
     lines = [
         "#!/bin/sh",
-        "# Makes a database of these files while the server is down: sh import.sh [DATABASE]",
-        "# Opened for the first time, graphneg makes its constraints and indexes.",
+        "# Creates a database from these files while the server is stopped: sh import.sh [DATABASE]",
+        "# When graphneg first opens the database, it creates the constraints and indexes.",
         'cd "$(dirname "$0")" || exit 1',
         " \\\n  ".join(
             ["exec ${NEO4J_ADMIN:-neo4j-admin} database import full", *map(shlex.quote, options), '"$@"']

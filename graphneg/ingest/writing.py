@@ -334,8 +334,8 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
             of, address, _ = (record.id or "").rpartition("#")
             if not address:
                 raise InputError(
-                    f"{record.place}: its ::id, {record.id!r}, is no utterance's (everyday/test/1#3), so no "
-                    "shard is known to have it: load it without a shard"
+                    f"{record.place}: its ::id, {record.id!r}, is not the id of an utterance (such as "
+                    "everyday/test/1#3), so its shard is not known: load it without a shard"
                 )
         if of is None or shard.holds(of):
             yield record
