@@ -27,7 +27,7 @@ class Loader:
     """Loader of the bundled statements. It accepts no paths."""
 
     name = NAME
-    summary = "the bundled pool of sentences: what people tell of themselves; takes no path"
+    summary = "the bundled pool of short personal statements; takes no path"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Yield the sentences of the statements, in the order of the file.

@@ -109,4 +109,4 @@ def _directory(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]
         if has_format(file, Loader.name):
             yield from graph_texts(file, progress)
         else:
-            yield Rejected(f"{file}:1", "the file does not begin with a graph, and is passed over")
+            yield Rejected(f"{file}:1", "the file does not begin with a graph, so it is skipped")

@@ -112,7 +112,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
     """Return all turns (the last history and its correct candidate), and the candidates as responses."""
     if not isinstance(entries, list) or not entries:
-        raise ItemError('"utterances" is not a list with something in it')
+        raise ItemError('"utterances" is not a non-empty list')
     responses: list[Response] = []
     said: list[str] = []
     silent = 0
@@ -127,7 +127,7 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
             silent = int(bool(history) and _is_silence(history[0], []))
         # Each history must continue the previous one. Otherwise the entry mixes several dialogues.
         if history[: len(said)] != said:
-            raise ItemError(f'"history" of utterance {number} does not go on from the one before')
+            raise ItemError(f'"history" of utterance {number} does not continue the previous one')
         said = history
         if len(history) > silent:
             responses.extend(_responses(len(history) - silent - 1, candidates, candidates[-1]))

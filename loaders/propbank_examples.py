@@ -29,7 +29,7 @@ class Loader:
     """Loader of the examples of PropBank frames, from a directory, a tar archive or an XML file."""
 
     name = "propbank_examples"
-    summary = "PropBank: the examples in its frame files as a pool of sentences; what propbank reads"
+    summary = "PropBank: the examples in its frame files as a pool of sentences; same files as propbank"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Return the examples from files as sentences.

@@ -21,7 +21,7 @@ class Loader(FileLoader):
     """Loader of plain text with one or more sentences per line."""
 
     name = "text"
-    summary = "plain text as a pool of sentences, one a line"
+    summary = "plain text as a pool of sentences, with one or more sentences per line"
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
         """Return the sentences of a text file.

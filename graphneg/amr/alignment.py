@@ -9,9 +9,8 @@ derivation or number. It first aligns the nodes with a single good candidate. It
 nodes, and prefers tokens near those of neighbouring nodes. A token belongs to one node, with three
 exceptions. A name shares its tokens with the entity that has the name. *Teacher* is the token of both
 ``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the concept
-that it negates.
-
-Input: a graph and tokens. Output: a token span for each node that is expressed by tokens.
+that it negates. `align` takes a graph and its tokens, and returns a token span for each node that tokens
+express.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> align(parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))"), "I work at a bank .".split())

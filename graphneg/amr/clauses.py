@@ -79,7 +79,7 @@ class Clauses:
 
     @cached_property
     def clause_of(self) -> list[int | None]:
-        """For each node, the number of the head of its clause, or None if it is above all clauses."""
+        """For each node, the number of the head of its clause, or None if the node is above all clauses."""
         heads = set(self.heads)
         found: list[int | None] = []
         for node in self._of.nodes:
@@ -132,8 +132,8 @@ class Clauses:
         """Return the dialogue acts into which the clause could be changed.
 
         Speakers do not doubt statements about themselves, and they do not refuse a state such as "I know".
-        The acts ``doubt``, ``agree`` and ``refuse`` concern the whole graph, so only the clause at its top
-        has them.
+        The acts ``doubt``, ``agree`` and ``refuse`` concern the whole graph, so only the clause at the top of
+        the graph can get them.
 
         Returns:
             Some of ``tell``, ``ask``, ``order``, ``doubt``, ``agree`` and ``refuse``.

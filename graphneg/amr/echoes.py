@@ -29,7 +29,7 @@ form by another speaker. `TURN`: in another sentence of the same turn.
 Arguments = Mapping[str, frozenset[str]]
 """The words of each numbered argument, by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""For each node that repeats something, by its number: where it was said (`OWN`, `OTHER`, ...)."""
+"""For each node that repeats something, by its number: the places where this was said before (`OWN`, ...)."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
 # Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
@@ -58,14 +58,14 @@ class Statement:
 
 
 def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
-    """Return what the nodes of a graph say, for the comparison with other turns.
+    """Return the statements of a graph's nodes, which are compared with those of other turns.
 
     Args:
         reading: The graph.
         known: The properties of each node, by node number, as `graphneg.amr.facts` computes them.
 
     Returns:
-        The sayings in the order of their nodes. Nodes that say nothing that can be repeated have none.
+        The statements in the order of their nodes. A node that says nothing that can be repeated has none.
     """
     return [
         said
@@ -75,7 +75,7 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
 
 def _saying(reading: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return what a node says, or None if it says nothing that can be repeated."""
+    """Return the statement of a node, or None if the node says nothing that can be repeated."""
     node, sentence = reading.nodes[k], reading.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
@@ -112,7 +112,7 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
 
 
 def _word(reading: AmrView, k: int) -> str:
-    """Return the word of an argument. A predicate includes its own arguments; an entity is its name."""
+    """Return the words of an argument: a predicate with its own arguments, or the name of an entity."""
     if reading.is_a(k, "speaking"):
         return reading.labels[k]
     if reading.is_a(k, "anaphor") or k in reading.asked:
@@ -133,11 +133,11 @@ def _plain(reading: AmrView, k: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SaidTurn:
-    """A turn of a dialogue, reduced to its speaker and the sayings of its nodes.
+    """A turn of a dialogue, reduced to its speaker and the statements of its nodes.
 
     Attributes:
         speaker: The speaker of the turn.
-        says: The sayings of the nodes of the turn's graph.
+        says: The statements of the nodes of the turn's graph.
     """
 
     speaker: str
@@ -189,8 +189,8 @@ def repeats(one: Statement, earlier: Statement) -> bool:
     """Return whether a node has the same meaning as an earlier one and adds no argument.
 
     Args:
-        one: The saying of the later node.
-        earlier: The saying of the earlier node, whose word must be the same.
+        one: The statement of the later node.
+        earlier: The statement of the earlier node, whose word must be the same.
 
     Returns:
         True if the later node repeats the earlier one. At least one argument must be equal; placeholders for
@@ -198,8 +198,8 @@ def repeats(one: Statement, earlier: Statement) -> bool:
     """
     if not one.arguments:
         return True
-    # If the earlier one is a question, polarity does not matter: "Do you work?" and "Don't you work?" ask the
-    # same.
+    # If the earlier node is in a question, polarity does not matter: "Do you work?" and "Don't you work?" ask
+    # for the same information.
     if one.denied != earlier.denied and not earlier.asks:
         return False
     shared = 0
@@ -213,7 +213,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* by its speaker, and *you* by the other speaker; with three speakers *you* is unknown."""
+    """Replace *i* by its speaker, and *you* by the other speaker if there is exactly one, else by ``*``."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

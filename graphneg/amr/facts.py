@@ -6,8 +6,8 @@ and they are stored as properties of ``AmrNode``; docs/schema.md lists them. The
 the lexicon and the text, so ``graphneg upgrade`` can compute them again when their definitions change.
 
 Example: "I can't go" is ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))``. Node 0 is the head
-of the only clause. It gets ``clause: statement``, ``negated: true``, ``denied_by: 1`` and ``modal: true``.
-Nodes 2 and 3 get ``clause_head: 0``.
+of the only clause. It gets ``clause_type: statement``, ``negated: true``, ``negation_position: 1`` and
+``modal: true``. Nodes 2 and 3 get ``clause_head: 0``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
 
 
 def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Statement]]:
-    """Compute the properties of each node, and the sayings by which the nodes are compared with other turns.
+    """Compute the properties of each node, and the statements that are compared with those of other turns.
 
     Args:
         graph: The graph.
@@ -62,7 +62,7 @@ def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[lis
         lexicon: The lexicon.
 
     Returns:
-        The properties of each node, by node number, and the sayings of the graph (see
+        The properties of each node, by node number, and the statements of the nodes (see
         `graphneg.amr.echoes`).
     """
     known = _Facts(graph, text, lexicon)
@@ -91,7 +91,8 @@ class _Facts:
 
     def _node(self, k: int) -> Facts:
         """Return the properties of one node."""
-        # A constant has no word class. It has properties only if it is a number, in a date or to be swapped.
+        # A constant has no word class. It has properties only if it is a number in a date, or one that can be
+        # swapped.
         if self.reading.nodes[k].concept is None:
             return drop_false({"time_number": self._times.number(k)} | self._swap(k))
         return drop_false(
@@ -112,8 +113,8 @@ class _Facts:
     def _head(self, k: int) -> Facts:
         """Return the properties of the head of a clause."""
         dated = self._times.is_dated(k)
-        # The property ``event`` marks clauses to which a time can be added. A clause with a time does not get
-        # it.
+        # The property ``undated_event`` marks clauses to which a time can be added. A clause that already has
+        # a time does not get it.
         event = self._clauses.is_event(k) and not dated
         known = self._clauses.facts(k) | {
             "tense": self._times.tense,
@@ -132,7 +133,7 @@ class _Facts:
         return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
-        """Return the properties of a node as a noun or argument."""
+        """Return the properties of a noun or argument that decide what may replace it."""
         nouns = self._nouns
         found: Facts = {
             "argument_type": nouns.slot(k),
@@ -154,7 +155,7 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
-        """Return the words of a name or number, and its type, within which it can be swapped."""
+        """Return the words and the type of a name or number, which can be swapped with others of its type."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
@@ -166,7 +167,8 @@ class _Facts:
     def _graph(self) -> Facts:
         """Return the properties of the top that concern the whole graph."""
         mentions = self.reading.graph.mentions
-        # A graph with a reentrancy at its top is not emptied, because the mention of the top would be lost.
+        # ``subtree_deletion`` does not delete all branches of a top with a reentrancy: its mention would be
+        # lost.
         tied = any(0 in (mention.parent, mention.target) for mention in mentions)
         sentences = [
             child.position for child in self.reading.children[0] if (child.role or "").startswith("snt")

@@ -20,7 +20,7 @@ from graphneg.english.selectional_preferences import noun_cluster, preferred_nou
 
 SMALL = 6
 """A subtree can be replaced if it has fewer nodes than this below its top."""
-# Concepts that combine other words and name nothing themselves, such as ``date-entity``.
+# Matches concepts such as ``date-entity``, which only combine other words and name nothing themselves.
 _BUILT = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
@@ -56,7 +56,7 @@ class Nouns:
     def __init__(self, reading: AmrView) -> None:
         """Find the predicates whose subject cannot act, and whether the text contains a greeting."""
         self._of = reading
-        # In "The engine started", the subject is neither a person nor a group.
+        # In "The engine started", the subject is neither a person nor a group, so the predicate is marked.
         self._driven = {
             node.parent
             for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
@@ -142,7 +142,7 @@ class Nouns:
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
-        # Persons and actions may have anything below them. "People who left" is replaced as a whole.
+        # Persons and actions may have anything below them: "people who left" is replaced as a whole.
         if reading.is_frame[k] or reading.labels[k] == "person":
             return True
         return all(
@@ -302,7 +302,7 @@ class Nouns:
         return frozenset({self._of.kinds[k]})
 
     def asserts(self, k: int) -> str | None:
-        """Return how the word of a node is used, which decides about the antonyms that can replace it.
+        """Return how the word of a node is used, which determines the antonyms that can replace it.
 
         Args:
             k: The node number.
@@ -332,7 +332,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of the things that a word describes: of the noun that it modifies, or its subject.
+        """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
 
         Args:
             k: The node number.

@@ -4,9 +4,8 @@ There are five operations. ``set`` replaces a concept or constant, ``add`` adds 
 subtree, ``graft`` copies a subtree from another graph, and ``wrap`` inserts a new node above a node. Each
 operation keeps the graph well formed or raises an error: the graph stays one tree with unique variables,
 every reentrancy keeps its target, and ``:sntN`` and ``:opN`` are numbered without gaps. The graph is
-converted to a tree of mutable nodes, edited, and converted back.
-
-Input: a graph, edits, and the graphs from which subtrees are copied. Output: the edited graph.
+converted to a tree of mutable nodes, edited, and converted back. `apply_edits` takes a graph, the edits, and
+the graphs from which subtrees are copied.
 
 >>> from graphneg.amr.penman import format_graph, parse_graph
 >>> graph = parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))", "a")
@@ -227,7 +226,8 @@ def letter(concept: str) -> str:
     return match[0] if match else "x"
 
 
-# Concepts of pronouns. If a copied subtree mentions a pronoun, it refers to the same pronoun of this graph.
+# Concepts of pronouns. A copied subtree that mentions a pronoun then mentions the same pronoun of the edited
+# graph.
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
 

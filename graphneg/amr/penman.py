@@ -109,10 +109,10 @@ class _GraphReader:
             at += 1
         if tokens[at] != "(":
             self._refuse_end(at, "no-graph", "there is no graph here")
-            raise self._error("syntax", f"expected '(' and found {tokens[at]!r}", at)
+            raise self._error("syntax", f"expected '(' but found {tokens[at]!r}", at)
         at = self._graph(at)
         if at < self._unreadable:
-            raise self._error("trailing-text", f"unexpected {tokens[at][:40]!r} behind the graph", at)
+            raise self._error("trailing-text", f"unexpected {tokens[at][:40]!r} after the graph", at)
         self._refuse_unreadable(at)
         return self._finished()
 
@@ -189,7 +189,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # For each old number, the number of mentions so far. The new number of a node is smaller by it.
+            # For each old number, the number of mentions up to it. It is subtracted to get the new number of
+            # a node.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -209,17 +210,17 @@ class _GraphReader:
         self._refuse_end(at)
         token = self._tokens[at]
         if token == "/":
-            return self._error("duplicate-instance", "a second concept for one variable", at)
+            return self._error("duplicate-instance", "a variable has a second concept", at)
         if token == ":":
             return self._error("empty-role", "a role without a name", at)
-        return self._error("syntax", f"expected a role or ')' and found {token!r}", at)
+        return self._error("syntax", f"expected a role or ')' but found {token!r}", at)
 
     def _no_instance(self, at: int) -> PenmanError:
         """Return the error for an opening parenthesis that no variable with a concept follows."""
         self._refuse_end(at + 1)
         variable = self._tokens[at + 1]
         if variable[:1] in _NO_SYMBOL:
-            return self._error("syntax", f"expected a variable and found {variable!r}", at + 1)
+            return self._error("syntax", f"expected a variable but found {variable!r}", at + 1)
         if variable in self._variables:
             return self._error("duplicate-variable", f"variable {variable} is introduced twice", at + 1)
         self._refuse_end(at + 2)
@@ -229,7 +230,10 @@ class _GraphReader:
         return self._error("no-concept", f"variable {variable} has no concept", at + 1 + slash)
 
     def _refuse_end(
-        self, at: int, code: str = "unclosed", message: str = "the graph ends before its brackets close"
+        self,
+        at: int,
+        code: str = "unclosed",
+        message: str = "the graph ends inside a parenthesis",
     ) -> None:
         """Raise `PenmanError` if the text ends here, or if a comment begins here, inside the graph."""
         self._refuse_unreadable(at)
@@ -250,7 +254,7 @@ class _GraphReader:
         surrogate = SURROGATE.search(token)
         if surrogate:
             column += surrogate.start()
-            raise PenmanError("not-unicode", "a lone surrogate is not a character", line, column)
+            raise PenmanError("not-unicode", "a lone surrogate, which is not a character", line, column)
         raise PenmanError("syntax", f"unexpected character {token!r}", line, column)
 
     def _error(self, code: str, message: str, at: int) -> PenmanError:

@@ -121,7 +121,7 @@ class AmrView:
 
     @cached_property
     def roles_out(self) -> list[list[tuple[str, int]]]:
-        """For each node as a predicate, its edges as pairs of a role and the number of the argument."""
+        """For each node as a predicate, the roles and the numbers of its arguments, reentrancies included."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[above].append((role, below))
@@ -129,7 +129,7 @@ class AmrView:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node as an argument, its edges as pairs of a role and the number of the predicate."""
+        """For each node as an argument, its roles and the numbers of the predicates that they belong to."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))

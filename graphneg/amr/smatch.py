@@ -16,9 +16,9 @@ graph states a triple twice, the package counts it four times. As a result, two 
 
 The package keeps its matches in global variables, draws random numbers without a seed, and installs a
 top-level module ``amr``. Therefore the function that `matcher` creates is meant for worker processes (see
-`graphneg.workers`). It seeds the package for each pair of graphs and clears the global variables.
-
-Input: pairs of graphs. Output: counts of triples, and the precision, recall and F1 computed from them.
+`graphneg.workers`). It seeds the package for each pair of graphs and clears the global variables. The
+function takes pairs of graphs and returns counts of triples, from which `score` and `measured` compute
+precision, recall and F1.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def smatch_triples(graph: AmrGraph) -> Triples:
 def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     """Return the triples of a graph.
 
-    ``inverses`` contains roles such as ``mod``, which are inverse although they do not end in ``-of``. It
-    maps them to the roles that they invert (``domain``).
+    Some roles are inverse although they do not end in ``-of``. ``inverses`` maps them to the roles that they
+    invert: ``mod`` to ``domain``.
 
     Returns:
         The triples, with inverse roles exchanged.

@@ -98,7 +98,7 @@ class Times:
             until Monday".
         """
         label = self._of.labels[k]
-        # "before" has a quantity in "two days before the party": only "after" could replace it.
+        # "before" has a quantity in "two days before the party". There, no time but "after" could replace it.
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._of.children[k])
         return label == "now" and self._of.roles[k].startswith("op")

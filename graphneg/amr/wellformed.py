@@ -2,9 +2,8 @@
 
 Some defects violate the PENMAN notation itself, for example a variable that is introduced twice.
 `graphneg.amr.penman` refuses such graphs. This module checks what the AMR guidelines (version 1.2.6) require
-in addition. It is used for corpora and for edited graphs.
-
-Input: a graph or a PENMAN file. Output: defects, each with the node or the line in which it occurs.
+in addition. It is used for corpora and for edited graphs. `check` returns the defects of a graph with their
+nodes, and `check_file` those of a PENMAN file with their lines.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))[0].message
@@ -32,12 +31,12 @@ CODES: Mapping[str, str] = {
     "double-mode": "a node has more than one :mode",
     "constant-inverted": "an inverse role leads to a constant",
     "self-mention": "a node is its own argument",
-    "undefined-variable": "what looks like a variable is introduced nowhere",
+    "undefined-variable": "a variable is used that no node defines",
     "name-without-op": "a name has no :op",
-    "snt-order": ":sntN do not count up from 1",
-    "op-order": ":opN have a gap or stand twice",
-    "unknown-frame": "a frame is not in the inventory",
-    "malformed-role": "a role is not letters, digits and hyphens",
+    "snt-order": "the numbers of the :sntN roles are not 1, 2, 3, …",
+    "op-order": "the numbers of the :opN roles have a gap or a repetition",
+    "unknown-frame": "a frame is not in the frame inventory",
+    "malformed-role": "a role has characters other than letters, digits and hyphens",
 }
 """The codes of all defects that `check` reports, with their meanings."""
 _NUMBERED = re.compile(r"^(op|snt)(\d+)\Z")
@@ -172,16 +171,16 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
     role, value = node.role or "", node.value or ""
     if node.concept is not None:
         if frames is not None and is_frame(node.concept) and node.concept not in frames:
-            yield "unknown-frame", f"{node.concept} is in no frame inventory"
+            yield "unknown-frame", f"{node.concept} is not in the frame inventory"
     elif is_inverted(role):
         yield "constant-inverted", f":{role} leads to the constant {value}"
     elif _VARIABLE.match(value) or (
         # A single letter under a role such as ``:ARG0`` can only be meant as a variable.
         len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
     ):
-        yield "undefined-variable", f":{role} leads to {value}, which is introduced nowhere"
+        yield "undefined-variable", f":{role} leads to {value}, which no node defines"
     if node.role is not None and not _ROLE.match(role):
-        yield "malformed-role", f":{role} is no role"
+        yield "malformed-role", f":{role} is not a role"
 
 
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,9 @@
 r"""The lexicon: classes of words and frames, moves along scales, and pairs of opposites.
 
-Transforms use the lexicon to decide what may be edited, and what it becomes. The lexicon also limits the use
-of antonyms from ConceptNet: `usable_antonyms` decides which antonym may replace a word, and in which use of
-the word.
+Transforms use the lexicon to decide what may be edited, and what it becomes. A move is a replacement of a
+word by another word on the same scale, such as *today* by *yesterday* on the scale ``time``. The lexicon also
+limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word, and
+in which of its uses.
 
 The lexicon is read from the tables in ``lexicon/``, and users may add lines of the same form. Cells are
 separated by tabs. A line that starts with ``#`` is a comment. There are three kinds of lines:
@@ -185,18 +186,18 @@ def entry_of(line: str) -> LexiconEntry:
     """
     table, *cells = (cell.strip() for cell in line.rstrip("\n").split("\t"))
     if table not in _SHAPE:
-        raise ValueError(f"a line begins with class, move or opposite and a tab, not with {table[:40]!r}")
+        raise ValueError(f"a line must begin with class, move or opposite and a tab, not with {table[:40]!r}")
     if len(cells) != _SHAPE[table] - 1 or not all(cells):
-        raise ValueError(f"a line of {table!r} has {_SHAPE[table]} cells, apart by tabs")
+        raise ValueError(f"a line of {table!r} has {_SHAPE[table]} cells, which are separated by tabs")
     if table != "opposite" and not _NAME.fullmatch(cells[0]):
-        raise ValueError(f"{cells[0][:40]!r} is no name: lower-case letters, digits and hyphens")
+        raise ValueError(f"{cells[0][:40]!r} is not a name: use lower-case letters, digits and hyphens")
     return LexiconEntry(table, tuple(cells))
 
 
 def surface_form(text: str) -> str:
-    """Return the kind of form that a term has: ``phrase``, ``plural``, ``verbal`` or ``base``.
+    """Classify a term by its spelling as ``phrase``, ``plural``, ``verbal`` or ``base``.
 
-    The kind depends only on the spelling, so it can be wrong.
+    The spelling alone can be misleading, so the class can be wrong.
 
     >>> [surface_form(text) for text in ("coffee shop", "dogs", "running", "dog")]
     ['phrase', 'plural', 'verbal', 'base']

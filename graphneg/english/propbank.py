@@ -110,7 +110,7 @@ class Roleset:
 
 
 class ReadError(NamedTuple):
-    """A problem in a frame file, because of which a part of it was not read.
+    """A problem that prevented a part of a frame file from being read.
 
     Attributes:
         line: Line number in the file, counted from 1.
@@ -227,7 +227,9 @@ def _text(element: Element) -> str:
 
 Counts = dict[str, int]
 _CLASSES = {"r": "j"}
-"""Letters that PropBank uses for other word classes: it lists adverbs as adjectives."""
+"""For each word class that PropBank does not distinguish, the letter that it uses instead: adverbs have the
+letter of adjectives.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,7 @@ class FrameEntry:
 
 @dataclass(slots=True)
 class FrameTable:
-    """The frames by id, and their ids by word.
+    """PropBank frames by their ids, and the frame ids of each word.
 
     Attributes:
         frames: Frames by id.

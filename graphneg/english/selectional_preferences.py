@@ -2,7 +2,7 @@
 
 If a transform replaces a noun, the new noun should be one that is used with the verb. ``takes.tsv``, which
 ``python -m tools.takes`` creates, counts how often each noun occurs with each verb and role in parsed
-dialogues. Many possible nouns were never seen with a verb. So the counts are generalised to sorts of nouns: a
+dialogues. Many possible nouns were never seen with a verb. So the counts are generalised to sorts of nouns. A
 sort consists of the similar nouns in one row of ``nouns.tsv``, which can replace each other.
 
 >>> "like food" in preferred_nouns("eat-01", "ARG1"), noun_cluster("soup")
@@ -19,9 +19,11 @@ from graphneg.english.noun_kinds import OTHER, kind_of, lexeme
 from graphneg.english.words import table_rows
 
 MIN_COUNT = 2
-"""Minimum count of a sort with a verb for all nouns of the sort to be accepted."""
+"""Minimum count of a sort with a verb. From this count on, the verb accepts all nouns of the sort."""
 MAX_PREFERENCES = 48
-"""Maximum number of sorts and single nouns of a verb. A verb with more of them has no useful preference."""
+"""Maximum number of sorts and single nouns that a verb can prefer. A verb that occurs with more of them
+accepts almost any noun, so it counts as a verb without preferences.
+"""
 
 
 @lru_cache(maxsize=65536)

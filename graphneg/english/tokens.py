@@ -55,9 +55,8 @@ _DOTS = re.compile(r"\.+")
 _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
-# The patterns for separated clitics differ in the forms that they accept.
-# `_CLITIC_APART` also accepts the forms "I' m" and "I 'm".
-# `_CLITIC_APART` accepts clitics with an initial capital, as in title-cased corpora: "I ' Ve".
+# The patterns for separated clitics accept different forms. `_CLITIC_APART` accepts "I' m" and "I 'm".
+# It also accepts clitics with an initial capital, which title-cased corpora have: "I ' Ve".
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE
@@ -74,7 +73,7 @@ _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
 # Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
 # A space is added after a punctuation mark that is directly followed by a word: "then .Is it".
-# A full stop must also have two small letters before it and a capital after it, unlike in "U.S."
+# A full stop counts only between two small letters and a capital, so that "U.S." is kept.
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.

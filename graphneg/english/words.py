@@ -168,7 +168,8 @@ def is_past(word: str) -> bool:
         word: A lower-case word.
 
     Returns:
-        False, for example, for *cut* (which is also the base form) and *taken* (which is a participle).
+        Whether it can only be a past tense. False for *cut*, which is also the base form, and for *taken*,
+        which is a participle.
     """
     # Words such as "goes", "going" and "given" are forms of verbs, but they are not past tenses.
     if word in CLOSED or word.endswith(("s", "ing", "en")):
@@ -322,8 +323,8 @@ def is_foreign(text: str) -> bool:
 
     Only the first 200 words are used. A text is foreign if most of its letters are not Latin. A text of at
     least four words is also foreign in two other cases. In the first, few of its words are in the English
-    dictionary and few are English function words. In the second, it has at least as many function words of a
-    neighbouring language as English ones, and many of its words are not in the dictionary.
+    dictionary and few are English function words. In the second, at least as many words are function words of
+    another European language as of English, and many words are not in the dictionary.
 
     Args:
         text: The text.
@@ -376,7 +377,7 @@ def _commonest_lemma(word: str) -> str:
     """Return the most common lemma of a word whose tag is not known."""
     known = readings(word)
     verbs, nouns = known.get("VERB", ()), known.get("NOUN", ())
-    # These are nouns of their own: "evening" is not a form of "even", and "glasses" is not one of "glass".
+    # Such nouns are lemmas: "evening" is not a form of "even" here, and "glasses" is not one of "glass".
     if word in word_class("nouns-in-ing") or (word.endswith("s") and word in nouns):
         return word
     if nouns and word.endswith("s"):
@@ -404,8 +405,8 @@ def _tagged_lemma(word: str, tag: str) -> str:
     if upos is None or len(word) > _LONGEST_TAGGED or not word.isascii():
         return word
     known = lemmas_as(word, upos)
-    # A singular noun is its own lemma.
-    # The dictionary may also list a singular noun as a form of another noun: "data" as a form of "datum".
+    # A word with the tag of a singular noun is its own lemma.
+    # The dictionary may list it as a form of another noun as well, such as "data" as a form of "datum".
     if not known or (tag == "NN" and (word in known or word in ("leave", "stave", "axe"))):
         return word
     return next((lemma for lemma in known if lemma != word), word) if tag == "NNS" else known[0]

@@ -91,7 +91,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
         tell: Function that is called with each rejected item.
 
     Raises:
-        unwritable: An `InputError`. The folder cannot be written; nothing of it is kept.
+        unwritable: The error is an `InputError`: the folder cannot be written, and nothing of it is kept.
     """
     # If a pipeline is started again, the folder of its first run is still there.
     if folder.is_dir():
@@ -153,7 +153,7 @@ def _dialogue(record: Record) -> str | None:
     if record.id is None or "#" not in record.id:
         error = InputError(
             f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "
-            "which dialogue has it, a store of all can tell; name one"
+            "only a store with all dialogues can find it by its text, so name a store"
         )
         error.status = 2
         raise error

@@ -298,7 +298,7 @@ class _Tables:
 
     def _new(self, key: tuple[Any, ...], name: str, columns: str, option: str) -> _Table:
         same = sum(path.stem.partition(".")[0] == name for path in self.written)
-        # Dialogue.csv, Dialogue.2.csv, ...: one file for each combination of attribute types.
+        # Each combination of attribute types has its own file: Dialogue.csv, Dialogue.2.csv, ...
         path = self._folder / (f"{name}.{same + 1}.csv" if same else f"{name}.csv")
         stream = self._files.enter_context(
             self._files.enter_context(atomic_file(path)).open("w", encoding="utf-8", newline="")
@@ -429,8 +429,8 @@ def _script(tables: _Tables) -> str:
     options += sorted(f"{option}={path.name}" for path, option in tables.written.items())
     lines = [
         "#!/bin/sh",
-        "# Makes a database of these files while the server is down: sh import.sh [DATABASE]",
-        "# Opened for the first time, graphneg makes its constraints and indexes.",
+        "# Creates a database from these files while the server is stopped: sh import.sh [DATABASE]",
+        "# When graphneg first opens the database, it creates the constraints and indexes.",
         'cd "$(dirname "$0")" || exit 1',
         " \\\n  ".join(
             ["exec ${NEO4J_ADMIN:-neo4j-admin} database import full", *map(shlex.quote, options), '"$@"']

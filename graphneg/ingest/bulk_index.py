@@ -52,8 +52,8 @@ CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROW
 """
 _SPOKEN = ("CREATE TABLE spoken (key TEXT, utterance TEXT)", "CREATE INDEX spoken_key ON spoken (key)")
 _LATE_WORDS = (
-    "the lexicon comes first in a bulk load, since the graphs that are there were read without it: begin "
-    "again in another folder, with it"
+    "in a bulk load, the lexicon must come first, because the graphs in this folder were read without it: "
+    "begin again in another folder, with the lexicon"
 )
 
 

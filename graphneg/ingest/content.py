@@ -159,7 +159,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         for piece in chain((first,), pieces, (b"",)):
             yield decoder.decode(piece, final=not piece).encode("utf-8", errors)
     except UnicodeError as error:
-        raise TruncatedError(f"the text ends inside a character of {encoding.upper()}, or is none") from error
+        raise TruncatedError(f"the text is not {encoding.upper()}, or is cut off in a character") from error
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:
@@ -242,4 +242,4 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: no text in UTF-8 (byte {error.start})") from error
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error

@@ -41,7 +41,7 @@ def dialogue_of(utterance: str) -> str:
 
 
 def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, lexicon: Lexicon) -> None:
-    """Compute the echoes in dialogues again, and write them.
+    """Mark the nodes of dialogues that repeat earlier turns, and remove marks that no longer hold.
 
     Args:
         tx: The transaction.

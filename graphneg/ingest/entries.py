@@ -136,7 +136,7 @@ def _require_codec(name: str) -> None:
         "text".encode(name)
     except (LookupError, UnicodeError, ValueError) as error:
         raise InputError(
-            f"--encoding {name}: no codec for text; cp1252, utf-16-le and shift_jis are"
+            f"--encoding {name}: not a text encoding; examples are cp1252, utf-16-le and shift_jis"
         ) from error
 
 
@@ -233,7 +233,7 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
             yield item
     names = ", ".join(repr(name[:40]) for name in left_out[:12])
     if left_out and others:
-        options.notices.say(f"{path}: left out the keys {names}, which hold no dialogues")
+        options.notices.say(f"{path}: left out the keys {names}, which contain no dialogues")
     elif left_out:
         yield Rejected(f"{path}:1", f"it has no turns and no rows; its keys are {names}")
 
@@ -350,7 +350,7 @@ def _header(row: DelimitedRow, fields: Fields) -> list[str]:
     if (longest := max(columns, key=len)) and len(longest) > LONGEST_COLUMN:
         raise InputError(
             f"{row.place}: a column of the header has {len(longest):,} characters ({longest[:40]!r}…), more "
-            f"than {LONGEST_COLUMN:,}: this is no table with a header"
+            f"than {LONGEST_COLUMN:,}: this is not a table with a header"
         )
     require_columns(row.place, columns, fields)
     return columns
@@ -398,7 +398,7 @@ def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
         files = _listing(folder / "state.json", "_data_files")
         if files is None:
             raise InputError(
-                f"{folder} is a directory, but no data set that save_to_disk wrote (state.json is missing): "
+                f"{folder} is a directory, but not one that save_to_disk wrote (state.json is missing): "
                 "name the files in it"
             )
         names = [Path(str(file.get("filename"))).name for file in files if isinstance(file, dict)]
@@ -429,7 +429,7 @@ def _listing(path: Path, key: str) -> list[Any] | None:
             return value[key]
     except (OSError, UnicodeDecodeError, ItemError):
         pass
-    raise InputError(f"{path}: no file that save_to_disk wrote: the list {key!r} is missing")
+    raise InputError(f"{path}: not written by save_to_disk: the list {key!r} is missing")
 
 
 @contextmanager
@@ -483,7 +483,7 @@ def _without_bytes(path: Path, schema: Any, options: LoadOptions) -> list[str]:
     """Return the columns without binary data, such as images or sound, and report the others."""
     left_out = [column.name for column in schema if _has_bytes(column.type)]
     if left_out:
-        options.notices.say(f"{path}: left out what holds bytes: {', '.join(left_out)}")
+        options.notices.say(f"{path}: left out columns with binary data: {', '.join(left_out)}")
     return [column.name for column in schema if column.name not in left_out]
 
 
@@ -548,8 +548,8 @@ def _of_object(given: Any) -> Iterator[Source]:
     """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
-        # This is a mapping from splits to data sets.
-        # If any value is plain, the mapping is a single entry instead.
+        # A mapping whose values are data sets maps the names of splits to them.
+        # If any value is a string, number or list, the mapping is a single entry instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))

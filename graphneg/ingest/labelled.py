@@ -142,7 +142,7 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
     """
     fields = mapping(value, "the line")
     if missing := [key for key in KEYS if key not in fields]:
-        raise ItemError(f'"{missing[0]}" is not there')
+        raise ItemError(f'"{missing[0]}" is missing')
     utterances = tuple(text.strip() for text in strings(fields["utterances"], '"utterances"'))
     speakers = tuple(strings(fields["speakers"], '"speakers"'))
     pair, generator, votes = (fields[key] for key in KEYS[2:])
@@ -155,7 +155,7 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
         ("" in utterances, f"utterance {utterances.index('') if '' in utterances else 0} is empty"),
         (_UNPUBLISHED in utterances[-1:], f"the response is {_UNPUBLISHED}: its text was not published"),
         (not isinstance(generator, str) or not generator, '"rgm_name" is not a name'),
-        (len(indices) != 2, '"annotation_target_pair" is not two places of utterances'),
+        (len(indices) != 2, '"annotation_target_pair" is not a pair of utterance indices'),
         (
             indices[1:] != [last] or not 0 <= indices[0] < last,
             f'"annotation_target_pair" {pair} is not an earlier utterance and the last one ({last})',

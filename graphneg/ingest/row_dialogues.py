@@ -189,7 +189,7 @@ class RowReader:
             if written is None:
                 raise ItemError("it has no id")
             if (written := threads.first(written)) is None:
-                raise _CircleError(f"it answers {answered!r}, and replies go in a circle")
+                raise _CircleError(f"it answers {answered!r}, and the replies form a cycle")
         split = _split(cells.get(self._known.get("split", "")))
         return DialogueRow(
             id_text(written) or "", str(unwrap_extended_json(written)).strip(), split, entry.place, cells
@@ -344,7 +344,7 @@ class RowReader:
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If the replies form a cycle, its rows were never placed.
         if len(order) < len(rows):
-            raise ItemError("its replies go in a circle")
+            raise ItemError("its replies form a cycle")
         return [rows[at] for at in order]
 
 

@@ -338,7 +338,7 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
-    """Return how words can be moved along scales, for example from one day of the week to another.
+    """Return the moves of words along scales, for example from one day of the week to another.
 
     >>> move_rows(["monday"], english())
     [{'from': 'monday', 'scale': 'time', 'to': 'thursday'}]

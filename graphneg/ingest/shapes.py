@@ -72,7 +72,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # In contrast to a row, a member of a document, such as "meta", does not belong to a dialogue.
+            # A row without an utterance may belong to the dialogue of the next row. A member of a document,
+            # such as "meta", does not, so nothing of the next dialogue is missing.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -175,7 +176,7 @@ class _Names:
         self._keys = set[str]()
 
     def given(self) -> None:
-        """Note that a dialogue has an id."""
+        """Record that a dialogue has an id."""
         self._ids_are_given = True
 
     def of(self, entry: Item, *, is_split: bool) -> str:

@@ -10,7 +10,7 @@ a dialogue. `assign_graphs` assigns the graphs of a PENMAN file to utterances in
 ['A', 'B', 'A']
 >>> require_storable(Dialogue("a/b/1", "a", "b", alternating(["Hi.", " "])))
 Traceback (most recent call last):
-graphneg.ingest.content.Refused: turn 1 is empty
+graphneg.ingest.content.ItemError: turn 1 is empty
 """
 
 from __future__ import annotations

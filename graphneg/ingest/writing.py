@@ -72,7 +72,9 @@ MB)."""
 GRAPH_CHUNK = 400
 """Number of graphs that are assigned to utterances at a time."""
 MOST_REFUSED = 20
-"""Maximum number of items that the server may fail on. If there are more, something else is wrong."""
+"""Maximum number of items that the server may fail on. If it fails on more, the items are probably not the
+cause, and the load ends with an error.
+"""
 _NODE_BYTES = 300
 """Estimated size in bytes of the row for a node or role."""
 _OTHER_CONTENT = {
@@ -123,7 +125,7 @@ class Outcome:
         if id not in stored:
             return True
         # If the content is the same, it was loaded before.
-        # Different content is rejected and never overwritten.
+        # An item with different content is rejected, and the stored content is never overwritten.
         if stored[id] == content:
             self.present[kind] += 1
         else:
@@ -203,7 +205,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         if tied != len(graphs):
             lost = len(graphs) - tied
             raise WriteConflict(f"{lost} utterances were removed while their graphs were written; run again")
-    # Read the results only now: the server could run each statement without waiting for this client.
+    # Read the results only now, so that the server does not wait for this client between the statements.
     finish(sent)
     # The rows of new dialogues already contain their echoes, that is, repetitions between turns.
     # Other dialogues may have graphs in the store, with which the new graphs must be compared.
@@ -332,8 +334,8 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
             of, address, _ = (record.id or "").rpartition("#")
             if not address:
                 raise InputError(
-                    f"{record.place}: its ::id, {record.id!r}, is no utterance's (everyday/test/1#3), so no "
-                    "shard is known to have it: load it without a shard"
+                    f"{record.place}: its ::id, {record.id!r}, is not the id of an utterance (such as "
+                    "everyday/test/1#3), so its shard is not known: load it without a shard"
                 )
         if of is None or shard.holds(of):
             yield record
@@ -518,7 +520,8 @@ class _Writer:
         def work(tx: ManagedTransaction) -> Outcome:
             outcome = write_batch(tx, batch)
             # If a file is loaded again, some properties are set to the values that they already have.
-            # The server counts that as a change. Nothing is new, however, so the version is not raised.
+            # The server counts that as a change. Nothing is new, however, so the version of the content
+            # stays.
             if outcome.written.total():
                 self._store.change_version(tx)
             return outcome

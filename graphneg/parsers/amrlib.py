@@ -74,7 +74,7 @@ class AmrlibParser:
     ) -> None:
         """Initialize the parser and load its model.
 
-        Also raises `ParserError` if the directory does not exist or does not contain a parse model, if the
+        Raises `ParserError` also if the directory does not exist or does not contain a parse model, if the
         model cannot be loaded, or if a package is missing.
 
         Args:
@@ -82,7 +82,7 @@ class AmrlibParser:
             device: ``cpu``, ``cuda`` or ``mps``; the best available one by default.
             batch: Number of sentences per batch; halved if memory runs out.
             beams: Beam size, which is also the number of graphs proposed per sentence.
-            offline: Never fetch a tokenizer from the Hugging Face hub.
+            offline: Whether to refuse to download a tokenizer from the Hugging Face hub.
 
         Raises:
             ParserError: ``batch`` or ``beams`` is below 1.
@@ -178,7 +178,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
     if proposal.cut:
         warnings.append(f"truncated: {where}: {proposal.cut} of {proposal.tokens} tokens were not read")
     if proposal.candidates is None:
-        return Parsed(None, (*warnings, f"out-of-memory: {where} does not fit alone"))
+        return Parsed(None, (*warnings, f"out-of-memory: {where} does not fit even in a batch of its own"))
     usable: list[tuple[bool, int, int, AmrGraph]] = []
     for rank, candidate in enumerate(proposal.candidates, 1):
         graph, repairs = _repaired(candidate)
@@ -191,12 +191,12 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
     if broken_off:
         warnings.append(f"broken-off: {where}: its graph was not finished after {longest} tokens")
     if repairs or rank > 1:
-        warnings.append(f"repaired: {where}: {repairs} defects mended in the model's proposal {rank}")
+        warnings.append(f"repaired: {where}: {repairs} defects were repaired in the model's proposal {rank}")
     return Parsed(graph, tuple(warnings))
 
 
 def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
-    """Repair the graph of a candidate; return ``None`` if that is impossible, and the number of repairs."""
+    """Return the graph after repairs, or ``None`` if it is still invalid; and the number of repairs."""
     try:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
     except PenmanError:
@@ -396,7 +396,7 @@ def read_model(model: str | Path | None) -> ParseModel:
     meta = read_json(path / "amrlib_meta.json", ParserError)
     if not meta:
         raise ParserError(
-            f"{path}: no amrlib_meta.json in it, so it is not the directory of an amrlib model; "
+            f"{path}: it contains no amrlib_meta.json, so it is not the directory of an amrlib model; "
             f"parse models are at {AMRLIB_MODELS}"
         )
     if meta.get("model_type") != "stog":
@@ -409,8 +409,8 @@ def read_model(model: str | Path | None) -> ParseModel:
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
-            f"{path}: its amrlib_meta.json names the program {module!r}, which is none of amrlib's parsers "
-            f"and is not run; parse models are at {AMRLIB_MODELS}"
+            f"{path}: its amrlib_meta.json names the module {module!r}, which is not a parser of amrlib "
+            f"and is not imported; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
     # Models with equal metadata can still differ, for example after fine-tuning. The digest tells them apart.
@@ -422,8 +422,8 @@ def read_model(model: str | Path | None) -> ParseModel:
     task: Mapping[str, Any] | None = next((tasks[name] for name in _TASKS if tasks.get(name)), None)
     if task is None:
         raise ParserError(
-            f"{path}: config.json has no task_specific_params for parse_amr, which amrlib's training notes "
-            "there; fetch the model again"
+            f"{path}: config.json has no task_specific_params for parse_amr, which amrlib writes when "
+            "it trains a model; download the model again"
         )
     # These are amrlib's own defaults. They apply to models that do not record their limits.
     limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)

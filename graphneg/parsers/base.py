@@ -1,8 +1,8 @@
 """The parser interface, the lookup of parsers by name, and the check of their output.
 
 A parser is any object with ``name``, ``version`` and ``parse_batch``. `CheckedParser` wraps such an object.
-The rest of the package can then rely on one result per text. It holds a well-formed graph, or a warning that
-gives the reason why there is no graph.
+The rest of the package can then rely on one result per text, which contains either a well-formed graph or a
+warning that says why there is no graph.
 
 >>> class Fixed:
 ...     def parse_batch(self, texts):
@@ -49,8 +49,8 @@ class Parsed:
     Attributes:
         graph: The graph, or ``None`` if the text has no graph; a warning then gives the reason.
             ``graph.spans`` are ranges over the tokens of `graphneg.english.tokens.tokenize`.
-        warnings: Warnings of the form ``CODE: message``, where the code is fixed and can be counted:
-            ``truncated: ...``.
+        warnings: Warnings of the form ``CODE: message``, such as ``truncated: 12 of 600 tokens were left
+            out``. Reports count the warnings by their code.
         penman: The graph in PENMAN notation; ``None`` if the graph was not checked.
     """
 
@@ -95,13 +95,13 @@ class Parser(Protocol):
             texts: The texts.
 
         Returns:
-            One graph or other answer per text, in order.
+            One answer per text, in order: a graph, or another value that `Answer` allows.
         """
         ...
 
 
 class CheckedParser:
-    """A wrapper that checks the answers of a parser, so that each result is a well-formed graph or a warning.
+    """A wrapper that checks the answers of a parser, so that each result has a valid graph or a warning.
 
     Some texts are not passed to the parser as they are. A text without words gets the result `WORDLESS`. A
     text longer than `LONGEST_TEXT` gets no graph. Control characters and lone surrogates are replaced by
@@ -152,9 +152,9 @@ class CheckedParser:
             checked = self._checked(answer)
             if readable[i] != texts[i]:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
-                warning = f"characters: {count} that are no text were read as U+FFFD"
+                warning = f"characters: {count} control characters or lone surrogates were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
-            # The text was parsed and keeps its graph. The warning makes transforms skip it.
+            # A text in another language keeps its graph, but this warning makes transforms skip the graph.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked
@@ -174,20 +174,21 @@ class CheckedParser:
                 "an answer is an AmrGraph, a PENMAN text, a Parsed, or None"
             )
         if parsed.graph is None:
-            return parsed if parsed.warnings else Parsed(None, ("no-graph: the parser gave none",))
+            return parsed if parsed.warnings else Parsed(None, ("no-graph: the parser returned no graph",))
         return _well_formed(parsed.graph, parsed.warnings)
 
 
 def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
-    """Return the graph if it is well-formed and survives writing and reading; else only the reason."""
+    """Return a result with the graph if it is valid and can be stored; otherwise with the reason why not."""
     try:
         penman = format_graph(graph)
         again = parse_graph(penman)
     except (PenmanError, LookupError, RecursionError) as error:
         return Parsed(None, (*warnings, f"ill-formed: the graph can't be written ({error})"))
-    # The store keeps graphs as PENMAN text, so a graph that reads back differently would change in the store.
+    # The store keeps graphs as PENMAN text. A graph that changes when it is written and read would change
+    # there.
     if again.nodes != graph.nodes or again.mentions != graph.mentions:
-        return Parsed(None, (*warnings, "ill-formed: the graph reads back as another one"))
+        return Parsed(None, (*warnings, "ill-formed: the graph changes when it is written and read again"))
     defects = check(graph)
     if defects:
         return Parsed(None, (*warnings, f"ill-formed: {defects[0].message} [{defects[0].code}]"))
@@ -253,8 +254,9 @@ def get_parser(name: str, **options: Any) -> CheckedParser:
     missing, or if it cannot be imported.
 
     Args:
-        name: Name of the parser, ``dependency``.
+        name: Name of the parser, such as ``dependency``.
         **options: Arguments for the constructor of the parser.
+        name: Name of the parser, such as ``dependency``.
 
     Returns:
         The parser, with its answers checked.

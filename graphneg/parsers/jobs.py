@@ -42,8 +42,8 @@ from graphneg.store.connection import Store
 from graphneg.workers import WorkerError, Workers, prefetch_map
 
 MOST_PROCESSES = 8
-"""Default maximum number of processes. A single process writes the graphs, and more than 8 parsers produce
-graphs faster than it can write them.
+"""Maximum number of worker processes if the caller does not set a number. A single process writes the graphs
+to the store, and more than 8 parsers would produce graphs faster than it can write them.
 """
 
 Texts = Sequence[str]
@@ -55,8 +55,8 @@ MOST_CRASHES = 20
 KEPT_EXAMPLES = 3
 """Maximum number of example warnings to keep per warning code."""
 UNPARSED = "(a / amr-unintelligible)"
-"""The graph that stands for a text that could not be parsed (``amr-unintelligible``, AMR guidelines 1.2.6).
-With it, the output has exactly one graph per input line.
+"""The graph that is written for a text that could not be parsed (``amr-unintelligible``, AMR guidelines
+1.2.6). With it, the output has exactly one graph per input line.
 """
 
 Listener = Callable[[str, str], None]
@@ -65,14 +65,14 @@ Listener = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class ParserPool(AbstractContextManager["ParserPool"]):
-    """A parser with its running processes, or a parser object in the current process.
+    """A running parser: worker processes of a named parser, or a parser object in the current process.
 
     Attributes:
         name: Name of the parser.
         version: Version of the parser; empty if it has none.
-        parse: Parses batches of texts and yields the list of results of each batch, in order. It reads a few
-            batches of input ahead.
-        close: Ends the processes.
+        parse: Function that parses batches of texts and yields the list of results of each batch, in order.
+            It reads a few batches ahead of its results.
+        close: Function that ends the processes.
     """
 
     name: str
@@ -97,7 +97,8 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         ahead: deque[Kept] = deque()
 
         def texts() -> Iterator[Texts]:
-            # The pool reads batches ahead, so their values wait in a queue until the results arrive.
+            # `parse` reads batches ahead of its results.
+            # The values of these batches wait in a queue until the results arrive.
             for kept, batch in batches:
                 ahead.append(kept)
                 yield batch
@@ -136,7 +137,8 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        # Each process answers only after it has loaded its model. So loading is not part of the measured run.
+        # Each process answers this request only after it has loaded its model.
+        # So the time for loading does not count as parsing time.
         name, version = workers.ask_each(None)[0]
     except BaseException:
         workers.close()
@@ -145,7 +147,7 @@ def open_pool(
 
 
 class RestartingParser:
-    """A parser in a process of its own that is restarted when a text crashes it.
+    """A parser in a separate process, which is restarted when a text crashes it.
 
     If a batch fails, its texts are parsed one by one. A text that crashes the parser gets no graph and is
     recorded in ``crashes``. If another text crashes the parser when 20 crashes are recorded, a `ParserError`
@@ -155,7 +157,7 @@ class RestartingParser:
     Attributes:
         crashes: Texts that crashed the parser, each with the reason. The caller may empty the list, which
             restarts the count.
-        pool: The pool whose `parse` method should be used.
+        pool: The pool whose `parse` method returns the results of this parser.
     """
 
     def __init__(self, parser: str, options: Mapping[str, Any]) -> None:
@@ -193,7 +195,7 @@ class RestartingParser:
         if len(texts) > 1:
             return [parsed for text in texts for parsed in self._parsed([text])]
         if len(self.crashes) == MOST_CRASHES:
-            raise ParserError(f"parser {self.pool.name} fails at one text after another: {reason}")
+            raise ParserError(f"parser {self.pool.name} failed on more than {MOST_CRASHES} texts: {reason}")
         self.crashes.append((texts[0], reason))
         return [Parsed(None, (f"crash: {reason}",))]
 
@@ -283,7 +285,7 @@ class ParseReport:
         line += f" in {self.seconds:.1f} s"
         if self.parsed and self.seconds:
             line += f" ({self.sentences / self.seconds:,.0f}/s)"
-        counts = {"of texts parsed before": self.reused, "replaced": self.replaced}
+        counts = {"reused": self.reused, "replaced": self.replaced}
         parts = [f"{count:,} {what}" for what, count in counts.items() if count]
         return line + (f"; {', '.join(parts)}" if parts else "")
 
@@ -311,9 +313,9 @@ class _Batch(NamedTuple):
 
     Attributes:
         pending: Pairs of a key and a text.
-        remembered: Parses that the store remembers from earlier runs, by key.
-        asked: Keys whose parses the store does not remember.
-        new: The keys among ``asked`` that no batch in flight is already parsing.
+        remembered: Cached parses from earlier runs that the store contains, by key.
+        asked: Keys of texts that have no cached parse in the store.
+        new: The keys among ``asked`` that no earlier batch in flight is already parsing.
     """
 
     pending: Sequence[tuple[str, PendingText]]
@@ -368,7 +370,7 @@ def parse_store(
 def _read(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of texts that need a graph, each with the texts that must go through the parser."""
+    """Yield batches of texts that need a graph, each with the texts among them that must be parsed."""
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]
@@ -395,7 +397,7 @@ def _write(
             new = NewGraph(graph, text, parsed, note)
             reason = graph_fault(graph)
             if reason is None and not new.fits:
-                reason = f"a graph of {new.bytes / 1e6:.0f} MB is not written"
+                reason = f"the graph has {new.bytes / 1e6:.0f} MB, which is too large to be written"
             if reason is None:
                 graphs.append(new)
                 report.sentences += sentences_of(graph)

@@ -21,7 +21,9 @@ _MATCHER = "graphneg.amr.smatch:matcher"
 
 
 class RoundTrip(AbstractContextManager["RoundTrip"]):
-    """A parser and Smatch in worker processes. Use it in a ``with`` statement, or close it.
+    """Worker processes that parse texts and compare the graphs by Smatch.
+
+    Use it in a ``with`` statement, or call `close`.
 
     The result for a pair of graphs does not depend on the other pairs.
 
@@ -39,7 +41,8 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
         Args:
             parser: Name of the parser.
             options: Arguments for the constructor of the parser.
-            processes: Number of worker processes for the parser; Smatch gets the same number in addition.
+            processes: Number of worker processes for the parser. As many further processes are started for
+                Smatch.
         """
         self._pool = open_pool(parser, options, processes)
         self.parser = self._pool.source

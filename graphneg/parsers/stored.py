@@ -1,9 +1,9 @@
 """Read texts that need a graph from a store, and write their graphs to it.
 
-`read_pending` yields the texts that have no graph yet. `read_parses` looks up texts that the same parser has
-parsed in earlier runs. `write_graphs` writes graphs in batches. One transaction writes the graphs of a batch
-and the rows that remember their parses. So a graph is in the store completely or not at all, and a run that
-was killed can be completed by running it again.
+`read_pending` yields the texts that have no graph yet. `read_parses` looks up texts in the store's cache of
+parses from earlier runs. `write_graphs` writes graphs in batches. One transaction writes the graphs of a
+batch and their rows in the cache. So a graph is in the store completely or not at all, and a run that was
+killed can be completed by running it again.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from graphneg.store.statements import cypher_text, run
 
 
 def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
-    """Return the parses that the store remembers from earlier runs.
+    """Return parses of earlier runs from the store's cache.
 
     Args:
         store: The store.
         keys: Keys of parses; a key is a digest of the parser's name and version, and the text.
 
     Returns:
-        The remembered parses by key. Keys that the store does not know are left out.
+        The cached parses by key. Keys that are not in the cache are left out.
     """
     rows = store.read(cypher_text("parse/remembered"), ids=sorted(set(keys)))
     return {row["id"]: remembered_parse(**row) for row in rows}
@@ -46,7 +46,7 @@ def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
 def remembered_parse(
     penman: str, spans: Sequence[int] | None = None, warnings: Sequence[str] | None = None, **_: Any
 ) -> Parsed:
-    """Rebuild a parse from the row that `parse_row` made.
+    """Rebuild a parse from its row in the store's cache, as `parse_row` made it.
 
     Args:
         penman: The graph in PENMAN notation.
@@ -63,7 +63,7 @@ def remembered_parse(
 
 
 def parse_row(key: str, source: str, parsed: Parsed) -> Row:
-    """Return the row that stores a parse for reuse by later runs.
+    """Return the row that stores a parse in the cache, for reuse by later runs.
 
     Args:
         key: Digest of the parser's name and version, and the text.
@@ -107,9 +107,9 @@ class ParseScope:
     existing: Existing = "keep"
 
     def __post_init__(self) -> None:
-        """Check that the kinds and the treatment of existing graphs are valid."""
+        """Check that the values of ``kinds`` and ``existing`` are allowed."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise InputError(f"parse {', '.join(self.kinds) or 'nothing'}: choose from {', '.join(KINDS)}")
+            raise InputError(f"kinds {', '.join(self.kinds) or '(none)'}: choose from {', '.join(KINDS)}")
         if self.existing not in EXISTING:
             raise InputError(f"existing graphs {self.existing!r}: choose one of {', '.join(EXISTING)}")
 
@@ -206,7 +206,7 @@ class NewGraph:
         graph: The graph.
         of: The text that the graph belongs to.
         parsed: The parse that the graph comes from.
-        note: The row by which later runs can reuse the parse; ``None`` if the parse must not be reused.
+        note: The cache row from which later runs can reuse the parse; ``None`` if it must not be reused.
     """
 
     graph: AmrGraph
@@ -260,7 +260,7 @@ def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
 
 
 def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tuple[int, int]:
-    """Write the graphs of a batch and the rows that remember their parses, in one transaction."""
+    """Write the graphs of a batch and the cache rows of their parses, in one transaction."""
     # The driver may retry the transaction, or another process may have written the same graphs.
     # Graphs that are already stored are not written again.
     stored = run(tx, "load/stored_graphs", ids=[new.graph.id for new in batch])

@@ -347,7 +347,7 @@ class Store(AbstractContextManager["Store"]):
         description: Description of the store for messages, such as ``embedded store at /data/store``.
         resources: The resources that `close` releases.
         reader: The check and the driver for untrusted queries.
-        trouble: Function that checks the server for a visible failure.
+        diagnose: Function that checks the server for a visible failure, such as a full disk.
         turn: Function that returns a context manager, which is entered for each write transaction. With
             embedded servers, it lets only one process write at a time.
         server: The embedded server; None for a Neo4j server.

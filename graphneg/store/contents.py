@@ -61,8 +61,8 @@ def shared_digest(store: Store, selection: Selection) -> str:
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
-        # Add up the rows of a kind: graphs, for example, have a second row with a negative number, which
-        # excludes the graphs of variants.
+        # A kind of thing may have several rows, whose numbers are added up. Graphs have a second row with a
+        # negative number, so that the graphs of variants are not counted.
         amounts[row["kind"]] += row["amount"]
     return fingerprint([digest, amounts])
 

@@ -12,9 +12,9 @@ The last turn is compared separately because "Yes." and "No." at the end of the 
 replies.
 
 `copied_contexts` reads the store twice, in pages. The first pass computes a MinHash signature (70 bytes) for
-each context. The second pass reads only those dialogues that have a context whose signature collides with the
-signature of a context from another dialogue. The store of a shard has a snapshot that contains the result for
-the whole corpus, so nothing is computed there.
+each context. The second pass reads only those dialogues that have a context whose signature partly equals
+that of a context from another dialogue. The store of a shard has a snapshot that contains the result for the
+whole corpus, so nothing is computed there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ _PAGE = 500
 """Number of dialogues that are read at a time."""
 _COMPARED = 64
 """Maximum number of other contexts with which a context is compared per signature band. The limit is needed
-for corpora made from templates, where thousands of contexts collide in one band."""
+for corpora made from templates, where thousands of contexts have an equal band.
+"""
 _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
 """Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio in 64
 bits."""
@@ -78,7 +79,7 @@ class CopiedContexts:
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return rows for a snapshot: a list of replies, and the places of the contexts that share them."""
+        """Return rows for a snapshot: a list of replies, and the dialogue and turn of its contexts."""
         places: defaultdict[tuple[str, ...], list[Place]] = defaultdict(list)
         for place, texts in self._replies.items():
             places[texts].append(place)
@@ -131,7 +132,7 @@ def _copies_in(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """A class of contexts with the same words, their correct replies, and the classes with similar words."""
+    """An equivalence class of contexts: those with the same words. Classes with similar words are linked."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
         """Initialize a class without contexts."""

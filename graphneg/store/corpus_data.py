@@ -39,6 +39,8 @@ COPIES = "copies"
 class StoredSnapshot:
     """The snapshot in a store.
 
+    It consists of parts. Each part has the data that one kind of negatives needs.
+
     Attributes:
         digest: The digest of the snapshot's content.
         parts: The names of the parts that the snapshot has.

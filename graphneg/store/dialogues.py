@@ -174,8 +174,8 @@ def dialogue_ids(
         selection: The selected dialogues.
         skip: Number of dialogues to skip at the start.
         after: The property ``order`` of the last dialogue to skip; empty if it is not known. If given, it
-            determines where to start instead of ``skip``, so that dialogues which have been added before this
-            position since then do not matter.
+            determines the start instead of ``skip``, so that dialogues that were added before this position
+            in the meantime do not shift the start.
         statement: The name of the shipped query that selects a page of ids.
         page: Number of ids that are read at a time.
 

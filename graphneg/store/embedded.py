@@ -272,7 +272,7 @@ LEAST_ROOM = 4_000_000
 index and for its log."""
 REASON = re.compile(r"No space left on device|java\.lang\.OutOfMemoryError: [^\n]*")
 """Pattern of messages in a log that say why a server ended."""
-KEPT = "all that was acknowledged is kept"
+KEPT = "all acknowledged writes are kept"
 """Last part of the error messages about a server that failed."""
 FULL = f"its disk is full: make room, then run the same command again; {KEPT}"
 """The error message about a full disk."""
@@ -316,7 +316,7 @@ def diagnose(membership: Membership) -> str | None:
             return None
     except OSError as error:
         # The error shows that the directory or its disk is gone.
-        return f"it can't be read any more ({error.strerror}); {KEPT}"
+        return f"its directory can't be read any more ({error.strerror}); {KEPT}"
     try:
         log = membership.log.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -390,7 +390,7 @@ def find_engine() -> dict[str, str]:
     jars = home / "jars"
     if not any(jars.glob("arcadedb-server-*.jar")):
         raise StoreError(
-            f"{jars} holds no ArcadeDB server: run `pip install --force-reinstall {DISTRIBUTION}`"
+            f"{jars} contains no ArcadeDB server: run `pip install --force-reinstall {DISTRIBUTION}`"
         )
     java = _find_java(home)
     heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or "1g"
@@ -413,7 +413,7 @@ def _find_java(home: Path) -> str | Path:
     bundled = home / "jre" / "bin" / ("java.exe" if sys.platform == "win32" else "java")
     if not os.access(bundled, os.X_OK):
         raise StoreError(
-            f"there is no Java at {bundled}: run `pip install --force-reinstall {DISTRIBUTION}`, "
+            f"there is no Java runtime at {bundled}: run `pip install --force-reinstall {DISTRIBUTION}`, "
             "or set GRAPHNEG_JAVA to the java program of a JDK"
         )
     return bundled
@@ -429,8 +429,9 @@ OLDEST_JAVA = 21
 POLL_SECONDS = 0.02
 """Seconds between two checks of a server that is starting."""
 HANGING_SECONDS = 30.0
-"""Seconds after which opening fails if a running server does not answer. They are generous because the
-machine may be busy."""
+"""Seconds after which opening fails if a running server does not answer. The time is long because the machine
+may be busy.
+"""
 LOCKED_SECONDS = 40.0
 """Seconds after which joining fails if a directory is locked but has no server. A server that is stopping
 keeps the lock for up to 20 s."""
@@ -578,7 +579,7 @@ def _check_named_java() -> None:
     named = os.environ.get("GRAPHNEG_JAVA")
     if not named:
         return
-    advice = "name a Java 21 or newer, or leave it unset"
+    advice = "name the java program of Java 21 or newer, or leave it unset"
     try:
         order = [named, "-version"]
         said = subprocess.run(

@@ -29,7 +29,7 @@ LARGEST_JSON = 64_000_000
 """Maximum size of a JSON file in bytes. For comparison: a schema with all labels of graphneg has 20,000
 bytes."""
 SMALLEST_HOLLOW = 1_000_000_000
-"""Minimum size in bytes from which a sparse file, which consists of holes, is refused."""
+"""Minimum size in bytes of a sparse file (a file that consists mostly of holes) that is refused."""
 
 # The allowed keys at each level of schema.json. These keys are not allowed on purpose: the "default" of a
 # property is an SQL expression that is evaluated for each new record, its "regexp" may run forever, and
@@ -90,8 +90,8 @@ def _is_hollow(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
     # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as hollow.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
-    # Require less than a hundredth of the size on disk, because file systems with compression store ordinary
-    # files in less space, too.
+    # Less than a hundredth of the size must be on disk: file systems with compression store ordinary files in
+    # less space, too.
     return status.st_size > SMALLEST_HOLLOW and allocated * 100 < status.st_size
 
 
@@ -106,7 +106,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
     """
     problem = str(error.strerror)
     advice = "remove it, or get the store again from its source"
-    # Copying solves both problems: the copy belongs to the user and has no hard links.
+    # A copy solves both problems, because it belongs to the user and has no hard links.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
     return StoreError(
@@ -216,7 +216,7 @@ def printable(path: Any) -> str:
 
 
 def _check_configuration(path: Path) -> None:
-    """Refuse a database with settings, which would override the server's and may name folders to write to."""
+    """Refuse a database with settings: they override the server's and may name folders to write to."""
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(
@@ -229,10 +229,10 @@ def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[s
     """Yield the entries of the dictionary under a key. Refuse values that are not dictionaries."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
-        raise _damaged(path, f"{shown(key)} is not a map")
+        raise _damaged(path, f"{shown(key)} is not a JSON object")
     for name, value in cast("dict[str, Any]", inner).items():
         if not isinstance(value, dict):
-            raise _damaged(path, f"{shown(name)} is not a map")
+            raise _damaged(path, f"{shown(name)} is not a JSON object")
         yield ascii(name)[1:-1], cast("dict[str, Any]", value)
 
 
@@ -261,7 +261,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Convert pairs to a dictionary. Refuse a repeated key, since parsers disagree on which value counts."""
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("a key comes twice")
+        raise ValueError("a key occurs twice")
     return made
 
 

@@ -128,7 +128,7 @@ _IMPORTED_AT_ONCE = 1_000
 
 
 def _finish_import(store: Store) -> None:
-    """Create the constraints and indexes of a bulk-imported store, and restore its empty lists."""
+    """Create the constraints and indexes of a bulk-imported store, and put empty lists for their marks."""
     apply_schema(store)
     # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))
@@ -405,7 +405,7 @@ def open_embedded(
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
-    """Wait for the server's first answer. Return False if the server ends before."""
+    """Wait for the server's first answer. Return False if the server ends without an answer."""
     now = spoke = time.monotonic()
     deadline = now + embedded.START_SECONDS
     directory = membership.directory

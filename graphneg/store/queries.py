@@ -65,7 +65,7 @@ _TOO_DEEP = "a list or map of the result is too deep to be shown: return a part 
 class QueryParameter:
     """A parameter of a named query.
 
-    If the default is a number, the values are integers from 0. Otherwise they are strings.
+    If the default is a number, the values are integers that are not negative. Otherwise they are strings.
 
     Attributes:
         name: The name of the parameter, without ``$``.

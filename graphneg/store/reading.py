@@ -138,8 +138,8 @@ class PlanCheck:
             if len(self._passed) >= _MOST_PASSED:
                 self._passed.clear()
             self._passed.add(query)
-        # Send exactly the query that was planned. Text that was cut off before it must not reach the server:
-        # it only looks like comments to this module, and Neo4j might read it differently.
+        # Send exactly the query that was planned. The comments before it were removed and stay removed: what
+        # this module took for a comment, Neo4j might read as a part of the query.
         return mode + query
 
 

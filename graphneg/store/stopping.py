@@ -60,8 +60,8 @@ class Cancellation:
         """Register the function that stops the query.
 
         Args:
-            stop: Function of a reason. It is called when the query is cancelled, or immediately if the query
-                was cancelled before.
+            stop: Function that stops the query and takes the reason as its argument. It is called when the
+                query is cancelled, or immediately if the query was cancelled before.
         """
         with self._lock:
             self._stop = stop

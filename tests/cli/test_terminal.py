@@ -150,12 +150,12 @@ class TestInput:
 
     def test_standard_input_that_is_no_text_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"RETURN '\xe9'"), "utf-8"))
-        with pytest.raises(InputError, match=r"standard input: no text in UTF-8 \(byte 8\)"):
+        with pytest.raises(InputError, match=r"standard input: not UTF-8 text \(byte 8\)"):
             read_input("-")
 
     def test_a_file_that_is_no_text_is_told(self, tmp_path: Path) -> None:
         (tmp_path / "query.cypher").write_bytes(b"RETURN '\xe9'")
-        with pytest.raises(InputError, match=r"query\.cypher: no text in UTF-8 \(byte 8\)"):
+        with pytest.raises(InputError, match=r"query\.cypher: not UTF-8 text \(byte 8\)"):
             read_input(str(tmp_path / "query.cypher"))
 
 

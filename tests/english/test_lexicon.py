@@ -35,9 +35,9 @@ def test_a_word_moves_along_its_scale_and_has_its_classes() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("noun\tdog", "begins with class, move or opposite"),
+        ("noun\tdog", "must begin with class, move or opposite"),
         ("class\tdrug", "has 3 cells"),
-        ("class\tMy Drugs\taspirin", "is no name"),
+        ("class\tMy Drugs\taspirin", "is not a name"),
         ("move\ttime\tmonday", "has 4 cells"),
     ],
 )

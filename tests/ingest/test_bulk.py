@@ -158,7 +158,7 @@ def test_what_was_stopped_goes_on(tmp_path: Path, files: Path, bulk: tuple[Path,
 def test_a_lexicon_comes_before_the_graphs(tmp_path: Path, files: Path) -> None:
     with BulkFiles(tmp_path / "import") as target:
         target.load("everyday")
-        with pytest.raises(InputError, match="the lexicon comes first in a bulk load"):
+        with pytest.raises(InputError, match="in a bulk load, the lexicon must come first"):
             target.load("lexicon", files / "lexicon.tsv")
 
 

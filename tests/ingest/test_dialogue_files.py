@@ -314,7 +314,7 @@ class TestTables:
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
         records, options = load(tmp_path / "t.parquet")
         assert len(records) == 2
-        assert options.notices.lines() == [f"{tmp_path}/t.parquet: left out what holds bytes: image"]
+        assert options.notices.lines() == [f"{tmp_path}/t.parquet: left out columns with binary data: image"]
 
     def test_damaged_files_and_other_things_are_errors_in_a_line(self, tmp_path: Path):
         pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "t.parquet")
@@ -325,13 +325,13 @@ class TestTables:
             load(3)
         with pytest.raises(InputError, match="the loader 'text' reads files, not a 'list'"):
             list(get_loader("text").read([ROWS], LoadOptions()))  # type: ignore[list-item]
-        with pytest.raises(InputError, match=r"is a directory, but no data set that save_to_disk wrote"):
+        with pytest.raises(InputError, match=r"is a directory, but not one that save_to_disk wrote"):
             load(tmp_path)
         state = written(tmp_path / "state.json", '{"_data_files": [{"filename": "../../../etc/passwd"}]}')
         with pytest.raises(InputError, match=rf"{state.parent}/passwd: there is no such file"):
             load(tmp_path)
         written(state, "[]")
-        with pytest.raises(InputError, match=r"state.json: no file that save_to_disk wrote"):
+        with pytest.raises(InputError, match=r"state.json: not written by save_to_disk"):
             load(tmp_path)
 
     def test_a_value_that_json_does_not_have_costs_its_row(self):
@@ -361,7 +361,7 @@ class TestEncodings:
 
     @pytest.mark.parametrize("name", ["no-such-codec", "base64"])
     def test_what_is_no_codec_is_an_error(self, tmp_path: Path, name: str):
-        with pytest.raises(InputError, match=f"--encoding {name}: no codec for text"):
+        with pytest.raises(InputError, match=f"--encoding {name}: not a text encoding"):
             load(written(tmp_path / "t.csv", table()), encoding=name)
 
 
@@ -444,7 +444,7 @@ class TestKeysBesideTheDialogues:
         file = written(tmp_path / "t.json", json.dumps(document, indent=indent))
         assert said(file) == CHATS
         assert (
-            f"{file}: left out the keys 'version', 'next', which hold no dialogues"
+            f"{file}: left out the keys 'version', 'next', which contain no dialogues"
             in load(file)[1].notices.messages
         )
 

@@ -177,7 +177,7 @@ def test_records_none_of_which_may_be_refused_end_at_the_first_that_is() -> None
 
 
 @pytest.mark.parametrize(
-    ("data", "reason"), [(b"caf\xe9", r"no text in UTF-8 \(byte 3\)"), (None, "can't be read")]
+    ("data", "reason"), [(b"caf\xe9", r"not UTF-8 text \(byte 3\)"), (None, "can't be read")]
 )
 def test_a_text_that_cannot_be_read_names_its_file(file: Path, data: bytes | None, reason: str) -> None:
     path = file.with_name("missing") if data is None else written(file, data)

@@ -178,7 +178,7 @@ class TestOrder:
     @pytest.mark.parametrize(
         ("rows", "reason"),
         [
-            ("a,A,1,2,x\nb,B,9,,y\na,A,2,1,z\n", "dialogue 'a': its replies go in a circle"),
+            ("a,A,1,2,x\nb,B,9,,y\na,A,2,1,z\n", "dialogue 'a': its replies form a cycle"),
             ("a,A,1,,x\nb,B,9,,y\na,A,1,1,z\na,A,2,1,z\n", "dialogue 'a': two rows have the id '1': "),
         ],
     )
@@ -190,7 +190,7 @@ class TestOrder:
     def test_of_messages_in_a_circle_without_dialogues_is_none(self, tmp_path: Path) -> None:
         records, _ = load(written(tmp_path / "t.csv", "id,reply_to,speaker,text\n1,2,A,x\n2,1,B,y\n3,,A,z\n"))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/3"]
-        assert len(refused(records)) == 2 and "replies go in a circle" in refused(records)[0]
+        assert len(refused(records)) == 2 and "replies form a cycle" in refused(records)[0]
 
     def test_of_numbered_turns_has_no_gaps_wherever_their_rows_stand(self, tmp_path: Path) -> None:
         rows = "a,0,x\nb,0,y\nc,1,z\na,2,x\nb,1,y\nc,2,z\n"

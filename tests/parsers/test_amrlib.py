@@ -110,7 +110,7 @@ class TestAModel:
         *known, last = parser.parse_batch([*texts, "word " * 300])
         assert [labels(one.graph) for one in known if one.graph] == [labels(gold) for gold, _ in tiny.pairs]
         assert last.graph is None
-        assert last.warnings[-1] == "out-of-memory: sentence 1 does not fit alone"
+        assert last.warnings[-1] == "out-of-memory: sentence 1 does not fit even in a batch of its own"
         assert max(sizes) == 8 and sizes[-1] <= 2
 
     def test_has_a_version_that_changes_with_its_weights(self, tiny: TinyParser, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ class TestAFolder:
 
     def test_without_amrlibs_note_is_refused(self, folder: Path) -> None:
         (folder / "amrlib_meta.json").unlink()
-        assert "no amrlib_meta.json in it" in self.refused(folder)
+        assert "it contains no amrlib_meta.json" in self.refused(folder)
 
     def test_with_a_damaged_note_is_refused(self, folder: Path) -> None:
         (folder / "amrlib_meta.json").write_text("{")
@@ -155,7 +155,7 @@ class TestAFolder:
         note = folder / "amrlib_meta.json"
         for module in ("foreign.inference", "..foreign.inference", "inference", ""):
             note.write_text(json.dumps({**json.loads(note.read_text()), "inference_module": module}))
-            assert f"names the program {module!r}, which is none of amrlib's parsers" in self.refused(folder)
+            assert f"names the module {module!r}, which is not a parser of amrlib" in self.refused(folder)
         assert not (tmp_path / "ran").exists()
 
     def test_whose_weights_are_a_program_runs_none(self, folder: Path, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ class TestProposals:
         )
         parsed = choose_graph(ParseCandidates(candidates, 5), 2, MAX_OUTPUT)
         assert parsed.graph is not None and parsed.graph.top.concept == "like-01"
-        assert parsed.warnings == ("repaired: sentence 2: 0 defects mended in the model's proposal 4",)
+        assert parsed.warnings == ("repaired: sentence 2: 0 defects were repaired in the model's proposal 4",)
 
     def test_one_that_broke_off_is_better_than_none(self) -> None:
         parsed = choose_graph(ParseCandidates((Hypothesis(self.GOOD, finished=False),), 5), 1, MAX_OUTPUT)

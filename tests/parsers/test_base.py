@@ -53,8 +53,8 @@ class TestAnAnswer:
     @pytest.mark.parametrize(
         ("answer", "warning"),
         [
-            (None, "no-graph: the parser gave none"),
-            (Parsed(None), "no-graph: the parser gave none"),
+            (None, "no-graph: the parser returned no graph"),
+            (Parsed(None), "no-graph: the parser returned no graph"),
             (Parsed(None, ("out-of-memory: too long",)), "out-of-memory: too long"),
             ("(l / like-01", "ill-formed: line 1, column 6"),
             ("", "ill-formed: "),
@@ -92,7 +92,7 @@ class TestAText:
         parser = Fixed(GOOD)
         [parsed] = checked(parser).parse_batch(["a\x00b \ud83d ok\nü"])
         assert parser.texts == ["a�b � ok\nü"]
-        assert parsed.warnings == ("characters: 2 that are no text were read as U+FFFD",)
+        assert parsed.warnings == ("characters: 2 control characters or lone surrogates were read as U+FFFD",)
 
     def test_that_is_hardly_english_is_warned_of(self) -> None:
         told = [

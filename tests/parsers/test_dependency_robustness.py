@@ -73,7 +73,7 @@ def test_a_text_without_words_is_said_to_be_empty(parser: DependencyParser) -> N
 
 def test_a_text_of_several_pieces_is_said_to_be_long(parser: DependencyParser) -> None:
     parsed = parser.parse_batch(["We walked along the river. " * 50])[0]
-    assert parsed.warnings == ("long: 1,350 characters were read in 2 pieces, each by itself",)
+    assert parsed.warnings == ("long: 1,350 characters were parsed in 2 separate pieces",)
 
 
 def test_answers_come_in_the_order_of_the_texts(parser: DependencyParser) -> None:
@@ -158,7 +158,7 @@ def test_a_text_that_a_rule_fails_on_costs_no_other_text() -> None:
     assert good.warnings == ()
     assert bad.graph is not None
     assert len(bad.graph.nodes) == 1
-    assert bad.warnings == ("fault: KeyError in a rule of the parser; only a word is left",)
+    assert bad.warnings == ("fault: KeyError in a rule of the parser; the graph is a single word",)
 
 
 @given(st.data())

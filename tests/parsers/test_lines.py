@@ -59,8 +59,7 @@ class TestAReport:
     def test_sums_a_run_up_in_a_line(self) -> None:
         report = ParseReport("toy 1", parsed=2, reused=1, graphs=3, replaced=2, sentences=4000, seconds=2.0)
         assert report.summary() == (
-            "toy 1: 3 graphs of 3 texts, 4,000 sentences in 2.0 s (2,000/s); "
-            "1 of texts parsed before, 2 replaced"
+            "toy 1: 3 graphs of 3 texts, 4,000 sentences in 2.0 s (2,000/s); 1 reused, 2 replaced"
         )
         assert ParseReport("toy 1").summary() == "toy 1: 0 graphs of 0 texts, 0 sentences in 0.0 s"
 
@@ -88,7 +87,7 @@ class TestAPool:
 
 class TestWhatIsStored:
     def test_is_chosen_by_kind_and_by_what_is_there(self) -> None:
-        with pytest.raises(InputError, match="parse nothing: choose from utterances, responses"):
+        with pytest.raises(InputError, match="kinds \\(none\\): choose from utterances, responses"):
             ParseScope(kinds=())
         with pytest.raises(InputError, match="existing graphs 'drop': choose one of keep, replace"):
             ParseScope(existing="drop")  # type: ignore[arg-type]

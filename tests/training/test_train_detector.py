@@ -186,7 +186,7 @@ class TestCommands:
 
     @pytest.mark.parametrize(
         ("line", "reason"),
-        [("{}", '"utterances" is not there'), ("nonsense", "not JSON")],
+        [("{}", '"utterances" is missing'), ("nonsense", "not JSON")],
     )
     def test_a_bad_line_ends_with_2_and_its_place(self, run: Run, file: Path, line: str, reason: str) -> None:
         file.write_text(line, encoding="utf-8")

@@ -10,9 +10,9 @@ inverse roles.
 [('sleep-01', 'ARG0', 'boy')]
 
 `assemble` joins the drafts of a text into one connected graph with a single top. PENMAN writes a graph as a
-tree with reentrancies (Goodman 2020 calls this a layout). Among all spanning trees, `assemble` takes one with
-as few inverse roles as possible, and then as shallow as possible. Dijkstra's algorithm finds it as the
-cheapest paths from the top. The remaining arcs become reentrancies.
+tree with reentrancies (Goodman 2020 calls this a layout). Among all spanning trees, `assemble` takes one that
+has as few inverse roles as possible and, among these, one that is as shallow as possible. Dijkstra's
+algorithm finds this tree as the set of cheapest paths from the top. The remaining arcs become reentrancies.
 """
 
 from __future__ import annotations
@@ -226,10 +226,11 @@ _SINGLE = frozenset({"polarity", "mode", "wiki", "quant", "value"})
 
 
 def repair(draft: GraphDraft) -> None:
-    """Remove from a draft what PENMAN cannot write or the AMR guidelines forbid, in place.
+    """Remove everything from a draft that PENMAN notation cannot express or the AMR guidelines forbid.
 
-    If a node has ``:polarity`` or another single role more than once, the first arc is kept. A name without
-    ``:op`` gets the characters of its words as ``:op1``.
+    The draft is changed in place. If a node has several arcs with ``:polarity`` or another role that may
+    occur only once, the first arc is kept. A name without ``:op`` gets the characters of its words as
+    ``:op1``.
 
     Args:
         draft: The draft to repair.
@@ -262,7 +263,7 @@ def repair(draft: GraphDraft) -> None:
 
 
 def writable_concept(text: str) -> str:
-    """Turn a text into a concept that PENMAN can write.
+    """Turn a text into a concept that is valid in PENMAN notation.
 
     >>> writable_concept("and/or"), writable_concept("(")
     ('and-or', 'symbol')
@@ -304,7 +305,8 @@ _INVERSES = {"mod": "domain", "domain": "mod"}
 _USUALLY_INVERSE = frozenset({"part"})
 """Roles for which AMR annotators prefer the inverse: ``:part-of``, not ``:part``."""
 _AWAY = 1000
-"""Cost of reaching a node from another sentence than its own. It is higher than the cost of any other path.
+"""Additional cost of reaching a node through another sentence than its own. It exceeds the cost of every path
+within a sentence, so such a detour is taken only if there is no other path.
 """
 _Branch = tuple[str, int, bool]
 """A role of a node in the tree, the target node, and whether the role is a reentrancy."""
@@ -366,7 +368,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
 
 
 def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
-    """Add a draft, without its deleted nodes and duplicate arcs, to the nodes and arcs of the whole text."""
+    """Add a draft to the nodes and arcs of the whole text, without its deleted nodes and duplicate arcs."""
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.deleted}
     # If the top of a sentence was deleted, the first concept of the draft replaces it.
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)
@@ -460,7 +462,7 @@ def inverse(role: str) -> str:
 
 
 def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
-    """Link each part of the graph that is not connected to the top of its sentence with ``:mod``."""
+    """Attach each unconnected part of the graph to the top of its sentence, by the role ``:mod``."""
     below = {dep for head, dep, _ in pool.arcs if head not in depths}
     loose = [k for k in range(len(pool.nodes)) if k not in depths]
     links: dict[int, list[int]] = {}
@@ -468,7 +470,8 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
         links.setdefault(head, []).append(dep)
         links.setdefault(dep, []).append(head)
     reached = set(depths)
-    # Nodes that are not arguments come first, so that a part is linked at its head and not at its first word.
+    # Nodes that are not arguments come first, so that a part is attached by its head and not by its first
+    # word.
     for k in sorted(loose, key=lambda k: (k in below, pool.nodes[k].value is not None, k)):
         if k in reached:
             continue
@@ -483,7 +486,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
 
 
 def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
-    """Write the tree as an `AmrGraph`, with its nodes in depth-first order."""
+    """Convert the tree to an `AmrGraph`, with its nodes in depth-first order."""
     order: list[int] = []
     nodes: list[AmrNode] = []
     mentions: list[tuple[int, str, int, int]] = []

@@ -34,9 +34,10 @@ class ParserLexicon(FrameTable):
     Attributes:
         concepts: Counts of concepts by lemma and word class, where
             `graphneg.parsers.dependency.text.class_of` gives the word class.
-        roles: Counts of roles by kind of key, key, and signature. The signature is the name of a relation,
-            such as ``nsubj`` or ``prep_to``. The kind says what the key is: ``F`` (frame of the head), ``W``
-            (lemma of the dependent) or ``S`` (word class of the head).
+        roles: Counts of roles. Each key is a triple of a letter, a name and a signature. The letter says what
+            the name is: ``F`` for the frame of the head, ``W`` for the lemma of the dependent, or ``S`` for
+            the word class of the head. The signature is the name of the relation, such as ``nsubj`` or
+            ``prep_to``.
         totals: Counts of each concept, summed over all words.
     """
 
@@ -59,7 +60,7 @@ class ParserLexicon(FrameTable):
         """Add the counts in rows of ``roles.tsv``.
 
         Args:
-            rows: Rows with the cells kind of key, key, signature, role and count.
+            rows: Rows with the cells letter, name, signature, role and count; see the attribute ``roles``.
         """
         for kind, key, form, role, count in rows:
             self.roles[kind, key, form][role] += int(count)

@@ -1,9 +1,9 @@
 """The ``dependency`` parser, which turns texts into graphs whose nodes have exact token spans.
 
-The parser works in four steps. It cuts each text into pieces, and spaCy parses the dependencies of each
-piece. The rules turn the dependencies into a draft of a graph. The trained models revise the draft. Finally
-the drafts of all pieces are joined into one well-formed graph. Every text gets a graph, even if it is not a
-sentence.
+The parser works in four steps. First it cuts each text into pieces, and spaCy parses the dependencies of each
+piece. Then the rules turn the dependencies into a draft of a graph, and the trained models revise the draft.
+Finally the drafts of all pieces are joined into one well-formed graph. Every text gets a graph, even if it is
+not a sentence.
 
 >>> from graphneg.amr.penman import format_graph
 >>> print(format_graph(DependencyParser(revisers=()).parse_batch(["Birds sing."])[0].graph))
@@ -33,7 +33,9 @@ from graphneg.parsers.dependency.text import (
 )
 
 RULES = "8"
-"""Version of the rules and tables. Increase it with every change that can change the graph of any text."""
+"""Version of the rules and tables. Increase it whenever a change to them could change the graph of any text:
+stores reuse the graphs that were parsed with the same version.
+"""
 
 
 class DependencyParser:
@@ -51,9 +53,9 @@ class DependencyParser:
         Raises `ParserError` if spaCy or the model is not installed.
 
         Args:
-            model: Name or directory of a spaCy model; ``None`` takes an installed English model, the smallest
+            model: Name or directory of a spaCy model; ``None`` for an installed English model, the smallest
                 one if there are several.
-            revisers: Models that revise each draft, in order; ``None`` takes the models in the package.
+            revisers: Models that revise each draft, in order; ``None`` for the trained models in the package.
         """
         self._model = resolve_model(model)
         self._revisers = learned_revisers() if revisers is None else tuple(revisers)
@@ -100,7 +102,7 @@ class DependencyParser:
         # A single unusual sentence must not end a run over a corpus.
         # If a rule or model fails, the graph of the piece is only one word, and a warning names the error.
         except Exception as fault:
-            warning = f"fault: {type(fault).__name__} in a rule of the parser; only a word is left"
+            warning = f"fault: {type(fault).__name__} in a rule of the parser; the graph is a single word"
             draft = GraphDraft(text, words, warnings=[warning])
             _write_word(draft)
             return draft
@@ -113,9 +115,9 @@ def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
     warnings = [warning for draft in drafts for warning in draft.warnings]
     graph = assemble(drafts, text)
     if readable(text) != text:
-        warnings.append("characters: what is no text was read as spaces")
+        warnings.append("characters: unprintable characters were read as spaces")
     if len(drafts) > 1:
-        warnings.append(f"long: {len(text):,} characters were read in {len(drafts):,} pieces, each by itself")
+        warnings.append(f"long: {len(text):,} characters were parsed in {len(drafts):,} separate pieces")
     return Parsed(graph, tuple(warnings))
 
 
@@ -126,7 +128,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
         text: The whole text; the character offsets of the words refer to it.
         words: The words of the piece with their dependencies. Errors in the dependency tree are corrected in
             place.
-        lexicon: The lexicon; ``None`` takes the lexicon of the package.
+        lexicon: The lexicon; ``None`` for the lexicon of the package.
 
     Returns:
         The draft.

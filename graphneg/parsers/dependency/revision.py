@@ -2,10 +2,10 @@
 
 `LearnedReviser` runs the models in three steps. It chooses the concepts of each word, then the arcs and the
 top of each sentence, and then which node each *no* negates. The models were trained on the graphs of a novel
-and of image captions. In these, vocatives, *please*, one-word sentences and texts of several sentences are
-missing or rare, but all of them are frequent in dialogues. So copies of the arcs that the rules write for
-them are kept, and are restored after the revision. Finally all mentions of a personal pronoun in a text are
-merged into one node.
+and of image captions. Vocatives, *please*, one-word sentences and texts of several sentences are missing or
+rare in this training data, but frequent in dialogues. So the reviser first copies the arcs that the rules
+wrote for such phenomena, and restores them afterwards. Finally all mentions of a personal pronoun in a text
+are merged into one node.
 
 If the package has no model files in ``data/learned``, there are no revisers, and the drafts of the rules are
 not revised. :mod:`tools.parser_training` creates the model files.
@@ -37,7 +37,7 @@ CODE = "5"
 The model files have a version of their own, which is a digest.
 """
 MOST_WORDS = 400
-"""Maximum number of words of a draft that is revised. The rules' version of a longer draft is used."""
+"""Maximum number of words of a draft that is revised. Longer drafts are used as the rules wrote them."""
 
 
 class Reviser(Protocol):
@@ -118,7 +118,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore the kept arcs that the models have lost, and the top of a sentence that has no nodes left."""
+    """Restore the arcs that the models have lost, and the top of each sentence that has no nodes left."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
@@ -128,7 +128,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs one amr-unknown. If the models wrote a new one, the rules' one stays deleted.
+        # A question needs one amr-unknown. If the models wrote a new one, that of the rules stays deleted.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or arc.role in _KEPT_ROLES) and head is not None:
             _restore_arc(draft, arc, head)
@@ -162,7 +162,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 
 
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
-    """Restore an arc, from its head or the node that replaced it, as the only arc to its argument."""
+    """Link an argument to its head again, as the rules did, and remove all other arcs to the argument."""
     node = draft.nodes[arc.dep]
     # The arc is not restored if the models have made its argument the top of the sentence.
     # An arc to a vocative is not restored if the models have deleted the vocative.
@@ -202,7 +202,7 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
-    """Put a modal over the whole conjunction again, where the rules had put it."""
+    """Put a modal above a whole conjunction again: in *can't eat or drink*, *can't* applies to both verbs."""
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
     if len(joined) < 2 or draft.nodes[modal].deleted or draft.nodes[joint].deleted:

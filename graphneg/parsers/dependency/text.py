@@ -26,7 +26,7 @@ from graphneg.errors import ParserError
 
 _POS = word_map("universal-tags")
 
-_HOW = "pip install 'graphneg[english]' brings an English one"
+_HOW = "pip install 'graphneg[english]' installs a suitable one"
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Word:
     """A token of a spaCy document with its place in the dependency tree.
 
     Attributes:
-        i: Index of the word in the tree.
+        i: Index of the word in its piece of text.
         text: The word as written.
         lower: The word in lower case, with straight apostrophes.
         lemma: The lemma of the word.
@@ -136,8 +136,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
     Args:
         doc: The parsed document.
         offset: Offset of the document in the whole text.
-        places: For each character of the document, its offset before `tightened` removed characters; ``None``
-            if nothing was removed.
+        places: For each character of the document, its offset in the piece before `tightened` removed some
+            characters; ``None`` if it removed nothing.
 
     Returns:
         The words, each with its head and its dependents.
@@ -174,7 +174,7 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
 
 
 def class_of(word: Word) -> str:
-    """Return the word class of a word, which is a key in the count tables.
+    """Return the word class by which the count tables list a word.
 
     >>> class_of(Word(0, "Rome", "rome", "rome", "NNP", "PROPN", "ROOT", 0, 0, 4, 0))
     'n'
@@ -225,13 +225,14 @@ def signature(predicate: Word, argument: Word) -> str | None:
 
 
 def clause_form(argument: Word) -> str:
-    """Return the relation of a word, which for a clause includes its marker: ``advcl_if``, ``xcomp_to``.
+    """Return the relation of a word. For a clause it includes the subordinator: ``advcl_if``, ``xcomp_to``.
 
     Args:
         argument: The word.
 
     Returns:
-        The relation. For a clause without a marker it includes ``to`` or the tag of the verb: ``ccomp_vbd``.
+        The relation. For a clause without a subordinator it ends in ``to`` or in the tag of the verb, as in
+        ``ccomp_vbd``.
     """
     if argument.dep in {"ccomp", "xcomp", "advcl", "acl", "pcomp"}:
         kids = argument.children()
@@ -306,9 +307,9 @@ def model_version(name: str) -> str:
 
 
 LONGEST = 1000
-"""Maximum length of a piece in characters. It keeps spaCy's parse of each piece cheap."""
+"""Maximum length of a piece in characters. The limit keeps spaCy's parse of each piece cheap."""
 
-# The alternatives of `_APART` match, in this order, "I ' m", "don ' t", "Mr ." and "p . m .".
+# The alternatives of this pattern match, in this order, "I ' m", "don ' t", "Mr ." and "p . m .".
 _APART = re.compile(
     r"(?<=\w)( ?)'( ?)(?=(?:s|m|re|ll|ve|d)\b)"
     r"|(?<=n)( ?)'( ?)(?=t\b)"

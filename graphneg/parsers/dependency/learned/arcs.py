@@ -30,8 +30,8 @@ _MOST = 14
 """Maximum value of the feature that counts the words after *no*."""
 SURE_DENIAL, SURE_OF_NEW_VERB = 0.25, 1.5
 """Minimum absolute log odds to move a negation. The first value is for verbs that occurred with *no* in the
-training data. The second is for all other verbs; for these, the chosen arcs are more reliable than the
-regression.
+training data. The second is for all other verbs; for these, the arcs that the network has chosen are more
+reliable than the regression.
 """
 
 
@@ -278,8 +278,8 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # The corrections of the tree may have attached "no" to the verb.
-        # If "no" is not attached to the verb, it is attached to the noun.
+        # The module `trees` may have attached "no" to the verb as its negation.
+        # Otherwise, "no" is a determiner of the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -358,6 +358,6 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
 
 
 def _above(draft: GraphDraft, node: int) -> list[int]:
-    """Return the node, and the conjunction above it if there is one."""
+    """Return a node, followed by the conjunction of which it is an operand, if there is one."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

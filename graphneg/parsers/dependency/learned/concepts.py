@@ -81,7 +81,7 @@ def candidates(
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
         # A word that has a node must keep one.
-        # A number of several digits is not a candidate: it comes from "two billion" or the like elsewhere.
+        # A number of several digits is not a candidate: it was counted in a phrase such as "two billion".
         if not any(counts) or (given and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])
@@ -135,13 +135,13 @@ def _stands(word: Word, text: str) -> bool:
     # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # A node that is asked for is kept. Only a question word may turn out to start a relative clause.
+    # The rules' amr-unknown is kept, unless its word may start a relative clause, as "where" may.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
     following = after.lower if after is not None else ""
     if text == "":
-        # The rules intentionally write no node for "how" in "how many", "let" in "let's go", "not" and "'s".
+        # The rules intentionally add no node for "how" in "how many", "let" in "let's go", "not" and "'s".
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
@@ -201,7 +201,7 @@ def _level(count: int) -> int:
 
 
 def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
-    """Return the features of a candidate."""
+    """Return the features of a candidate fragment, as short strings."""
 
     def part(label: str) -> str:
         if label == word.lemma:

@@ -1,8 +1,8 @@
-"""Compute the features of nodes and of pairs of nodes, as short strings.
+"""Compute the features of the nodes and node pairs of a draft, which the trained models score.
 
-The trainer and the parser call the same functions, so that a model gets the features that it was trained
-with. The prefix of a feature shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag, ``d=``
-dependency relation.
+A feature is a short string. Its prefix shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag,
+``d=`` dependency relation. The trainer and the parser call the same functions, so that a model gets the
+features that it was trained with.
 """
 
 from __future__ import annotations
@@ -156,13 +156,13 @@ class Paths:
 
 
 Group = tuple[str | int, ...]
-"""The name of a template with its values. It stands for several features that always occur together and are
-summed once. `expand` returns these features.
+"""A group of features that always occur together, given by the name of a template in `_FORMS` and its values.
+The weights of a group are summed only once, to save time. `expand` returns the single features.
 """
 
 
 def expand(group: Group) -> list[str]:
-    """Return the features that a group stands for.
+    """Return the features of a group.
 
     >>> expand(("dep", "ARG1", "", "boy"))
     ['RD=ARG1,boy', 'BH=,boy']
@@ -291,7 +291,8 @@ class DraftFeatures:
             d: Index of the argument.
 
         Returns:
-            Groups, whose sums are cached because they recur; and single features.
+            The feature groups, whose sums are cached because the groups recur in other pairs; and the names
+            of the features that belong to no group.
         """
         nodes = self.draft.nodes
         head, dep = nodes[h], nodes[d]
@@ -348,7 +349,7 @@ class DraftFeatures:
         return not self.steps[a].keys().isdisjoint(self.steps[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
-        """Return the closest two words of two nodes, where further mentions of a node count as its words."""
+        """Return the closest pair of words of two nodes; all mentions of a node count as its words."""
         first, second = head.token or 0, dep.token or 0
         if not head.mentions and not dep.mentions:
             return first, second
@@ -359,7 +360,7 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether the rules' arc stays as it is: in names, dates and other entities, or to a vocative."""
+    """Return whether an arc of the rules is kept, such as one in a name or a date, or one to a vocative."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)

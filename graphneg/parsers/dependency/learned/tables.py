@@ -58,7 +58,9 @@ class Sense(NamedTuple):
 
 
 FragmentCounts = Mapping[str, Mapping[str, tuple[int, int]]]
-"""For each word key (see `word_key`), how often the word had each fragment in each of the two corpora."""
+"""For each word key (see `word_key`), how often the word had each fragment in each of the two training
+corpora.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ class Meanings:
         seen: Counts of the fragments of each word.
         senses: PropBank frames by lemma.
         roles: Numbered roles with function tags by frame, such as ``ARG0=PAG``.
-        clusters: For each lemma, the numbers of a large and of a small cluster of similar words that it is
-            in.
+        clusters: For each lemma, the numbers of the coarse and the fine cluster of similar words that contain
+            it.
     """
 
     seen: FragmentCounts
@@ -197,7 +199,7 @@ def marked(concept: str | None, value: str | None) -> str:
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """Return the fragment of each word of a draft that has nodes.
+    """Return the fragments of the words that have nodes in a draft.
 
     Args:
         draft: The graph under construction.
@@ -273,7 +275,7 @@ class Model:
     classes: Sequence[str] = ()
 
     def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
-        """Sum the weights of the features in each bag.
+        """Sum the weights of the features in each bag, that is, each list of features.
 
         Args:
             table: Name of the feature table, which gives the row of each feature.
@@ -298,9 +300,9 @@ class Model:
 
 
 class GroupSums:
-    """A cache of sums over groups of features. Each group is summed once.
+    """A cache of the weight sums of feature groups, so that each group is summed only once.
 
-    The result for a bag does not depend on what is in the cache.
+    The sums for a bag do not depend on which groups are already in the cache.
     """
 
     def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
@@ -320,7 +322,7 @@ class GroupSums:
         """Sum the weights of the groups in each bag.
 
         Args:
-            bags: Lists of groups, none of which may be empty.
+            bags: Lists of feature groups. No list may be empty.
 
         Returns:
             float32 array of shape ``[len(bags), width]``.

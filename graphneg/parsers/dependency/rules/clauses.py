@@ -1,4 +1,4 @@
-"""Write modality, negation, mood, questions and question words.
+"""Rules that add modality, negation, mood, questions and question words to a draft.
 
 These rules run after the words have got their concepts. They add nodes above a clause or attach nodes to it:
 
@@ -17,7 +17,8 @@ from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, RuleState
 from graphneg.parsers.dependency.text import Word
 
 MODALS = word_pairs("modal")
-"""For each modal verb, its concept and the role of its clause: ``must`` gives ``obligate-01`` and ``ARG2``.
+"""For each modal verb, its concept and the role of the clause below it: ``must`` has ``obligate-01`` and
+``ARG2``.
 """
 _SPEECH_MARKS = frozenset({":", '"', "``", "\u201c"})
 """Punctuation marks that introduce direct speech."""
@@ -166,7 +167,7 @@ def _write_question(state: RuleState, root: Word) -> None:
 
 
 def _asks(root: Word, members: list[Word]) -> bool:
-    """Return whether a sentence has a question mark or inversion, and no question word: a yes/no question."""
+    """Return whether a sentence is a yes/no question: a question mark or inversion, and no question word."""
     if not any(word.text.startswith("?") for word in members[-3:]) and not opens_question(root):
         return False
     return not any(_is_main(word, root) for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"})
@@ -233,7 +234,8 @@ def opens_question(root: Word) -> bool:
 
 
 _MEASURES = word_map("measure")
-"""For each word that may follow *how*, the name of the relation: *how long* has ``how-long``, a duration."""
+"""For each word that may follow *how*, the relation of the phrase: ``how-long``, a duration, for *how long*.
+"""
 _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
 """Dependency relations of clauses."""
 
@@ -366,7 +368,7 @@ advice not to go. In contrast, *cannot go* negates the possibility.
 _AMOUNTS = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
 """Degrees and amounts that *not* negates when it directly precedes them: *not very good*."""
 _COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everything"})
-"""Words with which *not* before a subject negates the predicate: *not everyone came*."""
+"""Words that may start a subject after *not*, which then negates the predicate: *not everyone came*."""
 
 
 def write_negation(state: RuleState) -> None:
@@ -391,7 +393,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         and word.tag in {"RB", "CC", "DT"}
         and word.i not in state.head_nodes
     ):
-        # "not only good but cheap" denies nothing, so there is no polarity.
+        # "not only good but cheap" negates nothing, so no polarity is added.
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
         if after is not None and after.lower in _AMOUNTS and after.i in state.head_nodes:
@@ -402,7 +404,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
             if beside and over.i > after.i:
                 return state.head_nodes[after.i], "negation"
         return _denied_clause(state, word), "negation"
-    # "never" has the concept "ever". In "He never came", the clause is negated.
+    # "never" already has a node, with the concept "ever". In addition, "He never came" negates the clause.
     if word.lower == "never" and word.i in state.head_nodes:
         return _denied_clause(state, word), "never"
     head = word.parent

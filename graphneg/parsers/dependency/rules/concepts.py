@@ -1,4 +1,4 @@
-"""Write the concept of each single word that has one.
+"""Rules that add the concept of each single word to a draft.
 
 Closed-class words get their concepts from lists. Open-class words get them from counts in annotated graphs
 and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are skipped.
@@ -64,7 +64,7 @@ def resolve_light_verbs(state: RuleState) -> None:
 
 
 def write_concepts(state: RuleState) -> None:
-    """Write a concept for each word that has no node yet.
+    """Add a concept for each word that has no node yet.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -100,7 +100,7 @@ def write_concepts(state: RuleState) -> None:
 
 
 def _write_verb(state: RuleState, word: Word) -> None:
-    """Write the frame of a verb, which may include a particle: *give up* has ``give-up-07``."""
+    """Add the frame of a verb, which may include a particle: *give up* has ``give-up-07``."""
     if word.dep in {"aux", "auxpass"} or word.lemma == "be" or not any(map(str.isalpha, word.text)):
         return
     lexicon = state.lexicon
@@ -182,7 +182,7 @@ def _fit(state: RuleState, frame: str, form: str) -> float:
 
 
 def _write_noun(state: RuleState, word: Word) -> None:
-    """Write the concept of a noun."""
+    """Add the concept of a noun, or several nodes for a relation or an agent."""
     lemma = word.lemma
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:
@@ -202,10 +202,10 @@ def _write_noun(state: RuleState, word: Word) -> None:
 
 
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
-    """Write the concept that a noun most often had in annotated graphs."""
+    """Add the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
-    # A noun such as "player" is written as a person who plays.
-    # The tables have sell-01 for "bookseller", so the first part of the word is written as what is sold.
+    # A noun such as "player" becomes a person who plays.
+    # The tables have sell-01 for "bookseller", so the first part of the word becomes what is sold.
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
@@ -234,7 +234,7 @@ def _does(noun: str, concept: str) -> bool:
 
 
 def _write_agent(state: RuleState, word: Word, concept: str) -> None:
-    """Write a noun such as *painter* as ``(person :ARG0-of paint-02)``, if its verb has a frame."""
+    """Add the nodes of an agent noun: *painter* is ``(person :ARG0-of paint-02)`` if its verb has a frame."""
     node = state.add(concept, word.i, "agent")
     if word.lemma.endswith(("er", "or", "ist")) and concept == "person":
         # The verb may be the noun without its last two, one or three letters: paint-er, ride-r, tour-ist.
@@ -252,7 +252,7 @@ def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
 
 
 def _write_adjective(state: RuleState, word: Word) -> None:
-    """Write the concept of an adjective, and its negation if it has a negative prefix or suffix."""
+    """Add the concept of an adjective, and its negation if it has a negative prefix or suffix."""
     # In "six years old" and "How old are you?", the measure is ARG2 of age-01.
     for kid in word.children("npadvmod", "advmod") if word.lower == "old" else ():
         if kid.lemma in {"year", "month", "week", "day"} or (
@@ -326,7 +326,7 @@ def _denied_concept(state: RuleState, lemma: str) -> str | None:
 
 
 def _write_adverb(state: RuleState, word: Word) -> None:
-    """Write the concept of an adverb, and its negation if it has a negative prefix or suffix."""
+    """Add the concept of an adverb, and its negation if it has a negative prefix or suffix."""
     # Negative adverbs become :polarity - later (see `clauses.write_negation`).
     if word.lemma in {"not", "n't"} or (word.dep == "neg" and word.lower != "never"):
         return
@@ -370,7 +370,7 @@ def _adverb_stem(word: str) -> str:
 
 
 def _write_number(state: RuleState, word: Word) -> None:
-    """Write a number as a constant, or as a concept if it names no exact value."""
+    """Add a number as a constant, or as a concept if it does not name an exact value."""
     value = number_value(word.lower)
     # "One day he left" means "some day", so "one" does not count days here.
     days = {"day", "morning", "evening", "afternoon", "night"}
@@ -385,13 +385,13 @@ def _write_number(state: RuleState, word: Word) -> None:
 
 
 def _write_preposition(state: RuleState, word: Word) -> None:
-    """Write the concept of a preposition or particle, if it has one."""
+    """Add the concept of a preposition or particle, if it has one."""
     lexicon = state.lexicon
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return
     if word.child("pobj", "pcomp") is not None:
         # Most prepositions only determine a role.
-        # A preposition with its own meaning ("under the table") gets a node if annotators mostly wrote one.
+        # A preposition with its own meaning ("under the table") gets a node if annotators mostly gave it one.
         if word.lower in word_class("preposition-concept") and word.dep == "prep":
             counts = lexicon.concepts.get((word.lemma, "in"), {})
             if counts.get(word.lower, 0) >= counts.get(DELETED, 0) * 0.6:
@@ -411,7 +411,7 @@ def _write_preposition(state: RuleState, word: Word) -> None:
 
 
 def _write_determiner(state: RuleState, word: Word) -> None:
-    """Write the concept of a determiner such as *this*, *all* or *some*."""
+    """Add the concept of a determiner such as *this*, *all* or *some*."""
     if word.lower == "no":
         # In "No, thanks.", "no" is an answer and gets the concept "no".
         # In "no man", "no" is a negation and gets no concept (see `clauses.write_negation`).
@@ -427,7 +427,7 @@ def _write_determiner(state: RuleState, word: Word) -> None:
 
 
 def _write_interjection(state: RuleState, word: Word) -> None:
-    """Write the concept of an interjection."""
+    """Add the concept of an interjection."""
     node = state.add(word.lower, word.i, "interjection")
     # "Wow!" expresses a feeling, so it gets :mode expressive, as AMR requires.
     if word.lower in word_class("expressive"):

@@ -4,7 +4,7 @@ AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))
 word that represents each *be*, here *tall*, and store it in `RuleState.representatives`. In the same way, a
 verb represents the *going to* or *let's* before it. Statements of place, origin and likeness have frames,
 which represent the *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. The rules
-run before the concepts are written.
+run before the concepts of the words are added.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def resolve_copulas(state: RuleState) -> None:
 
 
 def resolve_futures(state: RuleState) -> None:
-    """Let the verb represent *going to* or *let's*, as in *is going to rain* and *let's go*.
+    """Let the main verb represent *going to* and *let's*: *rain* in *is going to rain*, *go* in *let's go*.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -64,7 +64,7 @@ def resolve_futures(state: RuleState) -> None:
 
 
 def _resolve(state: RuleState, be: Word) -> None:
-    """Find the word that represents a form of *be*, or write a frame such as ``be-located-at-91`` for it."""
+    """Find the word that represents a form of *be*, or add a frame such as ``be-located-at-91`` for it."""
     complements = (kid for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp") for kid in be.children(dep))
     said = (
         kid for kid in complements if kid.tag != "WRB" and (kid.dep != "acomp" or kid.lower not in _PLACES)
@@ -155,7 +155,7 @@ def _location(be: Word) -> Word | None:
 
 
 def _other(be: Word) -> Word | None:
-    """Return the word that represents a *be* without a predicate or place, or ``None``."""
+    """Return the word that represents a *be* with neither a predicate nor a place, or ``None``."""
     # In "It is about trees", the noun "trees" represents "be". In "The game is over", the adverb does.
     # In "I think, so I am", only the subject is left to represent "be".
     for preposition in be.children("prep"):

@@ -1,6 +1,6 @@
-"""Write names, dates, amounts, multiword expressions, quantities, kinship and degrees.
+"""Rules that add names, dates, amounts, multiword expressions, quantities, kinship and degrees to a draft.
 
-`write_entities` and `write_multiwords` run before all other rules that write concepts, since several words
+`write_entities` and `write_multiwords` run before all other rules that add concepts, since several words
 become one node:
 
 - *Little Prince* becomes ``(p / person :name (n / name :op1 "Little" :op2 "Prince"))``. Dates, times, sums of
@@ -37,7 +37,9 @@ _NOMINAL = frozenset({"JJ", "NNP", "NNPS", "NNS", "NN"})
 _NO_NAMES = word_class("no-name")
 """Function words that taggers mistake for names at the start of a sentence."""
 _OFFICES = word_class("office")
-"""Nouns of office. At the start of a sentence they are not part of a name: *Doctor Lee came*."""
+"""Nouns of office, such as *doctor*. At the start of a sentence, they do not count as part of a name: the
+name in *Doctor Lee came* is *Lee*.
+"""
 _KINDS_OF_NAMES = (
     ("city", known.CITIES), ("state", known.STATES), ("continent", known.CONTINENTS),
     ("festival", known.FESTIVALS), ("language", known.LANGUAGES),
@@ -53,7 +55,7 @@ places*.
 
 
 def write_entities(state: RuleState) -> None:
-    """Write the entities that can be recognised by their words, and mark these words as done.
+    """Add the entities that can be recognised by their words, and mark these words as done.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -64,7 +66,7 @@ def write_entities(state: RuleState) -> None:
 
 
 def _write_entity(state: RuleState, word: Word) -> int:
-    """Write the entity that starts at a word, and return the number of its words; 0 if there is none."""
+    """Add the entity that starts at a word. Return the number of its words; 0 if there is no entity."""
     if word.tag in {"CD", "$"} or word.text in known.MONEY:
         taken = _write_amount(state, word)
         if taken:
@@ -78,8 +80,8 @@ def _write_entity(state: RuleState, word: Word) -> int:
     # "on the 21st" names a day of the month, but "21st" in "a 21st birthday" does not.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
-    # U+2600 is the start of the Unicode blocks of pictographic symbols.
-    # Letters of Chinese and Japanese come after U+2600, but they are alphanumeric.
+    # Characters from U+2600 on are pictographic symbols, or letters such as the Chinese ones.
+    # Letters are alphanumeric, so they are not taken for emoticons.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")
@@ -92,21 +94,21 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """Write an entity that consists of one word and has one value; return the number of words, which is 1."""
+    """Add an entity that consists of one word and has one value. Return the number of its words, 1."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
 
 
 def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -> int:
-    """Write one concept that represents several words, and return the index of its node."""
+    """Add one concept that represents several words, and return the index of its node."""
     node = state.draft.concept(concept, run[0].i, rule, last=run[-1].i)
     state.draft.nodes[node].token = state.cover(run, node).i
     return node
 
 
 def _is_name(state: RuleState, word: Word) -> bool:
-    """Return whether a capitalised word is a name. It is not if a table lists it as a common word."""
+    """Return whether a word is a name. At the start of a sentence, a word that the tables list is not."""
     if not word.text[:1].isupper() or word.lower in _NO_NAMES:
         return False
     before = word.previous
@@ -122,7 +124,7 @@ def _is_name(state: RuleState, word: Word) -> bool:
 
 
 def _write_proper(state: RuleState, word: Word) -> int:
-    """Write a name of one or several words, and return the number of its words."""
+    """Add the entity whose name starts at a word, and return the number of words of the name."""
     run = [word]
     for after in word.tree[word.i + 1 :]:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
@@ -164,7 +166,7 @@ def _kind_of_name(run: list[Word]) -> str:
 
 
 def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> int:
-    """Write an entity with its name, and return the number of words of the name."""
+    """Add an entity with its name, and return the number of words of the name."""
     entity = _write_run(state, [word for word, _ in parts], kind, "name")
     name = state.draft.concept("name", parts[0][0].i, "name", last=parts[-1][0].i)
     state.draft.link(entity, "name", name, "name")
@@ -174,7 +176,7 @@ def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> i
 
 
 def _write_date(state: RuleState, word: Word) -> int:
-    """Write a date such as *Monday*, *June 12* or *June 12, 1990*; return the number of its words."""
+    """Add a date such as *Monday*, *June 12* or *June 12, 1990*; return the number of its words."""
     state.done.add(word.i)
     if word.lower in known.WEEKDAYS:
         state.add("date-entity", word.i, "date", weekday=word.lower)
@@ -195,7 +197,7 @@ def _write_date(state: RuleState, word: Word) -> int:
 
 
 def _write_amount(state: RuleState, word: Word) -> int:
-    """Write a number, a time or a sum of money; return the number of its words, or 0 if there is none."""
+    """Add the number, time or sum of money that starts at a word; return the number of its words, or 0."""
     after = word.following
     if word.text in known.MONEY and word.tag != "CD":
         return 0 if after is None or after.tag != "CD" else _write_money(state, word, _number_run(after))
@@ -210,7 +212,7 @@ def _write_amount(state: RuleState, word: Word) -> int:
     alone = after is None or after.tag[:2] != "NN"
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
-    # Numbers of one word are written later, with the other concepts.
+    # Numbers of one word are added later, with the other concepts.
     # Numbers of several words, such as "two hundred", become one node here.
     run = _number_run(word)
     if len(run) > 1:
@@ -240,7 +242,7 @@ def _hour(word: Word) -> str | None:
 
 
 def _write_hours(state: RuleState, word: Word) -> int:
-    """Write *nine to five* as an interval of time, and return the number of its words."""
+    """Add *nine to five* as an interval of time, and return the number of its words."""
     run = state.words[word.i : word.i + 3]
     interval = _write_run(state, run, "date-interval", "time")
     for n, part in enumerate((run[0], run[-1]), 1):
@@ -265,7 +267,7 @@ def _number_run(word: Word) -> list[Word]:
 
 
 def _write_money(state: RuleState, sign: Word, run: list[Word]) -> int:
-    """Write a sum of money with a currency sign, such as *$ 5*; return the number of its words."""
+    """Add a sum of money with a currency sign, such as *$ 5*; return the number of its words."""
     value = number_value(" ".join(part.lower for part in run)) or run[0].lower
     node = state.draft.concept("monetary-quantity", sign.i, "quantity", last=run[-1].i)
     state.mark(node, "quant", value, run[0].i, "quantity")
@@ -276,7 +278,7 @@ def _write_money(state: RuleState, sign: Word, run: list[Word]) -> int:
 
 
 def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
-    """Write a time such as *6:30 pm*, *six o'clock* or *at 6*; return the number of its words."""
+    """Add a time such as *6:30 pm*, *six o'clock* or *at 6*; return the number of its words."""
     match = re.match(r"(\d{1,2})[:.]?(\d{2})?", word.lower)
     hour = f"{match[1]}:{match[2] or '00'}" if match else f"{number_value(word.lower) or word.lower}:00"
     node = state.add("date-entity", word.i, "time")
@@ -297,7 +299,7 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
 
 
 def write_multiwords(state: RuleState) -> None:
-    """Write one node for each multiword expression; the head word of the expression represents it.
+    """Add one node for each multiword expression, and make it the node of the expression's head word.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -323,7 +325,7 @@ def _expressions_at(state: RuleState, i: int, kind: str = "") -> list[tuple[Sequ
 
 
 def _write_phrase(state: RuleState, i: int) -> int:
-    """Write a complex preposition as a concept: *in front of the house* is ``(in-front-of :op1 house)``."""
+    """Add a complex preposition as a concept: *in front of the house* is ``(in-front-of :op1 house)``."""
     for run, concept in _expressions_at(state, i, "preposition"):
         inner = run[-1].child("pobj", "pcomp")
         if inner is not None:
@@ -334,10 +336,10 @@ def _write_phrase(state: RuleState, i: int) -> int:
 
 
 def _defer_none(state: RuleState, i: int) -> int:
-    """Let *kids* represent *none of the kids*. A later rule negates the verb."""
+    """Let the noun *kids* represent the phrase *none of the kids*; a later rule negates the verb."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
-    # The words may be "none of the kids" or "neither of them".
+    # The phrase starts with "none of" or "neither of", as in "none of the kids" and "neither of them".
     if run[0].lower in {"none", "neither"} and run[-1].lower == "of" and whole is not None:
         state.defer(run, whole)
         return 2
@@ -345,7 +347,7 @@ def _defer_none(state: RuleState, i: int) -> int:
 
 
 def _write_expression(state: RuleState, i: int) -> int:
-    """Write a listed expression, and return the number of its words; 0 if none starts at the word."""
+    """Add the listed expression that starts at a word. Return the number of its words; 0 if there is none."""
     for run, concept in _expressions_at(state, i) if i not in state.done else ():
         before = state.words[i - 1].tag if i else ""
         noun = run[-1].child("pobj") if run[-1].lower == "of" else None
@@ -368,7 +370,7 @@ def _write_expression(state: RuleState, i: int) -> int:
 
 
 def _write_hyphenated(state: RuleState, i: int) -> int:
-    """Write a hyphenated compound such as *grown-up* as one concept, if the tables contain it."""
+    """Add a hyphenated compound such as *grown-up* as one concept, if the tables contain the compound."""
     run = state.words[i : i + 3]
     if len(run) < 3 or run[1].text != "-" or i in state.done:
         return 0
@@ -388,7 +390,7 @@ _MARKERS = word_map("degree-marker")
 
 
 def write_nominals(state: RuleState) -> None:
-    """Write quantities with units, rates, and relations of kinship.
+    """Add quantities with units, rates, and relations of kinship.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -408,7 +410,7 @@ def write_nominals(state: RuleState) -> None:
 
 
 def _object_of(word: Word, preposition: str) -> Word | None:
-    """Return the object of the first prepositional phrase with this preposition below a word, or ``None``."""
+    """Return the object of a preposition below a word, such as *Tom* in *a friend of Tom*; else ``None``."""
     phrase = word.child_word("prep", preposition)
     return phrase.child("pobj") if phrase is not None else None
 
@@ -426,7 +428,7 @@ def _is_amount(state: RuleState, word: Word) -> bool:
 
 
 def _write_quantity(state: RuleState, word: Word) -> None:
-    """Write a quantity: *five years* is ``(temporal-quantity :quant 5 :unit year)``."""
+    """Add the node of a quantity: *five years* is ``(temporal-quantity :quant 5 :unit year)``."""
     draft, unit = state.draft, state.head_nodes[word.i]
     draft.nodes[unit].concept = word.lemma
     measured, over = _object_of(word, "of"), word.parent
@@ -453,7 +455,7 @@ def _write_quantity(state: RuleState, word: Word) -> None:
 
 
 def _write_rate(state: RuleState, word: Word, every: Word) -> None:
-    """Write a rate: *every day* is ``(rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day))``."""
+    """Add a rate: *every day* is ``(rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day))``."""
     quantity = state.draft.concept("temporal-quantity", word.i, "rate", unit=state.head_nodes[word.i])
     state.mark(quantity, "quant", "1", every.i, "rate")
     if every.i in state.head_nodes:
@@ -482,7 +484,8 @@ def write_degrees(state: RuleState) -> None:
         state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
-        # Words such as "more", "most" and "last" express degrees or amounts themselves and have no degree.
+        # Words such as "more", "most" and "last" themselves express degrees or amounts.
+        # So have-degree-91 is not put above them.
         bare = word.lower in word_class("bare-degree")
         degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.head_nodes and not bare else None
         if degree is not None:

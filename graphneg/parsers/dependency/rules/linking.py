@@ -66,8 +66,8 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Some conjuncts have no node, and others are represented by the same word.
-        # A coordination needs a conjunction only if at least two conjuncts have nodes of their own.
+        # Conjuncts without a node do not count, and those that the same word represents count once.
+        # A node for the conjunction is needed only if at least two are left.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
@@ -304,7 +304,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
-    """Return whether a noun fits the kind of a pronoun: a person, a thing or people."""
+    """Return whether a pronoun that refers to a person, a thing or people can refer to a noun."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
     # Any name counts as a name of a person.
@@ -345,7 +345,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
 
 
 def _reports(word: Word) -> bool:
-    """Return whether a word is a verb of saying that has no content yet."""
+    """Return whether a word is a verb of saying without a complement that contains what is said."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
 

@@ -27,7 +27,7 @@ _OUTER = frozenset({"because", "instead", "due", "out", "such", "despite"})
 """Prepositions that determine the relation even if another preposition is below them: *out of*, *because of*.
 """
 _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
-"""Dependency relations without a role in the graph, or for which other rules write the roles."""
+"""Dependency relations that have no role in the graph, or whose roles are added by other rules."""
 _STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
 """Verbs of posture. The place is one of their arguments: *he sits near the door*."""
 _MARK_ROLES = word_map("mark-role")
@@ -53,7 +53,7 @@ class Dependency(NamedTuple):
 
 
 def dependency(state: RuleState, dependent: int) -> Dependency | None:
-    """Find the nearest word above a word that has a node, and return the dependency between them.
+    """Return the dependency between a word and the nearest of its ancestors that have nodes.
 
     Args:
         state: The state of the rules for this piece of text.
@@ -75,7 +75,9 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.head_nodes and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # In "out of the house", "of" determines the relation, unless the upper preposition is listed.
+        # The lowest preposition determines the relation. A preposition above it counts only if it is in
+        # `_OUTER`.
+        # In "out of the house", "out" is such a preposition, so the relation is `prep_out`.
         counts = preposition is None or head.lower in _OUTER
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -102,7 +104,7 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
         return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # If there are words without nodes in between, the relation of the uppermost one is used.
+    # If there are words without nodes between the two words, the relation of the uppermost of them is used.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
@@ -190,7 +192,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link the arguments of modals, of *able* and *used to*, and of adjectives such as *shirtless*."""
+    """Link the arguments of modals, *able*, *used to* and *shirtless*; return whether a rule applied."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
@@ -207,16 +209,16 @@ def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> 
 
 
 def _is_judgement(state: RuleState, adverb: Word) -> bool:
-    """Return whether the first role of an adverb's frame is what it judges: *quickly*, but not *happily*."""
+    """Return whether the frame of an adverb takes the verb as its ARG1: *quickly*, but not *happily*."""
     concept = state.concept_of(adverb.i)
-    # "he said slowly" describes the way of speaking and does not judge what was said.
+    # In "he said slowly", the adverb describes the way of speaking, so it remains a modifier of "said".
     if adverb.tag[:2] == "RB" and adverb.parent.lemma in SPEECH:
         return False
     return is_frame(concept) and (adverb.tag[:2] == "JJ" or _judges(state, concept))
 
 
 def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Write ``near-02``, as in *a tree near the house* and *he sits near the door*."""
+    """Add ``near-02``, as in *a tree near the house* and *he sits near the door*."""
     node = state.draft.concept("near-02", edge.preposition.i if edge.preposition else None, "near", ARG2=dep)
     verb = state.words[edge.governor]
     located: int | None = head
@@ -263,7 +265,7 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
 
 
 def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Write ``wear-01`` or ``have-03``, as in *a man in a hat* and *a dog with a ball*."""
+    """Add ``wear-01`` or ``have-03``, as in *a man in a hat* and *a dog with a ball*."""
     owner, thing = state.words[edge.governor], state.words[edge.dependent]
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
@@ -306,7 +308,7 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
 
 
 def _gap(state: RuleState, clause: Word) -> str:
-    """Return the relation that the noun has in its relative clause: the pronoun's, or the missing one."""
+    """Return the relation of a noun in its relative clause: that of the pronoun, or the missing one."""
     for kid in clause.children():
         relative = kid.tag in {"WP", "WDT"} or (kid.lower == "that" and kid.tag in {"DT", "IN"})
         if relative and kid.i not in state.head_nodes and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
@@ -454,9 +456,9 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 
 
 def _judges(state: RuleState, concept: str) -> bool:
-    """Return whether the first role of a concept's frame is what it judges: ``quick-02``, ``good-02``."""
+    """Return whether a frame has no ARG0, so that it describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # Such a frame has no ARG0, so its lowest role is ARG1.
+    # The lowest role of such a frame is ARG1.
     return entry is not None and min(entry.functions, default="") == "1"
 
 
@@ -508,7 +510,7 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
 
 
 _DEFAULTS = word_map("default-role")
-"""Default role for each dependency relation, if there are no counts."""
+"""For each dependency relation, the role that is used if there are no counts for the relation."""
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
@@ -532,7 +534,7 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
     """Return whether a role may be chosen by weight for a concept."""
-    # Roles that only other rules write are not chosen by weight.
+    # Only other rules add these roles, so they are never chosen by weight.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):

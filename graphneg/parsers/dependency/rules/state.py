@@ -1,4 +1,4 @@
-"""The state that all rules share while they write one draft.
+"""The state that all rules share while they build one draft.
 
 The state contains the words, the tables, and the node of each word. A word may have two nodes. In *She must
 sleep*, the word that governs *sleep* is linked to ``obligate-01``, the outer node of *sleep*. But *she* is an
@@ -27,16 +27,16 @@ QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 
 @dataclass(slots=True)
 class RuleState:
-    """A graph under construction, and what the rules have decided about its words, by word index.
+    """A graph under construction, and the decisions of the rules about its words. Words are given by index.
 
     Attributes:
         draft: The graph that the rules write.
         words: The words of the piece of text.
         lexicon: The lexical tables of the parser.
-        head_nodes: For each word with a node, the node that takes the word's arguments.
-        top_nodes: For each word with a node, the node to which its governor is linked. It differs from the
-            core node if another node is above the word: a modal, a conjunction, or ``person`` over
-            ``paint-01``.
+        head_nodes: For each word with a node, its core node: the node that takes the word's arguments.
+        top_nodes: For each word with a node, its outer node: the node to which the word's governor is linked.
+            It differs from the core node if another node is above the word: a modal, a conjunction, or
+            ``person`` over ``paint-01``.
         representatives: For each word without a node, the word whose node represents it. The predicate
             represents a copula.
         done: Words that later rules must skip.
@@ -99,11 +99,11 @@ class RuleState:
         """Let a node represent several adjacent words, and mark the words as done.
 
         Args:
-            run: The words.
+            run: The words, adjacent and in text order.
             node: Index of the node.
 
         Returns:
-            The head word of the run.
+            The head among these words.
         """
         head = head_of(run)
         self.set_node(head.i, node)
@@ -114,7 +114,7 @@ class RuleState:
         """Let one word represent several other words, and mark all of them as done.
 
         Args:
-            run: The words.
+            run: The words; they may include ``head``.
             head: The word that has the node.
         """
         for word in run:

@@ -76,7 +76,7 @@ def reattach(word: Word, head: Word, dep: str) -> None:
 
 
 def promote(word: Word, over: Word) -> None:
-    """Put a word in the place of an ancestor, which then depends on the word, with all its dependents.
+    """Put a word in the place of an ancestor. The ancestor and all its dependents then depend on the word.
 
     Nothing changes if the word is itself an ancestor of the other word.
 
@@ -235,7 +235,7 @@ def _correct_inversion(said: Word) -> None:
     early = next((kid for kid in kids if kid.dep in _SUBJECTS and kid.i < said.i), None)
     other = next((kid for kid in kids if kid.dep == "nsubj" and kid.i > said.i), None)
     late = next((kid for kid in kids if kid.dep == "dobj" and kid.i > said.i), None)
-    # If there are two subjects, the one before the verb is the quotation.
+    # If there are two subjects, the one before the verb is the quotation, so it becomes the object.
     if early is not None and other is not None:
         early.dep = "dobj"
     # In '"Draw," asked the prince', spaCy may read the quotation as the subject, the speaker as the object.
@@ -433,7 +433,7 @@ def _correct_result(so: Word) -> None:
 
 
 def _make_main(clause: Word, root: Word) -> None:
-    """Make a clause below the root the new root, with the punctuation and all that precedes it."""
+    """Make a clause the root of its sentence, and attach to it the punctuation and the words before it."""
     for kid in root.children():
         if kid is not clause and (kid.i < clause.i or kid.dep == "punct"):
             reattach(kid, clause, kid.dep)
