@@ -1,13 +1,14 @@
-"""Define the command ``sheet``, for the blind annotation of negatives with a spreadsheet or Label Studio.
+"""Define the command ``annotate``, for the blind annotation of negatives with a spreadsheet or Label Studio.
 
-The command samples negatives from several sources and writes them in random order, so that the annotator does
-not know the source of a negative. The sources are written to a separate key file. With ``--read``, the
-command prints the results of filled sheets, or of judgements that were made in the browser.
+The command samples negatives from several files and writes them to a sheet in random order, so that the
+annotator does not know from which file a negative comes. A separate key file records the source of each row.
+With ``--read``, the command reads filled sheets, or judgements that were made in the browser, and prints the
+results.
 
 Example::
 
     graphneg annotate hard.jsonl edits.jsonl --n 60 -o sheet.csv    # also writes sheet.key.json
-    graphneg annotate --read sheet.csv                              # shares of usable negatives by source
+    graphneg annotate --read sheet.csv           # print the share of usable negatives of each source
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _to_read = panel("Reading what was judged")
 JUDGEMENTS = ".sqlite"
-"""Suffix of a file with judgements that were made in the browser."""
+"""Suffix of the files in which ``graphneg serve`` stores the judgements that are made in the browser."""
 
 
 @training_command(
@@ -90,28 +91,30 @@ def annotate(
 ) -> None:
     """Sample negatives for blind annotation, or read the annotations.
 
-    The sheet contains negatives of all sources in random order, on the same contexts where the sources share
-    any. The annotator fills one column per question: grammatical (yes, no), sensible (yes, no: could somebody
-    say it?) and verdict (wrong, arguable, right: as a response to this context), or the columns of
-    --questions. SHEET.key.json contains the source of each row: do not show it to the annotator.
+    The sheet contains negatives of all sources in random order. If several sources have negatives for the
+    same context, these are preferred. The annotator fills one column per question. By default, the questions
+    are: grammatical (yes or no), sensible (yes or no: could somebody say it?) and verdict (is it wrong,
+    arguable or right as a response to this context?). --questions selects others. The file SHEET.key.json
+    contains the source of each row: do not show it to the annotator.
 
-    A .json sheet can be imported into Label Studio as tasks. The labelling configuration is written beside it
-    as .xml. Read the JSON export of Label Studio with --read EXPORT.json --key SHEET.key.json.
+    A .json sheet can be imported into Label Studio as tasks. The labelling configuration is written to an
+    .xml file in the same folder. Read the JSON export of Label Studio with --read EXPORT.json --key
+    SHEET.key.json.
 
-    When annotations are read, an item is usable if it is grammatical, sensible and wrong. Intervals are 95%
-    Wilson intervals. Rows with an empty column are counted separately. If there are several sheets, each is
-    by one annotator, who is named after the file.
+    When annotations are read, a negative is usable if it is grammatical, sensible and wrong. Intervals are
+    95% Wilson intervals. Rows with an empty column are counted separately. If several sheets are read, each
+    must be filled by one annotator, who is named after the file.
 
-    --into adds all judgements or none. A judgement replaces an earlier one of the same annotator and row. The
-    results of the whole review are printed.
+    With --into, either all judgements are added to the review or none. A judgement replaces an earlier one of
+    the same annotator and row. The printed results are those of the whole review.
     \N{FORM FEED}
 
     Raises:
-        BadParameter: Options are missing or do not go together.
+        BadParameter: A required option is missing, or options contradict each other.
     """
     if into is not None:
         _take_in(read or [], into, key)
-        # Print the results of the whole review, not only of the new judgements.
+        # Print the results of all judgements in the review, not only of the ones that were just added.
         read, key = [into], None
     if read:
         if files or human:
@@ -126,7 +129,7 @@ def annotate(
 def _draw(
     out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, questions: str, overwrite: bool
 ) -> None:
-    """Sample negatives and write the sheet with its key."""
+    """Sample negatives, and write them to a sheet and their sources to a key file."""
     from graphneg.evaluation.review.drawing import draw
     from graphneg.evaluation.review.exchange import write_blank_sheet
     from graphneg.evaluation.review.questions import load_questions
@@ -153,7 +156,7 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
 def _read(
     paths: Sequence[Path], key: Path | None, rule: str, out: Path | None, overwrite: bool, json: bool
 ) -> None:
-    """Print the results of annotations, and write the judgements to ``out`` unless it is None."""
+    """Read annotations and print their results. Write the judgements to ``out``, unless it is None."""
     from graphneg.evaluation.review.exchange import write_judgements
     from graphneg.evaluation.review.results import results_of
 
@@ -176,7 +179,7 @@ def _read(
 
 
 def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
-    """Add judgements from files to the review in a file of judgements."""
+    """Read judgements from filled sheets, and add them to the review that is stored in ``into``."""
     from graphneg.evaluation.review.exchange import read_several
     from graphneg.evaluation.review.judgements import Judgements
 
@@ -188,17 +191,18 @@ def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
 
 
 def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
-    """Read the items and their judgements.
+    """Read items that were annotated, with the judgements of the annotators.
 
     Args:
-        paths: Either one file with judgements from the browser, or filled sheets that have the same key.
-        key: The key file of the sheets; None for the one in the same folder as the first sheet.
+        paths: Either one ``.sqlite`` file with judgements from the browser, or filled copies of one sheet.
+        key: The key file, which records the source of each row of the sheet. None for the key file in the
+            same folder as the first sheet.
 
     Returns:
         The items and the judgements.
 
     Raises:
-        BadParameter: A file of judgements is given together with another file or a key.
+        BadParameter: A ``.sqlite`` file is given together with another file or a key.
     """
     from graphneg.evaluation.review.exchange import key_path, read_key, read_several
     from graphneg.evaluation.review.judgements import Judgements
@@ -208,7 +212,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
             raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
-    # All sheets are copies of the same sheet, so they have the same key.
+    # Read the key only once: all sheets are copies of the same sheet, so they have the same key.
     known = read_key(key or key_path(paths[0]))
     return known, read_several(known, paths)
 

@@ -1,8 +1,9 @@
 """Define the commands ``rank``, ``bank`` and ``select``, which find responses and filter records.
 
-``bank`` encodes a collection of responses with a poly-encoder. ``rank`` retrieves the responses in such a
-bank that fit a context best. ``select`` filters a file of negatives by scores that need no model, by the
-score of a ranker (the judge), or by the perplexities of language models.
+``bank`` encodes many responses with a poly-encoder and writes the vectors to a folder, a response bank.
+``rank`` searches such a bank for the responses that fit a context best. ``select`` filters a file of
+negatives: by scores that need no model, by the score of a ranker, which is called the judge, or by the
+perplexities of language models.
 
 Example::
 
@@ -97,8 +98,9 @@ def rank(
 ) -> None:
     """Find the responses that fit a context best.
 
-    From a bank, a poly-encoder retrieves the nearest responses and ranks them again. Candidates from a file
-    are all ranked, by any kind of ranker. No store is opened. \N{FORM FEED}
+    With --bank, a poly-encoder retrieves the responses whose vectors are nearest to the context, and then
+    ranks these more exactly. With --candidates, a ranker of any kind ranks all responses of the file. No
+    store is opened. \N{FORM FEED}
 
     Raises:
         BadParameter: Both or neither of --bank and --candidates are given.
@@ -154,11 +156,11 @@ def bank(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Encode responses with a poly-encoder, to be searched by graphneg rank.
+    """Encode responses with a poly-encoder, so that graphneg rank can search them.
 
-    Without files, the responses come from a store: all turns that follow another turn, and the right
-    responses. Duplicates are removed. If a run is interrupted, run the same command again: the bank will have
-    the same bytes as from a single run. \N{FORM FEED}
+    If no files are given, the responses come from a store: all turns that follow another turn, and the
+    correct responses. Duplicates are removed. If a run is interrupted, run the same command again to
+    continue: the bank will be the same, byte for byte, as that of an uninterrupted run. \N{FORM FEED}
 
     Raises:
         BadParameter: Options that choose dialogues of a store are given together with files.
@@ -259,25 +261,25 @@ def select(
     shard: ShardOption = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Keep the best of some records.
+    """Select the best records from a file, and write them with their scores.
 
-    Without --model, wrong responses are scored by the share of their content words that the context contains
-    (context_overlap), by how usual their words are together (selectional_fit), and by how well they answer
-    the context according to the judge (answers), if there is one. Responses that would be acceptable answers
-    are left out. With --model, responses are chosen by their forward and backward perplexity. The scores are
-    added to the kept records.
+    Without --model, wrong responses are selected by up to three scores: the share of their content words that
+    occur in the context (context_overlap), how usual the combination of their words is (selectional_fit),
+    and, with --judge, how well they answer the context according to the judge (answers). Responses that would
+    be acceptable answers are left out. With --model, responses are selected by their forward and backward
+    perplexity.
 
-    The output can be resumed: after an interruption, run the same command again, and the file will have the
-    same bytes as from a single run. \N{FORM FEED}
+    If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
+    as that of an uninterrupted run. \N{FORM FEED}
 
     Raises:
-        BadParameter: Options are missing or do not go together, or a file does not exist.
+        BadParameter: A required option is missing, options contradict each other, or a file does not exist.
     """
     from graphneg.records.files import check_destination
 
     if not file.is_file():
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
-    # Refuse to write the file that is read, because records are written while others are still being read.
+    # The output must not be the input file, because records are written while others are still being read.
     if out != STANDARD and Path(out).resolve() == file.resolve():
         raise BadParameter(f"{out} is the input; name another file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
@@ -288,7 +290,7 @@ def select(
 
         needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
         choice = SelectionCriteria(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
-        # Refuse to run without any criterion, because every record would be kept.
+        # Without any criterion, every record would be kept, which the user cannot have wanted.
         if choice == SelectionCriteria() and judge is None:
             raise BadParameter("name a criterion: --per-context, --least, --quota, --judge or --model")
         if choice.judged and judge is None:
@@ -311,17 +313,17 @@ def select(
         raise BadParameter(
             "--model selects by perplexity only: select by the other criteria in a second command"
         )
-    # If there is no backward model, load only one model and use it for both directions.
+    # Without a backward model, load one model and use it for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
-    # Both thresholds must be given if there are no validation records from which they can be learned.
+    # Without validation records, no threshold can be learned, so the user must give both.
     if validation is None and None in limits.given:
         raise BadParameter(
             "limit the perplexities: --validation FILE, or --forward-threshold and --backward-threshold"
         )
     if validation is not None and not validation.is_file():
         raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")
-    # Show a status line during these imports as well, because importing torch takes seconds.
+    # Importing torch takes seconds, so show the status line during these imports, too.
     with messages().status(f"loading {model}"):
         from graphneg.generators.selection import Bidirectional, Selected
         from graphneg.nn.models import load_causal
@@ -335,15 +337,16 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The options of ``select`` from which the perplexity thresholds and the other criteria are determined.
+    """The options of ``select`` that limit the perplexities, and the other options of this kind of selection.
 
     Attributes:
-        validation: File of correct pairs from which missing thresholds are learned; None if there is none.
-        quantile: Share of correct pairs that the learned thresholds should keep; None for the thresholds that
-            best separate correct pairs from random ones.
+        validation: File of contexts with correct responses, from which thresholds are learned; None if both
+            thresholds are given.
+        quantile: Share of these correct responses that the learned thresholds should keep; None for the
+            thresholds that best separate them from random responses.
         given: The forward and the backward threshold. None for a threshold that has to be learned.
-        keep: Which responses to keep: ``fitting`` for those within the thresholds, ``unfitting`` for those
-            beyond.
+        keep: Which responses to keep: ``fitting`` for those with both perplexities within the thresholds,
+            ``unfitting`` for the others.
         per_context: Maximum number of records per context; None for no maximum.
         seed: Random seed for sampling random pairs.
     """
@@ -356,10 +359,10 @@ class _Limits:
     seed: int
 
     def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
-        """Return the selection criteria. Learn the thresholds that are not given from the validation records.
+        """Return the selection criteria. Thresholds that are not given are learned from validation records.
 
         Args:
-            scorer: The language models with which the thresholds are learned.
+            scorer: The language models that compute the perplexities.
 
         Returns:
             The selection criteria.
@@ -395,7 +398,7 @@ def _judge(model: str, device: str, offline: bool) -> Ranker:
 
 
 def _shares(given: Sequence[str], name: str) -> dict[str, float]:
-    """Parse ``NAME=SHARE`` arguments."""
+    """Parse ``NAME=SHARE`` arguments, such as ``context_overlap=0.2``."""
     shares: dict[str, float] = {}
     for text in given:
         key, _, share = text.partition("=")
