@@ -122,9 +122,10 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             split: Name of the split, used if the files do not give one.
             language: Language of the data, for loaders that need it.
             turns: Number of turns in each dialogue that is made from AMR graphs.
-            map: Field names of the data, by graphneg's field names, such as ``{"text": "utterance"}``.
-            encoding: Character encoding of the files, by its Python name.
-            clean: Repair HTML entities and the spaces that tokenisers insert.
+            map: A mapping from graphneg's names of fields to the names in the data, such as
+                ``{"text": "utterance"}``.
+            encoding: Character encoding of the files, under its Python name, such as ``latin-1``.
+            clean: Whether to repair HTML entities, and the spaces that tokenizers insert.
             gap: Number of hours without a message after which a new dialogue begins in a chat (``whatsapp``,
                 ``slack``, ``discord``).
             shard: Load only the dialogues of this shard, such as ``3/16``.
@@ -139,10 +140,10 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
 
     def upgrade(self, progress: Progress | None = None) -> int | None:
-        """Recompute everything that graphneg derives from the loaded data.
+        """Convert a store with an older schema to the current schema.
 
-        This brings a store with an older schema, opened with ``upgrading=True``, to the current schema. No
-        data are lost. If the call is interrupted, call it again to continue.
+        Open such a store with ``upgrading=True``. Everything that graphneg derives from the loaded data is
+        computed again. No data are lost. If the call is interrupted, call it again to continue.
 
         Args:
             progress: Progress display; advanced by the number of finished graphs.
@@ -176,8 +177,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             parser: Name of a parser, an object with the method ``parse_batch(texts)``, or an open parser
                 pool.
             parser_options: Options of the parser, if it is given by name.
-            processes: Number of processes, if the parser is given by name. The default is one for each core
-                if the parser can run in several processes.
+            processes: Number of processes, if the parser is given by name. By default, a parser that can run
+                in several processes uses one for each core.
             of: Kinds of texts to parse: ``utterances``, ``responses``, or both.
             existing: ``keep`` to keep all existing graphs, or ``replace`` to replace those that another
                 parser or another version made. Gold graphs are always kept.
@@ -193,7 +194,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(checked_list("of", of)), existing)
-        # The caller opened this pool and may use it again, so it is not closed here.
+        # If the caller has opened a pool, do not close it, because the caller may use it again.
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
@@ -253,7 +254,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
-            # Users choose "hard" like any recipe, but the library makes its negatives with a generator.
+            # The user chooses "hard" like other recipes, but its negatives are made by a generator.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
@@ -365,7 +366,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         )  # fmt: skip
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
-        """Run a read-only query. The server enforces that nothing is written.
+        """Run a read-only query. The server refuses to run a query that writes.
 
         Raises `StoreError` if the query is not valid.
 
@@ -466,7 +467,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
 
     def info(self) -> Info:
-        """Return a description of the store and the number of items of each kind in it."""
+        """Return a description of the store, its corpora, and the number of items of each kind."""
         return info_of(self.store)
 
     def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
@@ -477,8 +478,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             decoder: A decoder or its name.
 
         Returns:
-            The negative, its graphs before and after the edits, and for each turn without a text the
-            decoder's reason.
+            The negative with its graphs before and after the edits, and the reasons why the decoder returned
+            no text for some of the turns.
         """
         return explain(self.store, id, _decoder(decoder, {}))
 
@@ -513,7 +514,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return materialize(self.store, checked_list("ids", ids))
 
     def close(self) -> None:
-        """Close the store. An embedded server stops when no process uses it any longer, unless kept warm."""
+        """Close the store. Its embedded server stops ``keep_warm`` seconds after the last store is closed."""
         self.store.close()
 
     def __exit__(self, *_: object) -> None:
@@ -526,7 +527,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
 
 
 def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of a generator. A ranker that is given by its path or id is loaded."""
+    """Load the ranker in the options of a generator, if it is given as a path or id."""
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options
@@ -541,5 +542,5 @@ def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _decoder(decoder: str | Decoder, options: Mapping[str, Any]) -> Decoder:
-    """Return the decoder of this name, or check and wrap a decoder that is given as an object."""
+    """Return the decoder with a name, or check and wrap a decoder that is given as an object."""
     return get_decoder(decoder, **options) if isinstance(decoder, str) else guarded(decoder)

@@ -313,7 +313,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether there is no note ("none"), one with this fingerprint ("same"), or another file ("other")."""
+        """Whether there is no note ("none"), one with this fingerprint ("same") or any other ("other")."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
