@@ -96,7 +96,7 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
-"""Kinds of rows that belong to another part. A row of the kind ``excerpts`` belongs to the part ``donors`` and
+"""Kinds of rows that belong to another part. Rows of the kind ``excerpts`` belong to the part ``donors``; each
 contains the utterances of a dialogue from which graphs are copied. The other two belong to ``shifts``."""
 _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 """Kinds of rows that are stored as JSON. All other rows become nodes and relationships, like loaded data."""
