@@ -97,7 +97,7 @@ class _Head(msgspec.Struct, frozen=True):
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
 """Kinds of rows that are stored with a part. Rows of the kind ``excerpts`` are stored with ``donors``; each
-contains the utterances of a dialogue from which graphs are copied. The other two are stored with ``shifts``."""
+contains the utterances of a dialogue whose graphs are copied. The other two are stored with ``shifts``."""
 _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 """Kinds of rows that are stored as JSON. All other rows become nodes and relationships, like loaded data."""
 _PAGE = 500
