@@ -170,7 +170,7 @@ class TestTheItem:
         begin(page, shared[0], "gold")
         while page.locator(ROW).count():
             press(page, "yyr")
-        assert page.get_by_text("2 of 3 gold items correct").is_visible()
+        assert page.get_by_text("2 of 3 gold items answered correctly").is_visible()
 
     def test_an_answer_by_mouse_is_saved(self, shared: tuple[Served, Path], visitor: Visitor) -> None:
         page = visitor(shared[0])
