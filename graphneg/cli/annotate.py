@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from graphneg.evaluation.review.results import Agreement, Line
     from graphneg.statistics import Estimate
 
-_to_read = panel("Reading what was judged")
+_to_read = panel("Reading annotations")
 JUDGEMENTS = ".sqlite"
 """Suffix of the files in which ``graphneg serve`` stores the judgements that are made in the browser."""
 
@@ -54,14 +54,14 @@ def annotate(
     ),
     human: list[Path] | None = option(
         None,
-        "Contexts in the format of DailyDialog++, whose adversarial responses are one more "
+        "Contexts in the format of DailyDialog++. Their adversarial responses are used as another "
         "source. Repeatable.",
     ),
     n: int = option(60, "Number of negatives to sample from each source.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same sheet."),
     questions: str = option(
         "usable",
-        "What annotators are asked: a ready set (usable, contradiction, categories, hardness), or a file.",
+        "The questions to ask: a predefined set (usable, contradiction, categories, hardness) or a file.",
         "NAME_OR_FILE",
     ),
     out: Path | None = option(
@@ -74,15 +74,17 @@ def annotate(
     ),
     overwrite: Overwrite = False,
     read: list[Path] | None = _to_read(
-        None, "Filled sheets, or the .sqlite file of graphneg serve: print the results. Repeatable.", "FILE"
+        None,
+        "Read filled sheets or the .sqlite file of graphneg serve, and print the results. Repeatable.",
+        "FILE",
     ),
     into: Path | None = _to_read(
         None,
-        "Add the judgements of --read (.csv, .jsonl or .json of Label Studio) to this review.",
+        "Add the judgements in the files of --read (.csv, .jsonl, or .json of Label Studio) to this review.",
         "FILE.sqlite",
     ),
     key: Path | None = _to_read(
-        None, "Key of the sheets. Default: the key file beside the first sheet.", "FILE"
+        None, "Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE"
     ),
     rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
         "majority", "How the answers of several annotators are combined into one."
@@ -148,9 +150,9 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
         n: The requested number of negatives per source.
     """
     for name, missing in drawn.too_few.items():
-        print_note(f"{name}: {missing} fewer than the {n} asked for")
+        print_note(f"{name}: {missing} fewer negatives than the {n} asked for")
     if drawn.left_out:
-        print_note(f"{counted(drawn.left_out, 'record')} left out: right responses, or edited dialogues")
+        print_note(f"{counted(drawn.left_out, 'record')} left out: correct responses or edited dialogues")
 
 
 def _read(
@@ -184,7 +186,9 @@ def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
     from graphneg.evaluation.review.judgements import Judgements
 
     if not paths or key is not None:
-        raise BadParameter("name files with --read; the review is their key", param_hint="--into")
+        raise BadParameter(
+            "name files with --read, and no --key: the review contains it", param_hint="--into"
+        )
     with Judgements.open(into) as kept:
         amount = kept.put(read_several(kept.set, paths))
     print_note(f"{into}: {counted(amount, 'judgement')} imported")
@@ -209,7 +213,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
 
     if paths[0].suffix == JUDGEMENTS:
         if len(paths) > 1 or key is not None:
-            raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
+            raise BadParameter("a .sqlite file must be read alone, without --key", param_hint="--read")
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
     # Read the key only once: all sheets are copies of the same sheet, so they have the same key.

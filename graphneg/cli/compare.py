@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from graphneg.evaluation.comparison.runs import RankerRun
     from graphneg.statistics import Estimate
 
-_of_negatives = panel("Negatives that are made")
+_of_negatives = panel("Generated negatives")
 
 
 @training_command(
@@ -69,12 +69,12 @@ def compare(
         "SHARE",
     ),
     held_out: Literal["right", "nothing"] = option(
-        "right", "Texts that are left out of training: the right responses of the test contexts, or nothing."
+        "right", "Texts to leave out of training: the correct responses of the test contexts, or nothing."
     ),
     seeds: int = option(
         1, "Number of rankers to train for each source, with the seeds 0, 1, 2 and so on.", min=1
     ),
-    positives: int = option(2, "Number of right responses per context and epoch.", min=1),
+    positives: int = option(2, "Number of correct responses per context and epoch.", min=1),
     random: int = option(2, "Number of random wrong responses per context and epoch.", min=1),
     negatives: int = option(3, "Number of wrong responses of the source per context and epoch.", min=1),
     epochs: int = option(
@@ -144,9 +144,7 @@ def compare(
     with progress_bars(keeps(out, "each result")) as bars:
         compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
     show(json, [compared.as_dict()], _table(compared))
-    print_message(
-        f"{out}: {counted(compared.train, 'context')} to learn from, {compared.test:,} to be tested on"
-    )
+    print_message(f"{out}: {counted(compared.train, 'context')} to train on, {compared.test:,} to test on")
 
 
 def _tell(run: RankerRun) -> None:

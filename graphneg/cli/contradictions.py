@@ -41,7 +41,7 @@ Judged = Annotated[
     ),
 ]
 Key = Annotated[
-    Path | None, shared("Key of the sheets. Default: the key file beside the first sheet.", "FILE")
+    Path | None, shared("Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE")
 ]
 
 
@@ -112,7 +112,7 @@ def responses(
     file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
     out: OutFile,
     generator: list[str] | None = option(
-        None, "An installed generator that responds, with the store. Repeatable.", "NAME"
+        None, "A generator that responds, using the store. Repeatable.", "NAME"
     ),
     lm: list[str] | None = option(
         None,
@@ -203,7 +203,9 @@ def annotate(file: Responses, out: OutFile, overwrite: Overwrite = False) -> Non
         )
     else:
         key = write_blank_sheet(found, out, overwrite=overwrite)
-        print_message(f"{out}: {counted(len(found.items), 'response')} to label; {key} keeps who made them")
+        print_message(
+            f"{out}: {counted(len(found.items), 'response')} to label; {key} records their generators"
+        )
 
 
 @training_command(
@@ -225,7 +227,8 @@ def export(
     write_responses(found, out, overwrite=overwrite)
     contradictory = sum(one.label or 0 for one in found)
     print_message(
-        f"{out}: {contradictory:,} contradictory, {len(found) - contradictory:,} not; others were dropped"
+        f"{out}: {contradictory:,} contradictory, {len(found) - contradictory:,} consistent; "
+        "the others were left out"
     )
 
 

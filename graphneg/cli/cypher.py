@@ -63,7 +63,9 @@ def cypher(
     ),
     write: bool = option(False, "Allow the query to write."),
     param: list[str] | None = option(
-        None, "A value for $NAME in the query. The value is JSON or else text. Repeatable.", "NAME=VALUE"
+        None,
+        "A value for the parameter $NAME of the query: JSON, or any other text. Repeatable.",
+        "NAME=VALUE",
     ),
     format: Literal["table", "json", "csv"] = option(
         "table", "Output format; json prints one object per line."

@@ -45,9 +45,9 @@ EXTRAS = {
     "english": "graphneg parse for English",
     "keywords": "the shift graph's keywords by YAKE",
     "exploring": "pages of the shift graph and of negatives",
-    "evaluation": "Smatch, BLEU, intervals of agreement",
+    "evaluation": "Smatch, BLEU, the agreement of annotators",
     "retrieval": "the generators bm25 and semi-hard",
-    "vectors": "the nearest of many vectors, by FAISS",
+    "vectors": "search for the nearest of many vectors, by FAISS",
     "pages": "graphneg serve: judging and exploring in a browser",
     "ray": "pipelines on a Ray cluster",
     "served": "language models behind an OpenAI-like server",
@@ -93,7 +93,7 @@ def doctor(*, json: Json = False, where: StoreOptions) -> None:
         Exit: Something is missing without which graphneg cannot work.
     """
     found: dict[str, Findings] = {}
-    with messages().status("looking around"):
+    with messages().status("collecting information"):
         for title, look in SECTIONS.items():
             found[title] = {name: visible(_homeless(text)) for name, text in look(where)}
     if json:
@@ -163,7 +163,9 @@ def what_it_lacks(needed: Requirement) -> str:
     except PackageNotFoundError:
         return needed.name
     return (
-        "" if needed.specifier.contains(installed, prereleases=True) else f"{needed} ({installed} is there)"
+        ""
+        if needed.specifier.contains(installed, prereleases=True)
+        else f"{needed} ({installed} is installed)"
     )
 
 
@@ -231,7 +233,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
             yield "server", f"{where.name.partition('://')[0]}: {opening.name_of_server(where.name, auth)}"
         else:
             directory = Path(where.name).expanduser()
-            yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
+            yield "directory", f"{directory}{'' if directory.exists() else ', which does not exist yet'}"
             # A directory with this file is a store. Report no details of any other directory.
             if os.path.lexists(directory / embedded.STORE_FILE):
                 mark = embedded.read_mark(directory)
@@ -265,7 +267,7 @@ def _homeless(text: str) -> str:
 SECTIONS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
     "System": _system,
     "Packages": _packages,
-    "Parts of other packages": _parts,
+    "Plugins of other packages": _parts,
     "Models": _models,
     "Java": _java,
     "Store": _store,

@@ -54,7 +54,7 @@ SHOWN_UNREADABLE = 20
 """Maximum number of graphs for which the command prints why they cannot be read."""
 UNCHANGED = "nothing was changed"
 """The message that a command prints on Ctrl-C if it does not write anything."""
-_left_out = panel("Leaving one generator out")
+_left_out = panel("Training with one generator left out")
 
 
 @training_command(
@@ -150,7 +150,7 @@ def ranker(
     scores: Path | None = option(
         None,
         "File of scores to use instead of a model: one for each response, in the order of the "
-        "contexts, right responses first.",
+        "contexts, correct responses first.",
     ),
     threshold: float = option(0.5, "Scores at or above this threshold count as correct."),
     limit: int | None = option(None, "Maximum number of contexts to test on. Default: all.", min=1),
@@ -199,7 +199,7 @@ def ranker(
     show(json, map(asdict, ranked), figures_table("negatives", "contexts", "pairs", *heads, rows=rows))
     few = f"; {tested.right_only:,} without a wrong response left out" if tested.right_only else ""
     if tested.unusable:
-        few += f"; {counted(tested.unusable, 'response')} left out: empty, or given as wrong and as right"
+        few += f"; {counted(tested.unusable, 'response')} left out: empty, or given as wrong and as correct"
     print_message(f"{counted(len(choices), 'context')}{few}")
 
 
@@ -226,8 +226,7 @@ def correlation(
     quality: list[str] | None = option(None, "Use only ratings of this quality. Repeatable."),
     level: Literal["turn", "dialogue"] | None = option(
         None,
-        "Use only rated responses (turn), or only rated dialogues. Default: both, where a "
-        "file such as FED's has both.",
+        "Use only rated responses (turn), or only rated dialogues (dialogue). Default: use both.",
     ),
     over: Literal["mean", "minimum"] = option(
         "mean", "How the scores of the windows of a long dialogue are combined."
@@ -298,8 +297,8 @@ def _model_scores(model: str, rated: list[RatedItem], over: Any, overlap: int, o
         for item in rated:
             if item.response is None:
                 raise InputError(
-                    f"{item.id}: a whole dialogue, and {model} is a ranker, which scores responses; "
-                    "a coherence scorer reads dialogues; --level turn leaves them out"
+                    f"{item.id} is a whole dialogue, but {model} is a ranker, which scores only responses: "
+                    "use a coherence scorer, or leave dialogues out with --level turn"
                 )
         contexts = [[turn.text for turn in item.turns] for item in rated]
         responses = [item.response.text for item in rated if item.response is not None]
@@ -347,8 +346,8 @@ def _print_correlations(
             table.add_row(Path(name).name, line.level, line.quality, f"{line.items:,}", *shown)
     tables = [table]
     for first, second, lines in others:
-        title = f"{Path(first).name} less {Path(second).name}"
-        headers = ("level", "quality", "items", "Spearman more", "95%", "p")
+        title = f"{Path(first).name} minus {Path(second).name}"
+        headers = ("level", "quality", "items", "Spearman", "95%", "p")
         tables.append(figures_table(*headers, names=2, title=title))
         for line in lines:
             spread = f"{line.low:+.3f} to {line.high:+.3f}"
@@ -373,8 +372,8 @@ def contradiction(
     ),
     encoder: str | None = _left_out(
         None,
-        "Encoder to train, instead of a trained detector: once for each generator, on the "
-        "responses of the others.",
+        "Encoder to train instead of testing a trained detector. For each generator, a detector is "
+        "trained on the responses of the others.",
         "PATH_OR_ID",
     ),
     out: Path | None = _left_out(None, "Folder to write the detectors to.", "FOLDER", "--out", "-o"),

@@ -48,7 +48,7 @@ STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "g
     "graphneg evaluate negatives negatives.jsonl --lm path/to/lm --judge path/to/ranker --json",
 )
 def negatives(
-    files: list[Path] = argument(..., "Negatives and right responses (.jsonl, .parquet).", "FILE..."),
+    files: list[Path] = argument(..., "Negatives and correct responses (.jsonl, .parquet).", "FILE..."),
     out: Path | None = option(None, "Also write a page with plots to this file.", "FILE.html", "--out", "-o"),
     overwrite: Overwrite = False,
     embedder: str = option(

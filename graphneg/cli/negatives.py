@@ -112,8 +112,8 @@ def negatives(
     show: int = option(0, "Show N of the negatives after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
-        "An option of the generator, for recipes that use one (hard). The value is JSON or "
-        "else text. Repeatable.",
+        "An option of the generator, for recipes that use one (hard). The value is JSON or any "
+        "other text. Repeatable.",
         "NAME=VALUE",
         "--option",
     ),
@@ -219,7 +219,7 @@ def negatives(
                 chosen.require(graph)
                 if limit is not None and recipe not in GENERATED:
                     chosen.require(graph, with_graphs=True)
-                unkept = "nothing of it is lost in the store; run the command again"
+                unkept = "the store keeps the finished edits; run the command again"
                 write_stream(made, out, unkept, overwrite=overwrite)
             # A skipped dialogue is counted once for each missing negative, so divide by per_dialogue to get
             # the number of dialogues.
@@ -307,7 +307,7 @@ def generate(
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     options: list[str] | None = option(
         None,
-        "An option of the generator. The value is JSON or else text. Repeatable.",
+        "An option of the generator. The value is JSON or any other text. Repeatable.",
         "NAME=VALUE",
         "--option",
     ),

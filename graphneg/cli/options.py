@@ -152,7 +152,7 @@ class StoreOptions:
     keep_warm: Annotated[
         int | None,
         _in_store(
-            f"Seconds that the server of an embedded store waits for the next command. "
+            f"Seconds that the server of an embedded store keeps running after a command. "
             f"Default: {WARM_SECONDS} in a terminal, 0 elsewhere.",
             "SECONDS",
             min=0,
@@ -373,7 +373,7 @@ class WriterOptions:
         ),
     ] = None
     concurrency: Annotated[
-        int | None, _of_writer("Number of requests to have open at once. Default: 8.", min=1)
+        int | None, _of_writer("Maximum number of requests at the same time. Default: 8.", min=1)
     ] = None
     timeout: Annotated[float | None, _of_writer("Seconds to wait for an answer. Default: 120.")] = None
     price_in: Annotated[float | None, _of_writer("Price of a million input tokens.", "PRICE")] = None
@@ -427,10 +427,10 @@ class WriterOptions:
         """
         if not (self.served or self.base_url):
             return True
-        with messages().status("counting what there is to ask"):
+        with messages().status("counting the requests"):
             counted = made.estimate()
         if counted is None:
-            raise InputError("this generator uses no server: remove --served and --base-url")
+            raise InputError("this generator does not use a server: remove --served and --base-url")
         print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
         if self.dry_run:
             return False

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _of_models = panel("Language models")
 _of_limits = panel("Thresholds")
-_of_choice = panel("The best of several")
+_of_choice = panel("Criteria for wrong responses")
 
 
 @training_command(
@@ -78,7 +78,8 @@ def rank(
     k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
         "mean",
-        "Retrieve the nearest neighbours of the mean of a context's vectors, or of each vector (slower).",
+        "Retrieve the nearest neighbours of the mean of a context's vectors, or of each vector (codes, "
+        "which is slower).",
     ),
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(
@@ -143,7 +144,7 @@ def bank(
     files: list[Path] | None = argument(
         None,
         "Read responses from these files instead of the store: text files with one response "
-        "per line, or records (.jsonl, .parquet), of which only the right responses are used.",
+        "per line, or records (.jsonl, .parquet), of which only the correct responses are used.",
         "FILE...",
     ),
     index: Literal["flat", "ivf", "hnsw"] = option(
@@ -212,18 +213,18 @@ def select(
     ),
     quantile: float | None = _of_limits(
         None,
-        "Share of right pairs that the learned thresholds keep. Default: the thresholds that "
-        "separate right from random pairs best.",
+        "Share of the --validation records that the learned thresholds should keep. Default: learn "
+        "the thresholds that best separate these records from random pairs.",
         min=0,
         max=1,
     ),
     forward_threshold: float | None = _of_limits(
         None,
-        "Maximum forward perplexity: of the response given its context. Default: learned from --validation.",
+        "Maximum perplexity of the response given its context. Default: learned from --validation.",
     ),
     backward_threshold: float | None = _of_limits(
         None,
-        "Maximum backward perplexity: of the context given the response. Default: learned from --validation.",
+        "Maximum perplexity of the context given the response. Default: learned from --validation.",
     ),
     keep: Literal["fitting", "unfitting"] = option(
         "fitting", "Keep the responses within the perplexity thresholds (fitting) or beyond them (unfitting)."
@@ -378,7 +379,7 @@ class _Limits:
             for name, separation in zip(("forward", "backward"), learned, strict=True):
                 kept, random = f"{separation.right_kept:.0%}", f"{separation.random_kept:.0%}"
                 limit = f"{name} perplexity up to {separation.threshold:.1f}"
-                print_message(f"{limit}: {kept} of right pairs, {random} of random ones")
+                print_message(f"{limit}: {kept} of correct pairs, {random} of random ones")
             limits = tuple(
                 found.threshold if limit is None else limit
                 for limit, found in zip(limits, learned, strict=True)

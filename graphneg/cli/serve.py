@@ -65,8 +65,8 @@ class ReviewOptions:
     questions: Annotated[
         str | None,
         _of_judging(
-            "What annotators are asked: a ready set (usable, contradiction, categories, "
-            "hardness), or a file. Default: usable.",
+            "The questions to ask: a predefined set (usable, contradiction, categories, "
+            "hardness) or a file. Default: usable.",
             "NAME_OR_FILE",
         ),
     ] = None
@@ -76,13 +76,15 @@ class ReviewOptions:
     ] = 0
     gold: Annotated[
         list[Path] | None,
-        _of_judging("Items with known answers to mix in: labels.jsonl of another review. Repeatable."),
+        _of_judging(
+            "Items with known answers, to check the annotators: labels.jsonl of another review. Repeatable."
+        ),
     ] = None
     human: Annotated[
         list[Path] | None,
         _of_judging(
-            "Contexts in the format of DailyDialog++, whose human-written wrong responses are one "
-            "more source. Repeatable."
+            "Contexts in the format of DailyDialog++. Their human-written wrong responses are used as "
+            "another source. Repeatable."
         ),
     ] = None
     seed: Annotated[
@@ -126,7 +128,7 @@ class ReviewOptions:
         if self.questions and questions != kept.set.questions:
             kept.close()
             raise InputError(f"{path}: the file has other questions; name another file with --judgements")
-        print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')}, drawn before")
+        print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')} that were sampled before")
         return ReviewView(lambda: kept)
 
     def _drawn(

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 BAR = 16
 """Length of the longest bar in a table, in characters."""
 _of_embedder = panel("Embedder")
-_of_what = panel("Of what")
+_of_what = panel("What to find substitutes for")
 _how = panel("Which substitutes")
 
 

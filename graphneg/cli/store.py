@@ -58,7 +58,7 @@ KINDS = {
     "SHIFTS_TO": "keyword shifts",
     "Frame": "frames",
     "Parse": "texts that were parsed",
-    "Sentence": "sentences of no dialogue",
+    "Sentence": "sentences outside dialogues",
     "Variant": "negatives tried",
     "Edit": "edits",
 }
@@ -115,7 +115,7 @@ def load(
         "HOURS",
     ),
     rejected: Path | None = option(
-        None, "Write everything that is refused to FILE: one line each, with place and reason."
+        None, "Write a line with the place and the reason for each rejected item to FILE."
     ),
     bulk: Path | None = option(
         None,
@@ -273,7 +273,9 @@ def upgrade(*, where: StoreOptions) -> None:
 def check(
     *,
     files: list[Path] = argument(..., "PENMAN files to check.", "FILE..."),
-    frames: bool = option(False, "Also check that each frame is among the frames loaded in the store."),
+    frames: bool = option(
+        False, "Also check that each frame in the graphs is one of the frames in the store."
+    ),
     where: StoreOptions,
 ) -> None:
     """Check PENMAN files for malformed graphs.
@@ -326,7 +328,7 @@ def export(
     ),
     format: Literal["dailydialog_pp"] | None = option(
         None,
-        "Write this format instead of the one that the suffix selects: contexts with right "
+        "Write this format instead of the one that the suffix selects: contexts with correct "
         "and wrong responses (.json, .jsonl).",
     ),
     negatives: list[Path] | None = option(
@@ -373,9 +375,9 @@ def export(
     else:
         print_message(f"{out}: {holds}")
         for amount, of in (
-            (write.incomplete, "contexts without a right or a wrong response"),
+            (write.incomplete, "contexts without a correct or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
-            (write.unusable, "negatives that are empty or say what a right response says"),
+            (write.unusable, "negatives that are empty or equal to a correct response"),
             # Do not report these for a shard: most negatives belong to dialogues of other shards.
             (write.duplicated if part is None else 0, "negatives of dialogues that are not among these"),
         ):

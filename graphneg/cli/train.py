@@ -358,7 +358,7 @@ def ranker(
         "and generator.",
         "NAME=N",
     ),
-    positives: int = option(2, "Maximum number of right responses per context.", min=1),
+    positives: int = option(2, "Maximum number of correct responses per context.", min=1),
     held_out: HeldOutContexts = None,
     held_out_split: list[str] | None = option(
         None, "A split of the files whose responses are not trained on. Repeatable.", "NAME"
@@ -425,8 +425,8 @@ def ranker(
         print_note(f"{counted(short.held_out, 'response')} were left out, because they are held out")
     if short.unusable:
         print_note(
-            f"{counted(short.unusable, 'response')} were left out: empty, or given as wrong and as right for "
-            "the same context"
+            f"{counted(short.unusable, 'response')} were left out: empty, or given as wrong and as correct "
+            "for the same context"
         )
     learned = sum(report.pairs.values())
     if learned < report.planned:

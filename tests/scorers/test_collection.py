@@ -314,7 +314,9 @@ class TestCommands:
         told = run("annotate", "--read", *copies[:1], "--read", copies[1], "--key", key_path(sheet), "--json")
         assert json.loads(told.out)["agreement"][0]["annotators"] == 2, told.err
         ended = run("contradictions", "export", responses, *copies, "--key", key_path(sheet), "-o", out)
-        assert ended.status == 0 and "1 contradictory, 0 not; others were dropped" in ended.err, ended.err
+        assert ended.status == 0 and "1 contradictory, 0 consistent; the others were left out" in ended.err, (
+            ended.err
+        )
         assert [one.generator for one in read_labelled([out])] == ["people"]
 
         kept = tmp_path / "labels.sqlite"
