@@ -69,7 +69,8 @@ def open(
         username: Name of the Neo4j user; by default the environment variable NEO4J_USERNAME.
         password: Password of the Neo4j user; by default the environment variable NEO4J_PASSWORD.
         database: Name of the Neo4j database; by default the environment variable NEO4J_DATABASE.
-        upgrading: Also accept a store with an older schema, so that `DialogueGraph.upgrade` can be called.
+        upgrading: Whether to accept a store with an older schema, so that `DialogueGraph.upgrade` can be
+            called.
         keep_warm: Number of seconds that an embedded server keeps running after the last process has closed
             the store. Opening the store again within that time is fast.
 
@@ -81,7 +82,10 @@ def open(
 
 
 class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
-    """An open dialogue graph. Use it in a ``with`` statement, or call `close`."""
+    """An open store of dialogues and AMR graphs, with the methods to load, parse, edit and export them.
+
+    Use it in a ``with`` statement, or call `close` at the end.
+    """
 
     def __init__(self, store: Store) -> None:
         """Initialize the graph. Users normally call `open` instead.
@@ -128,7 +132,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             clean: Whether to repair HTML entities, and the spaces that tokenizers insert.
             gap: Number of hours without a message after which a new dialogue begins in a chat (``whatsapp``,
                 ``slack``, ``discord``).
-            shard: Load only the dialogues of this shard, such as ``3/16``.
+            shard: The shard whose dialogues are loaded, such as ``3/16``.
             progress: Progress display; advanced by the number of finished items.
             on_rejected: Function that is called with each rejected item.
 
@@ -185,7 +189,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpora: Names of the corpora to parse; empty for all.
             splits: Names of the splits to parse; empty for all.
             limit: Maximum number of dialogues.
-            shard: Parse only the dialogues of this shard, such as ``3/16``.
+            shard: The shard whose dialogues are parsed, such as ``3/16``.
             progress: Progress display; advanced by the number of finished texts.
             on_warning: Function that is called with the id of a text and a problem with that text.
 
@@ -240,7 +244,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues. Dialogues without graphs are not counted.
-            shard: Use only the dialogues of this shard, such as ``3/16``. Write such a stream with
+            shard: The shard whose dialogues are used, such as ``3/16``. Write such a stream with
                 `Negatives.to_shard`.
             batch: Number of dialogues that are edited together.
             progress: Progress display; advanced by the number of finished dialogues.
@@ -310,7 +314,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues.
-            shard: Use only the dialogues of this shard, such as ``3/16``.
+            shard: The shard whose dialogues are used, such as ``3/16``.
             batch: Number of dialogues that are processed together. The output file is updated after each
                 batch. The default depends on the generator.
             progress: Progress display; advanced by the number of finished dialogues.
@@ -400,7 +404,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return Rows(self.store.query_write(query, parameters))
 
     def explore(self, name: str, **parameters: Any) -> Rows:
-        """Run a named query on the shift graph, the graph of topic shifts between turns.
+        """Run a query that ships with graphneg, which is identified by its name.
 
         ``graphneg cypher --named`` lists the queries and their parameters.
 
@@ -442,8 +446,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpora: Names of the corpora to write; empty for all.
             splits: Names of the splits to write; empty for all.
             limit: Maximum number of dialogues.
-            shard: Write only the dialogues of this shard, such as ``3/16``.
-            overwrite: Replace a file that another call wrote.
+            shard: The shard whose dialogues are written, such as ``3/16``; None for all.
+            overwrite: Whether to replace a file that another call wrote.
             progress: Progress display; advanced by the number of finished dialogues.
 
         Returns:
@@ -522,7 +526,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         self.close()
 
     def __repr__(self) -> str:
-        """Return the class and a description of the store."""
+        """Return the name of the class and a description of the store."""
         return f"<DialogueGraph: {self.store.description}>"
 
 

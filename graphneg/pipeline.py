@@ -218,7 +218,7 @@ def run_pipeline(
         mapped: Function that processes the blocks. By default, they are processed one after the other in this
             process.
         progress: Progress display; advanced by the number of finished blocks.
-        overwrite: Replace a file that another pipeline wrote.
+        overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item, and with each text that gets no
             graph because it crashed the parser.
 

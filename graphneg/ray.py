@@ -84,7 +84,7 @@ def negatives(
         pipeline: The pipeline.
         address: Address of the cluster, ``HOST:PORT`` or ``local``.
         progress: Progress display; advanced by the number of finished blocks.
-        overwrite: Replace a file that another pipeline wrote.
+        overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item.
 
     Returns:
@@ -110,7 +110,7 @@ def run_on(
     Args:
         pipeline: The pipeline.
         progress: Progress display; advanced by the number of finished blocks.
-        overwrite: Replace a file that another pipeline wrote.
+        overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item.
 
     Returns:
@@ -157,7 +157,7 @@ def _ray() -> Any:
 def _connect(address: str) -> None:
     """Connect to a cluster, unless this process is already connected to one."""
     ray = _ray()
-    # Use the cluster to which the caller has already connected.
+    # If the caller has already connected to a cluster, use that cluster.
     if ray.is_initialized():
         return
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}

@@ -271,8 +271,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         defaults = objects[name]() if parameter.default is Parameter.empty else parameter.default
         for field in fields(objects[name]):
             parameters.append(_parameter(field.name, getattr(defaults, field.name), types[field.name]))
-    # Typer reads the options from the signature of the wrapper. Use setattr, because pyright does not accept
-    # a plain assignment to this attribute.
+    # Typer reads the options from the signature of the wrapper. Use setattr, because a type checker does not
+    # accept a plain assignment to this attribute.
     setattr(run, "__signature__", Signature(parameters))  # noqa: B010
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
@@ -350,7 +350,7 @@ def without_none(**options: Any) -> dict[str, Any]:
     """Return only the options that the user has set.
 
     Args:
-        **options: The options by name. The value of an option that was not set is None.
+        **options: The values of the options; None for an option that was not set.
 
     Returns:
         The options that are not None.

@@ -195,10 +195,10 @@ def counted(amount: int, noun: str) -> str:
 
 
 def amounts_text(amounts: Mapping[str, int]) -> str:
-    """Format numbers with their names.
+    """Format numbers and what they count as a text for a message.
 
     Args:
-        amounts: The numbers by name.
+        amounts: A mapping from the names of what was counted to the numbers.
 
     Returns:
         The names in alphabetical order with their numbers, such as ``edits 1,200, random 300``.

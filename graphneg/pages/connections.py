@@ -85,7 +85,7 @@ class LimitedProtocol(H11Protocol):
         self._set_deadline()
 
     def on_response_complete(self) -> None:
-        """Prepare for the next request, and set its deadline."""
+        """Prepare for the next request on the same connection, and set a deadline for its headers."""
         super().on_response_complete()
         self._since = self.loop.time()
         self._set_deadline()
@@ -98,7 +98,7 @@ class LimitedProtocol(H11Protocol):
         self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Continue to write the response, and cancel the timer."""
+        """Cancel the timer, because the visitor reads the response again."""
         super().resume_writing()
         if self._stall:
             self._stall.cancel()

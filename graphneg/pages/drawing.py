@@ -147,7 +147,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
         left, right = old[above], new[other]
         for key in (_whole, _named, _role):
             for node in [node for node in left if node.position not in found]:
-                # Do not align two nodes of the original graph with the same node of the edited one.
+                # Skip nodes of the edited graph that are already aligned with another node.
                 taken = {*found.values()}
                 twin = next(
                     (one for one in right if one.position not in taken and key(one) == key(node)), None

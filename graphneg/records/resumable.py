@@ -433,7 +433,7 @@ class NegativeBatch:
 
 
 class NegativeStream(ABC):
-    """Negatives that are computed only when the stream is iterated or written, and each time again.
+    """A stream of negatives. Each time that it is iterated or written, the negatives are computed again.
 
     Attributes:
         summary: The counts of the last time that the stream was iterated or written.

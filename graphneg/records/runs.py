@@ -138,7 +138,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the note for a finished file."""
+    """Return the note that says which run has written a finished file."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
@@ -298,7 +298,7 @@ def replace(finished: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """A small JSON file beside the output of a run, which records the run that wrote the output.
+    """A small JSON file beside the output of a run. It says which run has written the output.
 
     Attributes:
         path: The JSON file.
