@@ -69,7 +69,7 @@ def refuse_constant(name: str) -> NoReturn:
     Raises:
         ValueError: Always.
     """
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

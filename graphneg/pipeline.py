@@ -156,7 +156,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
     if pipeline.store is None and not pipeline.load:
         raise _wrong("nothing to read: name what to load, or a store")
     if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):
-        raise _wrong("this looks at other dialogues: name a store for all blocks, or a snapshot")
+        raise _wrong("the negatives depend on other dialogues: name a store for all blocks, or a snapshot")
     check_output(pipeline.write, [".jsonl", ".parquet"])
     return pipeline
 

@@ -123,7 +123,9 @@ def run_on(
     # different.
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
-        raise InputError(f"{pipeline.store}: other nodes can't see a directory; name a Neo4j, or no store")
+        raise InputError(
+            f"{pipeline.store}: other nodes can't see a directory; name a Neo4j server, or no store"
+        )
     return run_pipeline(pipeline, _by_actors, progress, overwrite=overwrite, on_rejected=on_rejected)
 
 
@@ -184,7 +186,7 @@ def _no_cluster(address: str, error: Exception) -> InputError:
     """Return the error to raise if this process cannot connect to a cluster."""
     wrong = InputError(
         f"no Ray cluster at {address} that this process can join ({first_line(error)}): start one with "
-        "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or say --ray local"
+        "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or use --ray local"
     )
     wrong.status = 2
     return wrong

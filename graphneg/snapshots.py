@@ -157,8 +157,8 @@ class Snapshot:
         # Refuse to make a snapshot of a shard, because it would be taken for one of the whole corpus.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
-                f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "
-                "a store with all of them"
+                f"the {store.description} has no dialogues, or only those of a shard: make the snapshot "
+                "from a store with all dialogues"
             )
         facts = {
             "version": __version__,

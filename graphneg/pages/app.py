@@ -34,7 +34,7 @@ from graphneg.pages.gate import LOGIN, Access, Gate
 from graphneg.pages.query_slots import BusyError
 
 FOLDER = Path(__file__).parent
-_UNEXPECTED = "something went wrong here; the terminal of graphneg serve says what"
+_UNEXPECTED = "unexpected error: see the terminal in which graphneg serve is running"
 
 
 class View(Protocol):

@@ -190,7 +190,7 @@ def check_access(host: str, password: str) -> None:
         return
     if len(password) < 8:
         raise InputError(
-            f"--host {host}: others can reach it, so a password of 8 letters or more is needed; "
+            f"--host {host}: other machines can reach it, so a password of at least 8 characters is needed; "
             "set $GRAPHNEG_PAGES_PASSWORD, or type one in a terminal"
         )
 
@@ -259,11 +259,11 @@ class Gate:
         """Return why a request must be refused as coming from another site; empty if it comes from here."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
-            return "another Host than this server's"
+            return "the Host header does not name this server"
         # A missing Origin header is allowed only in read requests, in most of which browsers leave it out.
         # With write requests, they always send it.
         if origin != f"http://{host}" and (origin is not None or request.method not in _READING):
-            return "a request from another page than this server's"
+            return "the request comes from a page of another site"
         return ""
 
     def _let_in(self, request: Request) -> Response:
@@ -381,6 +381,4 @@ def _plain(text: str, status: int) -> Response:
     return Response(f"graphneg: {text}\n", status, media_type="text/plain")
 
 
-_LOST = _plain(
-    "this address is not the one that graphneg serve has printed: open that one, with its token", 403
-)
+_LOST = _plain("this URL has no valid token: open the URL that graphneg serve has printed", 403)

@@ -242,7 +242,7 @@ class GraphView:
         # If the time limit was shorter than the configured one, the query was in a quick slot.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again when they have ended"
-        return f"{said}: ask for less, or serve with a longer --query-timeout"
+        return f"{said}: limit the query, or start graphneg serve with a longer --query-timeout"
 
     def _asked(self, given: Mapping[str, str], seconds: float, cancellation: Cancellation) -> Rows:
         store = self._store
@@ -434,7 +434,7 @@ def _parameters(text: str) -> dict[str, Any]:
     """Parse the parameters of a query, which must be a JSON object."""
     found = _json("parameters", text) if text.strip() else {}
     if not isinstance(found, dict):
-        raise InputError('parameters are a JSON object: {"corpus": "everyday"}')
+        raise InputError('the parameters must be a JSON object, such as {"corpus": "everyday"}')
     return found
 
 

@@ -81,19 +81,23 @@ THRESHOLDS: Mapping[str, Threshold] = {
         *(LEAST, f"--least {CONTEXT_OVERLAP}=", "", UNRELATED),
     ),
     SELECTIONAL_FIT: Threshold(
-        "share of the nouns under predicates of the edited graph that were seen with their predicates",
+        "share of the nouns in the edited graph that are usual with their predicates",
         *(LEAST, f"--least {SELECTIONAL_FIT}=", "", UNFIT),
     ),
     ANSWERS: Threshold(
-        "how well it answers the context, by a judge", MOST, "--max-score ", "--judge MODEL", "it answers"
+        "how well the response answers the context, according to a ranker",
+        MOST,
+        "--max-score ",
+        "--judge MODEL",
+        "it answers the context",
     ),
     FORWARD: Threshold(
-        "perplexity of the response after its context",
-        *(MOST, "--forward-threshold ", "--model MODEL", "it is unlikely in its context"),
+        "perplexity of the response, given the context",
+        *(MOST, "--forward-threshold ", "--model MODEL", "the response is unlikely, given its context"),
     ),
     BACKWARD: Threshold(
         "perplexity of the context, given the response",
-        *(MOST, "--backward-threshold ", "--model MODEL", "its context is unlikely"),
+        *(MOST, "--backward-threshold ", "--model MODEL", "the context is unlikely, given the response"),
     ),
 }
 """The scores to which ``graphneg select`` can apply a threshold, keyed by name."""
@@ -256,8 +260,8 @@ class NegativesView:
         same_edit, alike = index.same_edit(n, NEIGHBOURS)
         same_dialogue, others = index.same_dialogue(n, NEIGHBOURS)
         neighbours = [
-            ("By the same edit", same_edit, [_row(one) for one in alike]),
-            ("Of the same dialogue", same_dialogue, [_row(one) for one in others]),
+            ("With the same edit", same_edit, [_row(one) for one in alike]),
+            ("From the same dialogue", same_dialogue, [_row(one) for one in others]),
         ]
         return self._pages.render(
             request,

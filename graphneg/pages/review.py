@@ -176,7 +176,7 @@ class ReviewView:
     def _file(self, pages: Pages, request: Request) -> Response:
         name = request.path_params["file"]
         if name not in _FILES:
-            raise HTTPException(404, f"no file is called so; there are {', '.join(_FILES)}")
+            raise HTTPException(404, f"there is no file of this name; choose one of {', '.join(_FILES)}")
         text = _FILES[name](self._by_rule(request))
         return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 

@@ -96,8 +96,7 @@ def foreign_file_error(path: Path) -> InputError:
         The error, with exit status 2.
     """
     error = InputError(
-        f"{path}: graphneg needs this name and did not write what is there; move it away, or name another "
-        "output"
+        f"{path}: graphneg needs this name, but did not write the file; move the file, or name another output"
     )
     error.status = 2
     return error

@@ -561,7 +561,7 @@ class NegativeStream(ABC):
         from graphneg.records.shards import open_shard, write_batches
 
         if self.shard is None or check_destination(out) is None:
-            raise InputError(f"{out}: name a shard (3/16), and a file that ends .jsonl or .parquet")
+            raise InputError(f"{out}: name a shard (3/16), and a file that ends in .jsonl or .parquet")
         header = self.shard_header()
         with open_shard(out, header, self.content_digest(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
@@ -624,7 +624,7 @@ class NegativeStream(ABC):
             write_jsonl(self, out)
             return self.summary
         if path is None or path.suffix != suffix:
-            raise InputError(f"{out}: name a file that ends {suffix}")
+            raise InputError(f"{out}: name a file that ends in {suffix}")
         # Include the shard in the fingerprint, so that a run never resumes the file of another shard.
         settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
         settings = fingerprint(settings)

@@ -105,7 +105,7 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
     """
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
-        raise _taken(path, ", made with other settings or of other content")
+        raise _taken(path, ", made with other settings or from other content")
     return noted
 
 

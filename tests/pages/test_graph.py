@@ -212,7 +212,7 @@ class TestQueries:
         with serving(tmp_path, "--store", folder, "--query-timeout", "0.2") as other:
             page = visitor(other)
             assert ask(page, other, cypher=long) == 400
-            expect(page.get_by_role("alert")).to_contain_text("no answer in 0.2 s: ask for less")
+            expect(page.get_by_role("alert")).to_contain_text("no answer in 0.2 s: limit the query")
             other.process.send_signal(signal.SIGINT)
             assert other.process.wait(timeout=600) == 130
 

@@ -408,7 +408,7 @@ class TestNegative:
         assert after.locator("g.new").count() == 2  # the node and its edge
         assert "drink-01 polarity -" in (after.get_by_role("img").get_attribute("aria-label") or "")
         expect(page.get_by_role("row", name="context_overlap")).to_contain_text("no-clash")
-        expect(page.get_by_role("heading", name="By the same edit")).to_be_visible()
+        expect(page.get_by_role("heading", name="With the same edit")).to_be_visible()
         page.get_by_role("link", name="own/test/4#1~all.0").press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("own/test/4#1~all.0")
 
