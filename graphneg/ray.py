@@ -197,7 +197,8 @@ def _alike_nodes() -> int:
     ray = _ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    def what_is_there() -> str:  # Ray sends its code along, because the node may not have graphneg installed.
+    # Ray sends the code of this function to each node, where graphneg may not be installed.
+    def what_is_there() -> str:
         import platform
 
         try:

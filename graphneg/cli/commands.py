@@ -251,9 +251,9 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
             # Do not lower the status of an error that already means incorrect usage (status 2).
             error.status = max(error.status, input_status)
             raise
-        except OSError as error:  # For example, the user has no permission to read a folder.
-            # An error without a file name is a bug, so show its traceback. One such error is not a bug: the
-            # disk is full. Report it as an ordinary error, because the user can free some space.
+        except OSError as error:
+            # An error with a file name, such as a missing permission, is reported as a message. An error
+            # without one is a bug, so show its traceback, unless the disk is full, which the user can change.
             if error.filename is None and error.errno != ENOSPC:
                 raise
             at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

@@ -67,7 +67,7 @@ def snapshot(
     overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
-    """Write the data of all dialogues that are needed to make the negatives of one shard.
+    """Write a file with the data from the whole corpus that the runs on single shards need.
 
     Run this command on a store with all dialogues. Then run graphneg load snapshot FILE on each machine that
     stores only one shard. The negatives of the shard will be the same as those made in the complete store.

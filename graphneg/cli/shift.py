@@ -168,8 +168,8 @@ def show(
 def _print_neighbourhood(around: Neighbourhood) -> None:
     """Print two tables: the shifts from a keyword, and the shifts to it.
 
-    A row has the other keyword of the shift, the number of pairs of post and reply, a bar of that length, and
-    one of the pairs as an example.
+    A row has the other keyword of the shift, the number of pairs of a post and a reply, a bar whose length
+    shows this number, and one of the pairs as an example.
     """
     console = results()
     console.print(Text(around.topic, "bold"))

@@ -184,7 +184,7 @@ def load(
 
 
 def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
-    """Load a file that ``graphneg snapshot`` has written into the store."""
+    """Load a snapshot, which is a file that ``graphneg snapshot`` has written."""
     from graphneg.snapshots import Snapshot
 
     if len(paths) != 1:

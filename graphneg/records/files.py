@@ -305,7 +305,7 @@ def schema() -> Any:
         "amr": pa.list_(pa.struct({"turn": number, "before": text, "after": text})),
         "scores": pa.list_(pa.struct({"name": text, "value": pa.float64()})),
     }
-    # All other fields are text.
+    # The fields that are not in `types` are texts.
     return pa.schema([(name, types.get(name, text)) for name in FIELDS])
 
 

@@ -258,7 +258,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._written.hexdigest()
 
     def written(self) -> Iterator[Negative]:
-        """Read all negatives that were written so far back from the part file."""
+        """Read the part file, and return all negatives that were written so far."""
         with self._writing():
             self._open.flush()
         return read_jsonl(self._part)
@@ -387,7 +387,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return reason
 
     def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
-        """Remove the part file and the note of a run that was stopped just before it would have done so."""
+        """Remove the part file and the note that a run left when it was stopped after finishing its file."""
         before = _checkpoint(noted, self._path)
         if before is not None and self._verified(before) is None:
             self._path.with_name(before.part).unlink(missing_ok=True)
