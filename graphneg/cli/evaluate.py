@@ -223,7 +223,9 @@ def correlation(
         "File of scores from any scorer, one for each rated item. Repeatable; files come "
         "after the models in the comparison.",
     ),
-    quality: list[str] | None = option(None, "Use only ratings of this quality. Repeatable."),
+    quality: list[str] | None = option(
+        None, "Use only ratings of this quality, such as coherent. Repeatable."
+    ),
     level: Literal["turn", "dialogue"] | None = option(
         None,
         "Use only rated responses (turn), or only rated dialogues (dialogue). Default: use both.",

@@ -107,7 +107,7 @@ def negatives(
     target: Literal["response", "dialogue"] | None = option(
         None, "What may be edited: the response or the whole dialogue. Default: set by the recipe."
     ),
-    per_dialogue: int = option(1, "Number of negatives to make of each dialogue.", min=1),
+    per_dialogue: int = option(1, "Number of negatives to make from each dialogue.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     show: int = option(0, "Show N of the negatives after the run.", "N", min=0),
     generator_options: list[str] | None = option(

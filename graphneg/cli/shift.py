@@ -84,7 +84,7 @@ def build(
         None, "Number of threads of the encoder. Default: one per core.", min=1
     ),
     offline: bool = _of_embedder(False, "Do not download anything from a model hub."),
-    rebuild: bool = option(False, "Delete the shift graph of all corpora first."),
+    rebuild: bool = option(False, "Delete the existing shift graph, which covers all corpora, first."),
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:

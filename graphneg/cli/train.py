@@ -187,7 +187,7 @@ def decoder(
     out: options.OutFolder,
     gold: bool = option(False, "Train on loaded graphs only, not on those that a parser made."),
     held_out: int = option(
-        200, "Number of pairs to hold out and measure; at most a tenth of all pairs.", min=0
+        200, "Number of pairs to hold out and evaluate on; at most a tenth of all pairs.", min=0
     ),
     parser: options.BackParser = "dependency",
     lessons: DecoderTraining,
@@ -245,7 +245,9 @@ def infill(
     model: options.StartModel,
     out: options.OutFolder,
     held_out: int = option(
-        200, "Number of texts to hold out and measure; at most those of a tenth of the dialogues.", min=0
+        200,
+        "Number of texts to hold out and evaluate on; they are from at most a tenth of the dialogues.",
+        min=0,
     ),
     lessons: InfillingTraining,
     chosen: DialogueOptions,
