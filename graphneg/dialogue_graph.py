@@ -309,8 +309,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 `graphneg.generators.Generator`.
             per_context: Number of responses for each context.
             seed: Seed of all random choices.
-            places: Turns after which a context ends, in dialogues that were loaded without responses:
-                ``last`` for the last turn only, ``every`` for each turn.
+            places: For which turns responses are made, in dialogues that were loaded without responses:
+                ``last`` for the last turn only, ``every`` for every turn but the first.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues.
