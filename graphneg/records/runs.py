@@ -38,7 +38,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") -> Path:
-    """Check whether a file can be written. A run calls this before it computes the content for hours.
+    """Check whether a file can be written. A run calls this first, before it spends hours on the content.
 
     Args:
         out: The file.

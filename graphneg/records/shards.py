@@ -52,7 +52,7 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of the file of a shard. The headers of shards that belong together differ in ``shard``.
+    """The first line of the file of a shard. The headers of a result's shards differ only in ``shard``.
 
     Attributes:
         shard: The shard, such as ``3/16``.
