@@ -328,7 +328,7 @@ class TestCommands:
                 while (row := judged.next_row(name)) is not None:
                     judged.judge(row, name, {"contradictory": "yes"})
         ended = run("contradictions", "export", responses, kept, "-o", out, "--overwrite")
-        assert ended.status == 0 and "2 contradictory, 0 not" in ended.err, ended.err
+        assert ended.status == 0 and "2 contradictory, 0 consistent" in ended.err, ended.err
 
     def test_somebody_must_respond(self, run: Run, tmp_path: Path) -> None:
         ended = run("contradictions", "responses", tmp_path / "c.jsonl", "-o", tmp_path / "r.jsonl")
