@@ -171,7 +171,7 @@ def load(target: str, file: str) -> None:
 
 
 class _Look(NamedTuple):
-    """An observation of a running pipeline.
+    """An observation of how far a running pipeline has got.
 
     Attributes:
         at: Time in seconds, by the monotonic clock.

@@ -1,7 +1,7 @@
 """Test concurrent use: four processes write to one store and four read from it, for an hour.
 
-No acknowledged write may be lost, no error may occur that a retry would have avoided, and memory must not
-grow.
+No acknowledged write may be lost, no error may occur that a retry would have avoided, and the memory of the
+processes must not grow.
 
 ``python -m benchmarks.crowd NUMBER KIND TARGET FILE SECONDS`` is one of the processes. It prints its rounds,
 errors, losses and memory as JSON.

@@ -1,4 +1,4 @@
-"""Provide the yardstick for write speeds: a bare loop over the official Neo4j driver.
+"""Measure how fast a minimal loop with the official Neo4j driver writes, for comparison with graphneg.
 
 The loop creates AMR nodes in batches of 5,000 rows and does nothing else.
 """

@@ -22,7 +22,7 @@ LOOP = 25_000
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Run passes that read the original graphs anew, then passes that reuse them.
+    """Run passes that read the original graphs from the store, then passes that use cached graphs.
 
     Args:
         host: The host that starts servers of one kind.

@@ -17,7 +17,7 @@ SLACK = 1.1
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Edit a small store, then a larger store, wholly and as many dialogues as the small one has.
+    """Edit a small store, a large store, and as many dialogues of the large store as the small one has.
 
     Args:
         host: The host that starts servers of one kind.

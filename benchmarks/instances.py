@@ -90,7 +90,7 @@ NAMES = {"neo4j": "Neo4j", "embedded": "embedded"}
 
 
 class Host:
-    """A starter of servers of one kind, one at a time."""
+    """Starts servers of one kind, of which one runs at a time."""
 
     def __init__(self, kind: str, directory: Path) -> None:
         """Initialize a host.

@@ -1,8 +1,8 @@
 """Test recovery: kill commands and their servers with ``kill -9`` at random moments.
 
 The commands load, parse, make negatives, run a generator, and build the shift graph. After a kill, no
-acknowledged write may be lost and nothing may be half written. The next run of the command must come to the
-same result as a run without a kill.
+acknowledged write may be lost, and no item may be stored only in part. The next run of the command must give
+the same result as a run without a kill.
 """
 
 from __future__ import annotations

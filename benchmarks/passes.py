@@ -98,7 +98,7 @@ class Pass:
 
 
 class Editor:
-    """An editor without a decoder, made of the functions that the package itself uses."""
+    """Edits dialogues without decoding them to text, with the functions that the package itself uses."""
 
     def __init__(self, store: Store) -> None:
         """Initialize an editor for a store, with all transforms."""

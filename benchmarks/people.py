@@ -1,10 +1,10 @@
 """Compare negatives with people's wrong responses: ``python -m benchmarks.people``.
 
 The arguments ``hard.jsonl --human dev.json`` name a file of negatives and its contexts in the format of
-DailyDialog++. The table shows, for each file, how well a classifier of words tells the negatives from
-people's responses, how many words they share with their contexts, whether they are set in the scene of the
-context, and several features of style. Only contexts of the test part (see `read_data`) are compared, because
-features may have been counted on the others.
+DailyDialog++. The table shows, for each file, how well a classifier with word features separates the
+negatives from wrong responses that people wrote, how many words the negatives share with their contexts,
+how often they describe the same situation as the context, and several features of style. Only contexts of the
+test part (see `read_data`) are compared, because features may have been counted on the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EACH = 3
 FOLDS = 5
 """Number of folds of the cross-validation."""
 PEOPLES_OWN = 0.88
-"""Share of people's responses that lie below the border of the context's own scene."""
+"""Share of people's responses that count as describing another situation (scene) than their contexts."""
 MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
 """Goals: maximum AUC, minimum shares with two shared words and in another scene, maximum uses of a text."""
 PEOPLE = "people"
@@ -90,7 +90,7 @@ class Closeness:
     """A measure of how close a response is to its context when the shared words are removed.
 
     Attributes:
-        border: Cosine above which a response is set in the scene of its context.
+        border: Cosine above which a response counts as describing the same situation (scene) as its context.
     """
 
     def __init__(self, embedder: Embedder, people: Texts) -> None:
@@ -119,7 +119,7 @@ class Closeness:
         return (one * other).sum(axis=1).tolist()
 
     def own(self, texts: Texts) -> float:
-        """Return the share of responses that are set in the scene of their context.
+        """Return the share of responses that describe the same situation as their contexts.
 
         Args:
             texts: Contexts with a response each.

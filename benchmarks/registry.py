@@ -29,11 +29,11 @@ from benchmarks.sizes import Sizes
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark.
+    """A benchmark, and whether it must run on every kind of server.
 
     Attributes:
         run: Function that measures on one kind of server.
-        once: Whether the result does not depend on the server, so that the first one suffices.
+        once: Whether the result does not depend on the server, so that it is measured on the first one only.
     """
 
     run: Callable[[Host, Corpus, Sizes], Result]

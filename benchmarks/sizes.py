@@ -14,8 +14,8 @@ class Sizes:
         copies: Number of copies of the corpus to edit.
         growth: Factor of the larger size.
         warm_ups: Number of passes before the measured ones.
-        anew: Number of seeds with the original graphs read anew.
-        kept: Number of further seeds with the original graphs kept in memory.
+        anew: Number of seeds for which the original graphs are read from the store.
+        kept: Number of further seeds, for which the original graphs are kept in memory.
         repeats: Number of repetitions.
         load_copies: Number of copies to load.
         loop_nodes: Number of nodes per sample of the bare driver loop.

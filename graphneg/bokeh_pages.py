@@ -1,8 +1,8 @@
 """Make HTML pages that show Bokeh drawings.
 
-A page is a single file that contains the Bokeh library and all of its data. It loads nothing from the
-network. A Jinja template fills the blocks ``title``, ``style``, ``body`` and ``script`` of
-``page_frame.html``, and `render` returns the HTML.
+A page is a single file that contains the Bokeh library and all data to draw, so it loads nothing from the
+network. Each kind of page has a Jinja template, which fills the blocks ``title``, ``style``, ``body`` and
+``script`` of the common frame ``page_frame.html``. `render` returns the HTML.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ALSO_INSTALL = 'a page needs the package bokeh: pip install "graphneg[exploring]"'
 """Message of the error that is raised if Bokeh is missing."""
 FONT = "system-ui, sans-serif"
-"""CSS font of pages and drawings."""
+"""The fonts of pages and drawings, as a CSS value of ``font-family``."""
 
 
 def drawing_item(drawing: figure) -> dict[str, Any]:
@@ -73,14 +73,14 @@ def render(package: str, template: str, **values: Any) -> str:
     )
     environment.filters["as_script"] = _as_script
     require_bokeh()
-    # The JavaScript of Bokeh is written into the page, so that the page works without a network.
+    # Write the JavaScript of Bokeh into the page, so that the page works without a network.
     library = import_module("bokeh.resources").Resources(mode="inline", components=["bokeh"])
     return environment.from_string(source).render(library="\n".join(library.js_raw), **values)
 
 
 def _as_script(value: object) -> str:
     """Return a value as JSON that is safe inside a ``<script>`` element."""
-    # The browser would end the element at "</script>" in a text, so every "<" is escaped.
+    # Escape every "<", because the browser would end the element at a text that contains "</script>".
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 

@@ -69,7 +69,8 @@ def open(
         username: Name of the Neo4j user; by default the environment variable NEO4J_USERNAME.
         password: Password of the Neo4j user; by default the environment variable NEO4J_PASSWORD.
         database: Name of the Neo4j database; by default the environment variable NEO4J_DATABASE.
-        upgrading: Also accept a store with an older schema, so that `DialogueGraph.upgrade` can be called.
+        upgrading: Whether to accept a store with an older schema, so that `DialogueGraph.upgrade` can be
+            called.
         keep_warm: Number of seconds that an embedded server keeps running after the last process has closed
             the store. Opening the store again within that time is fast.
 
@@ -81,7 +82,10 @@ def open(
 
 
 class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
-    """An open dialogue graph. Use it in a ``with`` statement, or call `close`."""
+    """An open store of dialogues and AMR graphs, with the methods to load, parse, edit and export them.
+
+    Use it in a ``with`` statement, or call `close` at the end.
+    """
 
     def __init__(self, store: Store) -> None:
         """Initialize the graph. Users normally call `open` instead.
@@ -122,12 +126,13 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             split: Name of the split, used if the files do not give one.
             language: Language of the data, for loaders that need it.
             turns: Number of turns in each dialogue that is made from AMR graphs.
-            map: Field names of the data, by graphneg's field names, such as ``{"text": "utterance"}``.
-            encoding: Character encoding of the files, by its Python name.
-            clean: Repair HTML entities and the spaces that tokenisers insert.
+            map: A mapping from graphneg's names of fields to the names in the data, such as
+                ``{"text": "utterance"}``.
+            encoding: Character encoding of the files, under its Python name, such as ``latin-1``.
+            clean: Whether to repair HTML entities, and the spaces that tokenizers insert.
             gap: Number of hours without a message after which a new dialogue begins in a chat (``whatsapp``,
                 ``slack``, ``discord``).
-            shard: Load only the dialogues of this shard, such as ``3/16``.
+            shard: The shard whose dialogues are loaded, such as ``3/16``.
             progress: Progress display; advanced by the number of finished items.
             on_rejected: Function that is called with each rejected item.
 
@@ -139,10 +144,10 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
 
     def upgrade(self, progress: Progress | None = None) -> int | None:
-        """Recompute everything that graphneg derives from the loaded data.
+        """Convert a store with an older schema to the current schema.
 
-        This brings a store with an older schema, opened with ``upgrading=True``, to the current schema. No
-        data are lost. If the call is interrupted, call it again to continue.
+        Open such a store with ``upgrading=True``. Everything that graphneg derives from the loaded data is
+        computed again. No data are lost. If the call is interrupted, call it again to continue.
 
         Args:
             progress: Progress display; advanced by the number of finished graphs.
@@ -176,15 +181,15 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             parser: Name of a parser, an object with the method ``parse_batch(texts)``, or an open parser
                 pool.
             parser_options: Options of the parser, if it is given by name.
-            processes: Number of processes, if the parser is given by name. The default is one for each core
-                if the parser can run in several processes.
+            processes: Number of processes, if the parser is given by name. By default, a parser that can run
+                in several processes uses one for each core.
             of: Kinds of texts to parse: ``utterances``, ``responses``, or both.
             existing: ``keep`` to keep all existing graphs, or ``replace`` to replace those that another
                 parser or another version made. Gold graphs are always kept.
             corpora: Names of the corpora to parse; empty for all.
             splits: Names of the splits to parse; empty for all.
             limit: Maximum number of dialogues.
-            shard: Parse only the dialogues of this shard, such as ``3/16``.
+            shard: The shard whose dialogues are parsed, such as ``3/16``.
             progress: Progress display; advanced by the number of finished texts.
             on_warning: Function that is called with the id of a text and a problem with that text.
 
@@ -193,7 +198,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(checked_list("of", of)), existing)
-        # The caller opened this pool and may use it again, so it is not closed here.
+        # If the caller has opened a pool, do not close it, because the caller may use it again.
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
@@ -239,7 +244,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues. Dialogues without graphs are not counted.
-            shard: Use only the dialogues of this shard, such as ``3/16``. Write such a stream with
+            shard: The shard whose dialogues are used, such as ``3/16``. Write such a stream with
                 `Negatives.to_shard`.
             batch: Number of dialogues that are edited together.
             progress: Progress display; advanced by the number of finished dialogues.
@@ -253,7 +258,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
-            # Users choose "hard" like any recipe, but the library makes its negatives with a generator.
+            # The user chooses "hard" like other recipes, but its negatives are made by a generator.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
@@ -304,12 +309,12 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 `graphneg.generators.Generator`.
             per_context: Number of responses for each context.
             seed: Seed of all random choices.
-            places: Turns after which a context ends, in dialogues that were loaded without responses:
-                ``last`` for the last turn only, ``every`` for each turn.
+            places: For which turns responses are made, in dialogues that were loaded without responses:
+                ``last`` for the last turn only, ``every`` for every turn but the first.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues.
-            shard: Use only the dialogues of this shard, such as ``3/16``.
+            shard: The shard whose dialogues are used, such as ``3/16``.
             batch: Number of dialogues that are processed together. The output file is updated after each
                 batch. The default depends on the generator.
             progress: Progress display; advanced by the number of finished dialogues.
@@ -365,7 +370,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         )  # fmt: skip
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
-        """Run a read-only query. The server enforces that nothing is written.
+        """Run a read-only query. The server refuses to run a query that writes.
 
         Raises `StoreError` if the query is not valid.
 
@@ -399,7 +404,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return Rows(self.store.query_write(query, parameters))
 
     def explore(self, name: str, **parameters: Any) -> Rows:
-        """Run a named query on the shift graph, the graph of topic shifts between turns.
+        """Run a query that ships with graphneg, which is identified by its name.
 
         ``graphneg cypher --named`` lists the queries and their parameters.
 
@@ -441,8 +446,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpora: Names of the corpora to write; empty for all.
             splits: Names of the splits to write; empty for all.
             limit: Maximum number of dialogues.
-            shard: Write only the dialogues of this shard, such as ``3/16``.
-            overwrite: Replace a file that another call wrote.
+            shard: The shard whose dialogues are written, such as ``3/16``; None for all.
+            overwrite: Whether to replace a file that another call wrote.
             progress: Progress display; advanced by the number of finished dialogues.
 
         Returns:
@@ -466,7 +471,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
 
     def info(self) -> Info:
-        """Return a description of the store and the number of items of each kind in it."""
+        """Return a description of the store, its corpora, and the number of items of each kind."""
         return info_of(self.store)
 
     def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
@@ -477,8 +482,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             decoder: A decoder or its name.
 
         Returns:
-            The negative, its graphs before and after the edits, and for each turn without a text the
-            decoder's reason.
+            The negative with its graphs before and after the edits, and the reasons why the decoder returned
+            no text for some of the turns.
         """
         return explain(self.store, id, _decoder(decoder, {}))
 
@@ -513,7 +518,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return materialize(self.store, checked_list("ids", ids))
 
     def close(self) -> None:
-        """Close the store. An embedded server stops when no process uses it any longer, unless kept warm."""
+        """Close the store. Its embedded server stops ``keep_warm`` seconds after the last store is closed."""
         self.store.close()
 
     def __exit__(self, *_: object) -> None:
@@ -521,12 +526,12 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         self.close()
 
     def __repr__(self) -> str:
-        """Return the class and a description of the store."""
+        """Return the name of the class and a description of the store."""
         return f"<DialogueGraph: {self.store.description}>"
 
 
 def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of a generator. A ranker that is given by its path or id is loaded."""
+    """Load the ranker in the options of a generator, if it is given as a path or id."""
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options
@@ -541,5 +546,5 @@ def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _decoder(decoder: str | Decoder, options: Mapping[str, Any]) -> Decoder:
-    """Return the decoder of this name, or check and wrap a decoder that is given as an object."""
+    """Return the decoder with a name, or check and wrap a decoder that is given as an object."""
     return get_decoder(decoder, **options) if isinstance(decoder, str) else guarded(decoder)

@@ -1,4 +1,4 @@
-"""Define graphneg's own errors. Their messages say what is wrong, where, and what to do."""
+"""Define the exceptions that graphneg raises. Their messages say what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ class GraphnegError(Exception):
 
 
 class StoreError(GraphnegError):
-    """The store cannot be opened or used: no server, wrong credentials, no Java runtime or another schema."""
+    """The store cannot be opened or used.
+
+    For example, no server answers, the password is wrong, there is no Java runtime, or the store has another
+    schema.
+    """
 
 
 class OnlyReading(StoreError):
-    """A query tries to do more than read in a place where only reading is allowed."""
+    """A query that may only read tries to write, to load a file, or to change the server."""
 
 
 class QueryStopped(StoreError):
@@ -37,10 +41,10 @@ class PenmanError(InputError):
     """A PENMAN text is malformed.
 
     Attributes:
-        code: Code of the problem, which does not change between versions.
+        code: Code of the problem. It remains the same in later versions, unlike the message.
         message: Description of the problem.
-        line: Line number in the text, from 1.
-        column: Column number in the line, from 1.
+        line: Line number in the text, starting at 1.
+        column: Column number in the line, starting at 1.
     """
 
     def __init__(self, code: str, message: str, line: int, column: int) -> None:
@@ -75,7 +79,7 @@ class ModelError(GraphnegError):
 
 
 def checked_list(argument: str, given: Given) -> Given:
-    """Return an argument that takes a list of strings, after checking that it is not a single string.
+    """Check that an argument is a list of strings and not a single string, and return it.
 
     Args:
         argument: Name of the argument, for the error message.
@@ -85,7 +89,7 @@ def checked_list(argument: str, given: Given) -> Given:
         The value.
 
     Raises:
-        InputError: The value is a single string. Iterating over it would yield letters.
+        InputError: The value is a single string, which would be taken for a list of letters.
 
     Example:
         >>> checked_list("splits", ["train", "test"])
@@ -97,7 +101,7 @@ def checked_list(argument: str, given: Given) -> Given:
 
 
 class StoppedError(GraphnegError):
-    """A run stopped early because its server is gone or its budget is spent. Finished work is kept."""
+    """A run stopped early because a server no longer answers or the budget is spent. Its results are kept."""
 
 
 def first_line(error: BaseException) -> str:

@@ -1,8 +1,8 @@
-"""Lock open files. The system releases a lock when the processes that hold it have ended.
+"""Lock open files. The operating system releases a lock when the processes that hold it have ended.
 
-Locks prevent two servers from using one store directory, and two runs from writing one output file. This
-module imports only the standard library: the supervisor of an embedded server runs without other packages,
-and commands import this module at startup.
+Locks prevent two servers from using the same store directory, and two runs from writing the same output file.
+This module imports only the standard library, because the process that supervises an embedded server runs
+without other packages, and because commands import this module at startup.
 
 >>> with open("x.lock", "wb") as lock:        # doctest: +SKIP
 ...     if not lock_exclusively(lock):
@@ -16,23 +16,25 @@ import time
 from typing import IO
 
 POLL_SECONDS = 0.02
-"""Seconds between two attempts to get a lock on Windows, which `await_lock` polls."""
+"""Number of seconds between two attempts of `await_lock` to get a lock on Windows."""
 
 
 def lock_exclusively(lock: IO[bytes]) -> bool:
-    """Try to lock a file without waiting. The lock lasts until all processes that inherited the file end.
+    """Try to lock a file without waiting.
+
+    The lock is released when the file is closed in this process and in all processes that have inherited it.
 
     Args:
         lock: The open file.
 
     Returns:
-        True if the lock was free and is now held.
+        Whether the file is now locked; False if another process holds the lock.
     """
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            # Windows locks ranges of bytes, so the first byte is locked in place of the whole file.
+            # Windows locks ranges of bytes. Lock the first byte, which stands for the whole file.
             msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl

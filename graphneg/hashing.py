@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 _PART = 1_000_000
-"""Number of bytes that are read at the beginning and at the end of a large file."""
+"""Number of bytes that `files_digest` reads at the beginning and at the end of a file."""
 
 
 def number(seed: int, *names: str) -> int:
@@ -34,7 +34,7 @@ def number(seed: int, *names: str) -> int:
         >>> number(0, "a") == number(0, "a"), number(0, "a") == number(1, "a")
         (True, False)
     """
-    # Without the separator, ("a", "bc") and ("ab", "c") would give the same number.
+    # Separate the strings. Otherwise, ("a", "bc") and ("ab", "c") would give the same number.
     written = "\0".join((str(seed), *names)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big")
 
@@ -54,10 +54,10 @@ def shuffled(items: Iterable[T], seed: int, *names: str) -> list[T]:
 
 
 def fingerprint(facts: Any) -> str:
-    """Return a short hash of a value.
+    """Return a hash of a value, such as the settings of a run.
 
     Args:
-        facts: Any value. Dicts are sorted by key, and values that JSON cannot represent are converted by
+        facts: The value. Dicts are sorted by key, and values that JSON cannot represent are converted by
             ``str``.
 
     Returns:
@@ -71,7 +71,7 @@ def fingerprint(facts: Any) -> str:
 
 
 def files_digest(files: Iterable[Path]) -> str:
-    """Hash large files quickly, by reading only their names, sizes, beginnings and ends.
+    """Hash large files quickly: only their names, sizes, beginnings and ends are hashed.
 
     Args:
         files: Files in any order.
@@ -93,8 +93,9 @@ def files_digest(files: Iterable[Path]) -> str:
 class HashSample(Generic[T]):
     """A random sample of a stream, which does not depend on the order of the stream.
 
-    Each item is offered with a number, and the items with the lowest numbers are kept. Of items with the same
-    number, only the first is kept. If the number is a hash of a text, each text is sampled at most once.
+    Each item is offered together with a random number, and the items with the lowest numbers are kept. If
+    several items have the same number, only the first of them is kept. If the number is a hash of a text, a
+    text is therefore sampled at most once.
 
     Example:
         >>> sample = HashSample[str](2)
@@ -118,18 +119,18 @@ class HashSample(Generic[T]):
         """Keep an item if its number is among the lowest so far.
 
         Args:
-            draw: Number of the item, for example a hash of its text.
+            draw: Random number of the item, for example a hash of its text.
             item: The item.
         """
-        # An item with this number is already in the sample; usually it is the same text.
+        # Ignore the item if one with this number is already in the sample, which is usually the same text.
         if draw in self._items:
             return
         self._items[draw] = item
-        # `heapq` pops the smallest entry. The entries are negated because the largest number must be removed.
+        # `heapq` pops the smallest entry, but the largest number must be removed. So negate the numbers.
         heapq.heappush(self._heap, -draw)
         if len(self._heap) > self._size:
             del self._items[-heapq.heappop(self._heap)]
 
     def items(self) -> list[T]:
-        """Return the sample, lowest number first. Every prefix of it is a random sample, too."""
+        """Return the sample, sorted by number. The first N items are a random sample of size N."""
         return [self._items[draw] for draw in sorted(self._items)]

@@ -1,10 +1,10 @@
 """Import libraries without the optional dependencies that graphneg does not need.
 
 If PyTorch is installed, spaCy imports it, although the pipelines that graphneg loads compute with NumPy. This
-takes three seconds of every command and of every worker process. The Neo4j driver imports pandas in the same
-way. Such a library remembers that the dependency was missing, so a program that calls graphneg's Python API
-could no longer use, for example, spaCy's transformer pipelines. Therefore spaCy is imported without PyTorch
-only in processes that graphneg starts itself::
+takes three seconds in every command and in every worker process. In the same way, the Neo4j driver imports
+pandas. This module therefore lets the import of the dependency fail, as if it were not installed. But then
+spaCy cannot use PyTorch until the process ends, which could be a problem for a program that calls graphneg's
+Python API. So spaCy is imported without PyTorch only in processes that graphneg starts itself::
 
     own_process()           # at the start of a command or a worker process
     spacy = import_spacy()  # does not import torch
@@ -21,7 +21,7 @@ _is_own_process = False
 
 
 def own_process() -> None:
-    """Record that this process runs only graphneg's code."""
+    """Record that graphneg has started this process, which therefore runs no code of other programs."""
     global _is_own_process
     _is_own_process = True
 
@@ -39,7 +39,7 @@ def unavailable(*names: str) -> Generator[None]:
         Nothing.
     """
     hidden = [name for name in names if name not in sys.modules]
-    # None lets an import statement raise ModuleNotFoundError.
+    # An import statement raises ModuleNotFoundError if the value in `sys.modules` is None.
     sys.modules.update(dict.fromkeys(hidden))  # pyright: ignore[reportArgumentType, reportCallIssue]
     try:
         yield

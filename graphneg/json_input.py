@@ -1,10 +1,11 @@
 r"""Read JSON that may be damaged or malicious. Invalid input raises an error that names the file and line.
 
-Python's reader accepts things that no JSON file should contain: ``NaN``, numbers that overflow to infinity,
-unpaired surrogates, and objects with a duplicate key, of which the last value silently wins. Its errors for
-deep nesting and for invalid UTF-8 do not name a position, and reading a device such as ``/dev/zero`` never
-ends. `parse_json` raises one `InputError` for all of that. `decode_json` and `DECODER` are for loaders, which
-name the column of an error and can still use the rest of a record:
+Python's module ``json`` accepts things that no JSON file should contain: ``NaN``, numbers that overflow to
+infinity, unpaired surrogates, and objects in which a key occurs twice, of which it silently uses the last
+value. Its errors for deep nesting and for invalid UTF-8 do not name a position. `parse_json` raises an
+`InputError` for all of these, and `open_input` refuses devices such as ``/dev/zero``, which can be read
+without end. `decode_json` and `DECODER` are for loaders, which name the column of an error and can still use
+the rest of a record:
 
 >>> parse_json('{"turn": 1, "turn": 2}', "negatives.jsonl, line 3")
 Traceback (most recent call last):
@@ -30,15 +31,15 @@ import msgspec
 from graphneg.errors import InputError
 
 LONGEST_LINE = 64 * 2**20
-"""Maximum number of bytes of a line, and of a small file that is read into memory as a whole."""
+"""Maximum length of a line in bytes, and default maximum size of a file that is read into memory at once."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# JSON allows these characters unescaped, although they end a line or control a terminal in some tools.
-# The other line ends (\x0b, \x0c, \x1c to \x1e) are control characters, which `json.dumps` already escapes.
+# JSON allows these characters unescaped, although some tools take them for line ends or control characters.
+# The other line ends (\x0b, \x0c, \x1c to \x1e) are missing here, because `json.dumps` escapes them itself.
 _ESCAPED = {
     code: f"\\u{code:04x}"
     for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
-"""Escape sequences for characters that JSON allows but that some tools do not treat as text.
+"""Escape sequences for characters that JSON allows but that some tools do not treat as ordinary text.
 
 `str.splitlines`, some editors and JavaScript treat U+0085, U+2028 and U+2029 as the end of a line. Terminals
 interpret U+007F to U+009F as control characters (U+009B starts an escape sequence). U+202A to U+202E and
@@ -68,7 +69,7 @@ def refuse_constant(name: str) -> NoReturn:
     Raises:
         ValueError: Always.
     """
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -78,13 +79,13 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         pairs: Keys and values in the order of the JSON text.
 
     Returns:
-        The values by key.
+        A dict from keys to values.
 
     Raises:
         DuplicateKeyError: Two members have the same key.
     """
     members = dict(pairs)
-    # The duplicate key is searched for only if there is one, because most objects have none.
+    # Most objects have no duplicate key. Search for it only if there is one: the dict is then shorter.
     if len(members) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -95,7 +96,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER = json.JSONDecoder(parse_constant=refuse_constant, object_pairs_hook=unique_keys)
-"""JSON decoder that `decode_json` uses. Callers that decode a part of a text use its ``raw_decode``."""
+"""The JSON decoder of `decode_json`. Its ``raw_decode`` decodes a value at the beginning of a text."""
 
 
 def decode_json(text: str) -> Any:
@@ -119,13 +120,13 @@ def decode_json(text: str) -> Any:
 
 
 def json_fault(error: ValueError | RecursionError) -> str:
-    """Describe an error of `DECODER` without its position.
+    """Describe an error that `DECODER` raised, without its position.
 
     Args:
-        error: Error that `DECODER` raised.
+        error: The error.
 
     Returns:
-        One line that describes what is wrong with the text.
+        A description in one line.
 
     Example:
         >>> json_fault(json.JSONDecodeError("Unterminated string starting at", '["', 1))
@@ -140,13 +141,15 @@ def json_fault(error: ValueError | RecursionError) -> str:
 
 
 def unambiguous_members(text: str) -> dict[str, Any]:
-    """Return the unambiguous members of a JSON object that `decode_json` rejects for its duplicate keys.
+    """Return those members of a JSON object whose key occurs only once.
+
+    Loaders use this for an object that `decode_json` rejects because another key occurs twice.
 
     Args:
         text: The JSON text.
 
     Returns:
-        The members whose key appears once; empty if the text is not a JSON object.
+        The members; empty if the text is not a JSON object.
 
     Example:
         >>> unambiguous_members('{"id": "c1", "text": "Hi.", "text": "Ho."}')
@@ -165,7 +168,7 @@ def unambiguous_members(text: str) -> dict[str, Any]:
 
 
 def json_line(value: Any, **options: Any) -> str:
-    """Return a value as one line of JSON that no tool splits into several lines.
+    """Convert a value to one line of JSON that no tool splits into several lines.
 
     Non-ASCII text is not escaped, except for characters that some tools treat as the end of a line or that
     control a terminal.
@@ -207,8 +210,8 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise InputError(f"{where}: {error}") from error
     except ValueError as error:
         raise InputError(f"{where}: not JSON: {error}") from error
-    # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it.
-    # Most texts have no such escapes, so the slow check runs rarely.
+    # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it. Search the value,
+    # which is slow, only if the text contains such an escape, which is rare.
     if "\\u" in text and _has_surrogate(value):
         raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
     return value
@@ -246,7 +249,7 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
 
     class Loader(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
-            # With nested aliases, a few lines of YAML can expand to gigabytes, so aliases are rejected.
+            # Reject aliases, because a few lines of YAML with nested aliases can expand to gigabytes.
             if self.check_event(yaml.AliasEvent):
                 raise yaml.YAMLError("an alias (*name); write the value itself")
             return super().compose_node(parent, index)  # pyright: ignore
@@ -289,11 +292,11 @@ def finite_number(value: Any) -> float | None:
     """Return a JSON value as a finite number, or None if it is not one.
 
     Args:
-        value: Any value. A bool is not accepted: it is an int in Python, but not a number in JSON. An int may
-            be too large for a float, because JSON does not limit numbers.
+        value: Any value.
 
     Returns:
-        The number; None for other types, infinity, NaN and ints beyond the range of a float.
+        The number; None for other types, infinity, NaN and integers beyond the range of a float. The result
+        for a bool is None, too: it is an int in Python, but not a number in JSON.
 
     Example:
         >>> finite_number(3), finite_number(True), finite_number(10**400), finite_number("3")
@@ -309,9 +312,9 @@ def finite_number(value: Any) -> float | None:
 
 
 def _finite(text: str) -> float:
-    """Convert a number, or raise an error if it overflows."""
+    """Convert the text of a number to a float. Raise an error if it overflows."""
     number = float(text)
-    # Python reads "1e999" as infinity.
+    # Python converts "1e999", for example, to infinity.
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:60]} is too large")
     return number
@@ -333,7 +336,7 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
 
     Args:
         path: The file.
-        pipes: Also accept a named pipe, which can be read only once.
+        pipes: Whether to accept a named pipe, which can be read only once.
 
     Returns:
         The open file.
@@ -342,7 +345,8 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
         InputError: The path cannot be read, or is a folder, a device or a pipe that is not accepted.
     """
     try:
-        # The type is checked before opening: opening a FIFO blocks, and reading a device may never end.
+        # Check the type before opening, because opening a named pipe can block, and reading a device may
+        # never end.
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)) or stat.S_ISDIR(mode)):
             raise InputError(f"{path}: not a regular file, it can't be read")
@@ -358,7 +362,7 @@ def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True
     Args:
         path: The file.
         most: Maximum number of bytes.
-        pipes: Also accept a named pipe.
+        pipes: Whether to accept a named pipe.
 
     Returns:
         The content of the file.
@@ -368,7 +372,7 @@ def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True
     """
     with open_input(path, pipes=pipes) as file:
         try:
-            # Reading one byte more than allowed is enough to detect a file that is too large.
+            # Read one byte more than allowed, which is enough to detect a file that is too large.
             content = file.read(most + 1)
         except OSError as error:
             raise InputError(f"{path}: can't be read: {error.strerror}") from error
@@ -391,7 +395,7 @@ def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterat
     Args:
         file: File that is open for reading in binary mode.
         path: Path of the file, for error messages.
-        first: Number of the first line that is yielded.
+        first: Number to give to the first line.
 
     Yields:
         The line number, and the line with its line feed.
@@ -402,7 +406,7 @@ def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterat
     number = first
     while True:
         try:
-            # A line of gigabytes would exhaust the memory, so the length that is read is limited.
+            # Limit the number of bytes to read, because a line of many gigabytes would not fit into memory.
             line = file.readline(LONGEST_LINE + 1)
         except (OSError, EOFError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error

@@ -2,9 +2,10 @@
 
 The input is the files of all shards (``negatives.jsonl.1-of-16`` and so on) in any order. The items are
 merged in the order in which a single run would write them. Some generators choose the responses to a context
-depending on what they chose before. The shards of such a generator contain drafts, that is, all candidates
-for each context, and the responses are chosen from them here (`graphneg.generators.deferred_choice`). Merging
-needs no store and no model, and only one line of each shard is in memory.
+depending on which responses they chose for earlier contexts. A run on a single shard cannot know these, so
+its file contains drafts, that is, all candidates for each context. The responses are then chosen during the
+merge (`graphneg.generators.deferred_choice`). Merging needs no store and no model, and it keeps only one line
+of each shard in memory.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ def merge(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Merge the files of all shards of one result. A file that the same call has already written is kept.
+    """Merge the files of all shards into one file. If the same call has already written it, do nothing.
 
-    Raises `InputError` if a shard is missing, given twice, unfinished or damaged, or if it belongs to another
-    result (other settings, another store or another version).
+    Raises `InputError` if a shard is missing, given twice, unfinished or damaged, or if the shards do not
+    belong together because they have different settings, stores or versions.
 
     Args:
         shards: Files of all shards, in any order.
-        out: File to write, with a suffix that fits the kind of result.
-        overwrite: Replace an existing file that something else wrote.
+        out: File to write. Its suffix must be that of a format in which such items can be written.
+        overwrite: Whether to replace an existing file that another command wrote.
         progress: Progress display; advanced by the number of finished shards.
 
     Returns:
@@ -52,13 +53,14 @@ def merge(
     kind = files[0].header.kind
     path = check_output(out, _suffixes(kind))
     check_replaceable(path, overwrite)
-    # The digests of the shard files identify the merged result, so an existing file is recognised by them.
+    # The digests of the shards' files identify the result. If an existing file was merged from the same
+    # files, it is complete.
     run = fingerprint(["merged", files[0].header.common, [file.verified() for file in files]])
     if done := finished_run(path, run, overwrite):
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
     bar.start("merge", len(files), "shards")
-    # Records can be written as JSON Lines or Parquet. Every other kind has only one format.
+    # Records can be written as JSON Lines or Parquet. Items of every other kind have only one format.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with atomic_file(path) as unfinished:
@@ -70,7 +72,7 @@ def merge(
 
 
 def _suffixes(kind: str) -> list[str]:
-    """Return the file suffixes that are allowed for a kind of result."""
+    """Return the file suffixes that are allowed for a kind of items."""
     if kind == DAILYDIALOG_PP:
         return [".json", ".jsonl"]
     suffixes = [
@@ -82,24 +84,24 @@ def _suffixes(kind: str) -> list[str]:
 
 
 def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
-    """Yield the items of all shards in the order of a single run."""
+    """Yield the items of all shards, in the order in which a single run would write them."""
     header = files[0].header
-    # Drafts of all shards compete, so the drafts to keep can only be chosen when all shards are merged.
+    # If the shards contain drafts, choose the final responses from them.
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
-        # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
+        # The lines of each shard are sorted, so `heapq.merge` keeps only one line of each shard in memory.
         for _, items in heapq.merge(*lines, key=_order):
             for item in items:
                 yield from [item] if choose is None else choose_from_draft(item, choose)
 
 
 def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:
-    """Return the sort key of a line. Numbers sort before strings, because Python cannot compare the two."""
+    """Return the sort key of a line. It sorts numbers before strings, which Python cannot compare itself."""
     return isinstance(line[0], str), line[0]
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
-    """Yield the lines of a shard, then count the shard as finished."""
+    """Yield the lines of a shard. After the last one, count the shard as finished."""
     yield from file.lines()
     progress.advance(1)

@@ -1,8 +1,8 @@
-"""Define the objects that graphneg passes around: dialogues, AMR graphs, edits and negatives.
+"""Define the classes for dialogues, AMR graphs, edits and negatives, which all parts of graphneg use.
 
 All of them are immutable. Turns are numbered from 0. Ids are readable and derived from the data:
 ``dailydialog/test/12`` is a dialogue, ``dailydialog/test/12#3`` is its fourth utterance, and
-``dailydialog/test/12#3@penman`` is the graph of that utterance that was loaded with the corpus.
+``dailydialog/test/12#3@penman`` is the AMR graph of this utterance that was loaded with the corpus.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 
 class AmrNode(NamedTuple):
-    """A node of an AMR graph, at the place where the PENMAN text introduces it.
+    """A node of an AMR graph: a variable with its concept, such as ``d / dog``, or a constant, such as ``-``.
 
-    A variable has ``var`` and ``concept``, and a constant has ``value``.
+    The position of a node is where the PENMAN text introduces it. A variable has the attributes ``var`` and
+    ``concept``; a constant has the attribute ``value``.
 
     Attributes:
         position: Index of the node, in the order of the PENMAN text; the root has index 0.
@@ -27,8 +28,8 @@ class AmrNode(NamedTuple):
         parent: Index of the parent node; None for the root.
         role: Role of the node under its parent, as written (``ARG0``, ``ARG0-of``); None for the root.
         branch: Position among the branches of the parent, from 0; 0 for the root.
-        align: Alignment mark of the node (``~e.3``), as written.
-        role_align: Alignment mark of the role, as written.
+        align: Alignment of the node to tokens, as written (``~e.3``).
+        role_align: Alignment of the role to tokens, as written.
     """
 
     position: int
@@ -49,15 +50,15 @@ class AmrNode(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A reentrancy: a branch that leads to a node which the PENMAN text introduces elsewhere.
+    """A reentrancy: an edge to a node that the PENMAN text introduces elsewhere, such as ``:ARG0 i``.
 
     Attributes:
-        parent: Index of the node that has the branch.
-        role: Role of the branch, as written.
-        branch: Position among the branches of that node, from 0.
-        target: Index of the node that the branch leads to.
-        align: Alignment mark of the variable, as written.
-        role_align: Alignment mark of the role, as written.
+        parent: Index of the node at which the edge starts.
+        role: Role of the edge, as written.
+        branch: Position among the branches of ``parent``, from 0.
+        target: Index of the node to which the edge leads.
+        align: Alignment of the variable to tokens, as written.
+        role_align: Alignment of the role to tokens, as written.
     """
 
     parent: int
@@ -70,15 +71,15 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AmrGraph:
-    """An AMR graph: a tree in the order of the PENMAN text, and its reentrancies.
+    """An AMR graph, which consists of a tree of nodes, in the order of the PENMAN text, and reentrancies.
 
     Attributes:
         id: Id of the graph.
         nodes: The nodes, sorted by index, so that ``nodes[i].position == i``.
         mentions: The reentrancies, sorted by ``parent`` and ``branch``.
         metadata: The comment lines above the graph, as written.
-        spans: Token ranges ``(start, end)`` by node index, for the nodes whose tokens are known; ``end`` is
-            exclusive.
+        spans: Token range ``(start, end)`` of each node whose tokens are known, keyed by the index of the
+            node. ``end`` is exclusive.
     """
 
     id: str
@@ -94,7 +95,7 @@ class AmrGraph:
 
     @property
     def depth(self) -> int:
-        """The number of roles from the root to the deepest node; reentrancies are not followed."""
+        """The number of edges from the root to the deepest node of the tree, without reentrancies."""
         depths: list[int] = []
         for node in self.nodes:
             depths.append(0 if node.parent is None else depths[node.parent] + 1)
@@ -122,7 +123,7 @@ class AmrGraph:
         """
         found: list[AmrNode] = []
         child, last = k + 1, self.nodes[k].subtree_last
-        # Indexes follow the order of the text: the next sibling comes right after this child's subtree.
+        # The nodes of a subtree are adjacent, so the index after a child's subtree is that of its sibling.
         while child <= last:
             found.append(self.nodes[child])
             child = self.nodes[child].subtree_last + 1
@@ -178,7 +179,7 @@ class Dialogue:
         utterances: The turns in order.
         responses: Further responses that the corpus provides.
         attributes: Further data from the corpus.
-        place: File and line that the dialogue was read from, ``FILE:LINE`` or ``FILE``.
+        place: File and line from which the dialogue was read, as ``FILE:LINE`` or ``FILE``.
     """
 
     id: str
@@ -192,15 +193,16 @@ class Dialogue:
 
 @dataclass(frozen=True, slots=True)
 class GraphText:
-    """A PENMAN text that is not read together with its dialogue.
+    """An AMR graph from a file of graphs, in PENMAN notation.
 
-    It belongs to an utterance that is already in the store, or it becomes a turn of a new dialogue.
+    It is the graph of an utterance that is already in the store. If there is no such utterance, it becomes a
+    turn of a new dialogue.
 
     Attributes:
-        penman: The PENMAN text.
+        penman: The graph in PENMAN notation.
         id: Value of its ``::id`` comment, which may be the id of an utterance.
         text: Value of its ``::snt`` comment, which may be the text of an utterance.
-        place: File and line that the graph was read from.
+        place: File and line from which the graph was read.
     """
 
     penman: str
@@ -211,14 +213,16 @@ class GraphText:
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """A ConceptNet edge between two words that exclude each other. ``Not...`` relations are directed.
+    """An edge of ConceptNet between two words or phrases that exclude each other, such as "hot" and "cold".
+
+    Relations whose names begin with ``Not``, such as ``NotHasProperty``, hold in one direction only.
 
     Attributes:
-        start: Lemma or phrase that the edge starts at.
-        end: Lemma or phrase that the edge ends at.
+        start: Lemma or phrase at the start of the edge.
+        end: Lemma or phrase at the end of the edge.
         relation: Name of the relation, such as ``Antonym``.
         weight: Weight of the edge in ConceptNet.
-        source: Resource that the edge comes from.
+        source: Resource from which the edge was loaded.
         language: Language code.
     """
 
@@ -232,7 +236,7 @@ class Opposite:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A PropBank roleset.
+    """A PropBank frame (roleset), which describes one sense of a predicate and its roles.
 
     Attributes:
         id: Id, such as ``like-01``.
@@ -251,14 +255,14 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of the pool, from which the generator ``overlap`` takes responses.
+    """A sentence of the pool, that is, the collection from which the generator ``overlap`` takes responses.
 
     Attributes:
         id: Id of the form ``source/name``.
         text: The sentence.
-        source: Resource or corpus that the sentence comes from.
+        source: Resource or corpus that contains the sentence.
         dialogue: Id of the dialogue that contains the sentence, or None.
-        clause: True if the sentence is known to be a whole clause; otherwise its words are checked for a
+        clause: Whether the sentence is known to be a whole clause. If False, its words are checked for a
             finite verb.
     """
 
@@ -274,9 +278,9 @@ class LexiconEntry:
     """One line of a lexicon table; see `graphneg.english.lexicon`.
 
     Attributes:
-        table: Name of the table: ``class``, ``move`` or ``opposite``.
+        table: Name of the table, which is the first cell of the line: ``class``, ``move`` or ``opposite``.
         cells: The other cells of the line.
-        place: File and line that the entry was read from.
+        place: File and line from which the entry was read.
     """
 
     table: str
@@ -302,32 +306,35 @@ Record = Dialogue | GraphText | Opposite | Frame | Sentence | LexiconEntry | Rej
 
 
 class Edit(NamedTuple):
-    """One primitive operation on one graph. Edits that have the same ``site`` are applied together.
+    """One primitive operation on a node of a graph. Edits that have the same ``site`` are applied together.
 
     ===== ==========================================================================
-    set   ``concept`` or ``value`` becomes the node's label
-    add   a new leaf under the node: ``role`` and ``concept`` or ``value``
-    drop  removes the node's subtree; nodes that are mentioned elsewhere are kept there
-    graft copies the subtree ``from_amr``/``from_position``: under the node if ``role`` is
-          given (``snt`` and ``op`` are numbered in order), else in place of the node
-    wrap  a new node ``concept`` above the node, which becomes its ``role``
+    set   Replaces the label of the node by ``concept`` or ``value``.
+    add   Adds a leaf with ``concept`` or ``value`` under the node, with the role ``role``.
+    drop  Removes the subtree of the node. A node in it that is also mentioned outside
+          of the subtree is moved there.
+    graft Copies the subtree at ``from_position`` of the graph ``from_amr``. If ``role`` is
+          given, the copy is added under the node with this role (``snt`` and ``op`` are
+          numbered); otherwise, the copy replaces the node.
+    wrap  Inserts a new node with ``concept`` above the node, which gets the role ``role``
+          under it.
     ===== ==========================================================================
 
     Attributes:
         transform: Name of the transform.
         category: Error category of the transform, such as ``C-cont`` (Gupta et al. 2021).
-        site: Name of the site, the place in the dialogue that a transform edits in one step.
+        site: Name of the site, that is, the place in the dialogue that a transform edits in one step.
         op: Name of the operation: ``set``, ``add``, ``drop``, ``graft`` or ``wrap``.
         amr: Id of the graph to change.
-        position: Index of the node, as it was before any edit. -1 stands for the root as the earlier edits
-            left it.
-        role: Role of a new branch, or of the wrapped node.
+        position: Index of the node in the original graph. -1 stands for the root of the graph at the time
+            when the edit is applied.
+        role: Role of the added leaf, of the copied subtree or of the wrapped node.
         concept: New concept of the node.
         value: New value of the node, as written in PENMAN.
-        from_amr: Id of the graph to copy from.
+        from_amr: Id of the graph that contains the subtree to copy.
         from_position: Index of the root of the subtree to copy.
-        copy_of: Id of the graph that an earlier graft of the same site copied the node from. If it is given,
-            ``position`` is an index in that graph.
+        copy_of: If the node to change was copied by an earlier ``graft`` of the same site, the id of the
+            graph from which it was copied. ``position`` is then an index in that graph.
     """
 
     transform: str
@@ -355,8 +362,8 @@ class EditedUtterance:
         before: Graph before the edits.
         after: Graph after the edits.
         edits: The edits in the order in which they are applied.
-        sources: Graphs that grafts copied from, by graph id.
-        source_texts: Texts of the utterances that these graphs belong to, by graph id.
+        sources: The graphs from which a ``graft`` copied a subtree, keyed by graph id.
+        source_texts: The texts of the utterances to which these graphs belong, keyed by graph id.
     """
 
     id: str
@@ -395,15 +402,17 @@ class Negative:
         response: Text of the response.
         speaker: Speaker of the response; empty if unknown.
         label: 0 for a negative, 1 for a positive.
-        original: ``context`` and ``response`` before the edits; each is None if it was not changed.
+        original: A dict with the ``context`` and the ``response`` before the edits. Each of them is None if
+            it was not edited.
         categories: Error categories of the edits.
         recipe: Name of the recipe or generator.
         target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited.
         seed: Seed of all random choices.
         decoder: Name of the decoder.
         edits: One dict for each edited site, with the keys turn, transform, category, node, before and after.
-        amr: Graphs of the edited turns as PENMAN texts, by turn; each with ``before`` and ``after``.
-        scores: Scores of the negative, by name.
+        amr: Graphs of the edited turns, keyed by the turn. Each is a dict with the graph ``before`` and
+            ``after`` the edits in PENMAN notation.
+        scores: Scores of the negative, keyed by name.
     """
 
     id: str

@@ -10,14 +10,14 @@ A pipeline is described by a YAML file:
 
 The output is the same file of negatives, byte for byte, that `DialogueGraph.load`, `DialogueGraph.parse` and
 `DialogueGraph.negatives` (or `DialogueGraph.generate`) would write one after the other. A block is a shard of
-the corpus (`graphneg.shards`). Each finished block is a file in the folder ``OUT.blocks`` and is not made
-again after an interruption. `graphneg.merging` merges the blocks at the end. `graphneg.ray` runs the blocks
-on a cluster.
+the corpus (`graphneg.shards`). The negatives of a finished block are kept in a file in the folder
+``OUT.blocks``, and are not made again after an interruption. At the end, `graphneg.merging` merges these
+files. `graphneg.ray` runs the blocks on a cluster.
 
 The dialogues of the blocks are stored in one of two ways. If ``store`` names a Neo4j server, all blocks are
 in that store, and all texts are parsed before the first negative is made. Otherwise, each worker has an
-embedded store with the dialogues of its own blocks. Some recipes need other dialogues, too; a ``snapshot``
-provides them.
+embedded store with the dialogues of its own blocks. Some recipes also need data from the dialogues of other
+blocks, which a ``snapshot`` provides.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from graphneg.store.opening import open_store, open_temporary
 _LONGEST = 2**20
 """Maximum size of a pipeline file in bytes."""
 _DIALOGUES = 2_000
-"""Number of dialogues after which an embedded store is replaced, because a new store is faster then."""
+"""Number of dialogues after which an embedded store is replaced by an empty one, which is faster."""
 
 
 class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,9 +99,9 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         parse: Settings for parsing the utterances without a graph, or None to parse nothing.
         negatives: Arguments of `DialogueGraph.negatives`, or None if ``generate`` is given.
         generate: Arguments of `DialogueGraph.generate`, or None if ``negatives`` is given.
-        blocks: Number of blocks.
-        parsers: Workers that parse, if the pipeline runs on a cluster.
-        makers: Workers that make negatives, if the pipeline runs on a cluster.
+        blocks: Number of blocks into which the corpus is divided.
+        parsers: The workers that parse, if the pipeline runs on a cluster.
+        makers: The workers that make negatives, if the pipeline runs on a cluster.
     """
 
     write: str
@@ -121,7 +121,7 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [Shard(index, self.blocks) for index in range(1, self.blocks + 1)]
 
     def block(self, shard: Shard, folder: Path) -> Path:
-        """Return the path of the file that a block is written to.
+        """Return the path of the file to which the negatives of a block are written.
 
         Args:
             shard: The block.
@@ -146,8 +146,8 @@ def read_pipeline(path: str | Path) -> Pipeline:
 
 
 def checked(pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline after checking it. Raises `InputError` if its settings contradict each other."""
-    # Exactly one of `negatives` and `generate` must be given.
+    """Check a pipeline and return it. Raises `InputError` if its settings contradict each other."""
+    # A pipeline must have exactly one of `negatives` and `generate`.
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("name what to make: either negatives or generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
@@ -155,7 +155,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
     if pipeline.store is None and not pipeline.load:
         raise _wrong("nothing to read: name what to load, or a store")
     if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):
-        raise _wrong("this looks at other dialogues: name a store for all blocks, or a snapshot")
+        raise _wrong("the negatives depend on other dialogues: name a store for all blocks, or a snapshot")
     check_output(pipeline.write, [".jsonl", ".parquet"])
     return pipeline
 
@@ -164,7 +164,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
     """Return whether the negatives depend on dialogues other than the edited ones."""
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
-    # All generators use other dialogues: they take sentences, samples or responses from them.
+    # All generators use data from other dialogues: sentences, samples or responses.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
     known = load_transforms(asked.get("folders", ()))
@@ -185,7 +185,7 @@ class BlockResult(NamedTuple):
     """The result of a block.
 
     Attributes:
-        refused: Input items of the block that were rejected.
+        refused: Input items of the block that were rejected, for example because they cannot be read.
         fault: Reason why the block failed; empty if it was finished.
     """
 
@@ -194,7 +194,7 @@ class BlockResult(NamedTuple):
 
 
 Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[BlockResult]]
-"""Type of a function that processes some blocks and yields a result for each.
+"""Type of a function that processes blocks, in this process or on a cluster, and yields a result for each.
 
 If it is called with a folder, it makes the negatives of the blocks and writes them to files in that folder.
 If it is called with None, it parses the texts of the blocks in the store that all blocks share.
@@ -213,14 +213,14 @@ def run_pipeline(
 ) -> Exported:
     """Run a pipeline block by block, and merge the blocks into its output file.
 
-    If the call is interrupted, call it again: only the missing blocks are made.
+    If the call is interrupted, call it again: only the blocks that are not finished yet are processed.
 
     Args:
         pipeline: The pipeline.
         mapped: Function that processes the blocks. By default, they are processed one after the other in this
             process.
         progress: Progress display; advanced by the number of finished blocks.
-        overwrite: Replace a file that another pipeline wrote.
+        overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item, and with each text that gets no
             graph because it crashed the parser.
 
@@ -233,7 +233,8 @@ def run_pipeline(
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
-    # The folder is named after the settings and the data, so blocks of different runs are never mixed.
+    # The name of the folder is a digest of the settings and the data, so that files of another run are never
+    # used.
     folder = Path(f"{out}.blocks") / run
     if pipeline.store is None:
         sort_records(pipeline.load, pipeline.blocks, folder / "records", tell)
@@ -247,9 +248,9 @@ def run_pipeline(
 
 
 def _settings(pipeline: Pipeline) -> Any:
-    """Return the settings that determine the result."""
+    """Return the settings of a pipeline that determine the content of its output."""
     facts = msgspec.to_builtins(pipeline)
-    # The number of workers and the name of the file do not change the result.
+    # Leave out the numbers of workers and the name of the file, which do not change the content.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
@@ -260,14 +261,14 @@ def _pass_over(_: Rejected) -> None:
 def _each_block(
     pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress, tell: Listener
 ) -> None:
-    """Process the missing blocks. If some fail, finish the others before raising an error."""
+    """Process the blocks that are not finished. If some fail, process the others before raising an error."""
     left = pipeline.shards
     if folder is not None:
-        # The file of a block exists if an interrupted run finished the block.
+        # Skip the blocks that an interrupted run has finished. Their files exist.
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
-    # Errors are collected, so that one bad block does not prevent the others from being finished.
+    # Collect the errors, so that one block that fails does not prevent the others from being finished.
     faults: list[str] = []
     for done in each(pipeline, left, folder) if left else ():
         for one in done.refused:
@@ -291,7 +292,7 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) 
         files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
         if missing := next((file for file in files if not file.exists()), None):
             raise _wrong(f"{missing}: there is no such file")
-        # Without a shared store, the input is identified by the content of its files.
+        # Without a shared store, the digest is computed from the content of the input files.
         whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
         return files_digest(file for file in whole if file.is_file())
     with _opened(pipeline.store) as graph:
@@ -320,7 +321,7 @@ def interleave(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
         if folder is None:
             yield from (run_block(shard, reader.into_store, shard) for shard in shards)
             return
-        # One parser and one embedded store are used for all blocks.
+        # Use the same parser and the same embedded store for all blocks, because starting them takes long.
         with closing(Maker(pipeline, folder)) as maker:
             yield from (run_block(shard, _read_and_make, reader, maker, shard, folder) for shard in shards)
 
@@ -331,10 +332,10 @@ def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, ref
 
 
 def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult:
-    """Process a block, and turn unexpected exceptions into a failed block.
+    """Process a block. If there is an unexpected exception, return it as the reason why the block failed.
 
-    `GraphnegError` and `OSError` (no disk space, no permission) are raised, because they would occur again in
-    every other block.
+    A `GraphnegError` or an `OSError` (no disk space, no permission) is raised instead, because it would
+    probably occur in every other block, too.
 
     Args:
         shard: The block.
@@ -359,12 +360,12 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
 
 
 class Parses(NamedTuple):
-    """The results of the parser for the texts of a block.
+    """The results of a parser for the texts of a block.
 
     Attributes:
         name: Name of the parser.
         version: Version of the parser.
-        of: Results by text.
+        of: The results, keyed by the text.
     """
 
     name: str
@@ -372,10 +373,10 @@ class Parses(NamedTuple):
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return stored results in place of the parser.
+        """Return the results for batches of texts. It replaces the parser in a `ParserPool`.
 
         Args:
-            batches: Batches of texts that the parser has parsed.
+            batches: Batches of texts for which there are results.
 
         Returns:
             An iterator over the results of each batch.
@@ -390,7 +391,7 @@ class Reader:
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        """Initialize the stage, and create the parser if the pipeline has one."""
+        """Initialize the stage. Create the parser, unless the pipeline does not parse."""
         self._pipeline = pipeline
         self._parser: RestartingParser | None = None
         if (asked := pipeline.parse) is not None:
@@ -401,7 +402,7 @@ class Reader:
 
         Args:
             shard: The block.
-            refused: List that receives the texts that crashed the parser.
+            refused: List to which the texts that crashed the parser are added.
         """
         assert self._pipeline.store is not None and self._parser is not None
         with _opened(self._pipeline.store) as graph:
@@ -414,15 +415,15 @@ class Reader:
         Args:
             shard: The block.
             folder: Folder with the files of the blocks.
-            refused: List that receives the texts that crashed the parser.
+            refused: List to which the texts that crashed the parser are added.
 
         Returns:
-            The results, or None if the pipeline has no parser or all blocks share a store, which then has the
-            graphs already.
+            The results. None if the pipeline does not parse, or if all blocks share a store, which already
+            contains the graphs.
         """
         if self._parser is None or self._pipeline.store is not None:
             return None
-        # Each distinct text is parsed once, however often it occurs in the block.
+        # Use a dict to remove duplicates, so that each text is parsed only once.
         texts = dict.fromkeys(
             turn.text
             for record in block_records(folder / "records", shard)
@@ -439,7 +440,7 @@ class Reader:
     def _tell(self, refused: list[Rejected]) -> None:
         """Add the texts that crashed the parser to the rejected items of the current block."""
         assert self._parser is not None
-        # The list of crashes is emptied, so that each crash is reported only with the block that contains it.
+        # Empty the parser's list of crashes, so that the next block does not report these again.
         crashes, self._parser.crashes = self._parser.crashes, []
         refused += [Rejected(f"the text {text[:60]!r}", f"not parsed: {reason}") for text, reason in crashes]
 
@@ -465,8 +466,8 @@ def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]
 class Maker:
     """The second stage of a pipeline: makes the negatives of a block.
 
-    If the blocks do not share a store, this stage keeps an embedded store. It loads several blocks into the
-    same store, because a running server is faster than a new one.
+    If the blocks do not share a store, this stage has an embedded store of its own. It loads several blocks
+    into it, one after another, because it would take longer to start a new store for each block.
     """
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
@@ -476,12 +477,12 @@ class Maker:
         self._held = 0
 
     def make(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> None:
-        """Write the file of a block. A finished file is kept, and an unfinished file is continued.
+        """Write the file of a block. An unfinished file is continued. If it is finished, do nothing.
 
         Args:
             shard: The block.
             parsed: Results of the parser for the texts of the block, or None.
-            refused: List that receives the rejected items of the block.
+            refused: List to which the rejected items of the block are added.
         """
         out = self._folder / Path(self._pipeline.write).name
         if self._pipeline.block(shard, self._folder).exists():
@@ -493,10 +494,11 @@ class Maker:
         try:
             self._write(self._filled(shard, parsed, refused), shard, out)
         except BaseException:
-            self.close()  # The store may contain half of the block, so it cannot be used for the next one.
+            # Do not use this store for the next block, because it may contain only a part of this one.
+            self.close()
             raise
-        # A snapshot contains excerpts of dialogues, which loading does not replace by whole dialogues.
-        # The next block may contain these dialogues as a whole, so it needs a new store.
+        # A snapshot contains excerpts of dialogues. The next block may contain the whole dialogues, but
+        # loading does not replace dialogues that are in the store. So a new store is needed.
         if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
             self.close()
 
@@ -511,7 +513,8 @@ class Maker:
         records = block_records(self._folder / "records", shard)
         if self._own is None:
             self._own, self._held = DialogueGraph(open_temporary()), 0
-            # A new store first needs the records that all blocks share: frames, opposites, lexicon entries.
+            # First load the records that all blocks need into the new store: frames, opposites and entries of
+            # the lexicon.
             records = chain(block_records(self._folder / "records", None), records)
         report = LoadReport("block", on_rejected=refused.append)
         write_records(self._own.store, records, report, GraphDialogues("", "", 1))
@@ -525,15 +528,15 @@ class Maker:
         return self._own
 
     def _write(self, graph: DialogueGraph, shard: Shard, out: Path) -> None:
-        """Make the negatives of a block and write them to its file, as `to_shard` of the stream would."""
+        """Make the negatives of a block and write them to its file, like `NegativeStream.to_shard`."""
         if self._pipeline.negatives is not None:
             stream = graph.negatives(**self._pipeline.negatives, shard=shard)
         else:
             stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
-        # `to_shard` would compute a digest of the store's content, which has two disadvantages.
-        # In a shared store, the digest takes longer than making a block.
-        # Each embedded store has different content, but all blocks must have the same digest.
-        # The name of the folder is used instead: it is a digest of the settings and the input.
+        # Do not call `to_shard`, because it would compute a digest of the store's content. In a shared store,
+        # this takes longer than processing a block. In embedded stores, each block would get another digest,
+        # but all must have the same. Use the name of the folder instead, which is a digest of the settings
+        # and the input.
         content = self._folder.name
         with open_shard(out, stream.shard_header(content), content) as writer:
             stream.resumed = writer.resumed
@@ -541,7 +544,7 @@ class Maker:
 
 
 def _nothing() -> None:
-    """Do nothing. This stands for closing a parser pool that only returns stored results."""
+    """Do nothing. A parser pool that only returns stored results has no processes to close."""
     pass
 
 

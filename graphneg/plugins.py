@@ -1,7 +1,7 @@
-"""Find plugins by name: decoders, parsers, loaders and other parts that packages register as entry points.
+"""Find plugins by name: decoders, parsers, loaders and other components that are registered as entry points.
 
-Both graphneg and other installed packages can register parts. A name that the user gives is resolved to the
-object that the entry point loads. An unknown name raises an error that lists the known names:
+Both graphneg and other installed packages can register plugins. `Plugins.find` loads the plugin with a name
+that the user has given. An unknown name raises an error that lists the known names:
 
 >>> from graphneg.errors import DecoderError
 >>> Plugins("decoder", "graphneg.decoders", DecoderError).find("t6")
@@ -23,15 +23,15 @@ from graphneg.errors import GraphnegError
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The registered parts of one kind, for example all decoders.
+    """The registered plugins of one kind, for example all decoders.
 
-    Names are compared without regard to case, and hyphens are equivalent to underscores. A part from another
-    package replaces graphneg's own part with the same name.
+    Names are compared without regard to case, and hyphens are equivalent to underscores. A plugin from
+    another package replaces graphneg's own plugin with the same name.
 
     Attributes:
-        kind: Kind of the parts, for error messages, such as ``decoder``.
-        group: Entry point group in which the parts are registered.
-        error: Class of the errors that are raised if a name is unknown, a part cannot be imported, or an
+        kind: Kind of the plugins, for error messages, such as ``decoder``.
+        group: Entry point group in which the plugins are registered.
+        error: Class of the errors that are raised if a name is unknown, a plugin cannot be imported, or an
             option is not accepted.
     """
 
@@ -40,17 +40,17 @@ class Plugins:
     error: type[GraphnegError]
 
     def names(self) -> list[str]:
-        """Return the names of all installed parts, in alphabetical order."""
+        """Return the names of all installed plugins of this kind, in alphabetical order."""
         return sorted({entry.name for entry in self._entries().values()})
 
     def find(self, name: str) -> Callable[..., Any]:
-        """Load the part of a name. It is usually a class.
+        """Load the plugin with a name.
 
         Args:
-            name: Name of the part.
+            name: Name of the plugin.
 
         Returns:
-            A function or class that creates the part.
+            The class or function that creates the component, such as the class of a decoder.
         """
         entries = self._entries()
         if not entries:
@@ -70,19 +70,19 @@ class Plugins:
             ) from error
 
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
-        """Create a part.
+        """Load the plugin with a name, and create its component, such as a decoder.
 
         Args:
-            name: Name of the part.
-            options: Keyword arguments for the part, as given by the user.
-            *given: Positional arguments that all parts of this kind take.
+            name: Name of the plugin.
+            options: Keyword arguments for the class or function, as given by the user.
+            *given: Positional arguments that all plugins of this kind take.
 
         Returns:
-            The new part.
+            The new component.
         """
         factory = partial(self.find(name), *given)
         taken = signature(factory).parameters
-        # The options are checked before the call. Otherwise a typo would look like an error inside the part.
+        # Check the names of the options before the call, so that the message about a wrong one is clear.
         unknown = [option for option in options if option not in taken]
         if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
             raise self.error(
@@ -97,8 +97,8 @@ class Plugins:
             ) from error
 
     def _entries(self) -> dict[str, EntryPoint]:
-        """Return the entry points by normalised name. Those from other packages override graphneg's own."""
-        # Entry points of other packages are sorted to the end: in a dict, later entries replace earlier ones.
+        """Return the entry points, keyed by normalised name. Other packages take precedence over graphneg."""
+        # Sort the entry points of other packages to the end, so that they replace earlier ones in the dict.
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )

@@ -9,9 +9,9 @@ and `create_folder` creates a folder with mode 0700, whatever the umask is:
 ...     oct(os.fstat(file.fileno()).st_mode & 0o777)
 '0o600'
 
-A store or a folder that comes from someone else may contain a symbolic link to one of the user's files, or a
-FIFO that blocks `open` for ever. `untrusted_opener` opens a file in such a folder only if it is a plain file
-that belongs to the user:
+A store or another folder that somebody else has prepared may contain a symbolic link to one of the user's
+files, or a named pipe (FIFO), for which `open` would wait without end. `untrusted_opener` opens a file in
+such a folder only if it is a plain file that belongs to the user:
 
 >>> (folder / "link").symlink_to("note")
 >>> open(folder / "link", opener=untrusted_opener)
@@ -34,7 +34,8 @@ from pathlib import Path
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 
-# Windows has none of these flags, so they are 0 there. It has no POSIX file owners and FIFOs to check either.
+# Windows has none of these flags, so they are 0 there. The checks are not needed there either, because
+# Windows has no POSIX file owners and FIFOs.
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
@@ -91,7 +92,7 @@ def untrusted_opener(path: str, flags: int) -> int:
             another hard link or belongs to another user.
         OSError: The file cannot be opened.
     """
-    # The check comes before opening, because opening a device can have side effects: it rewinds a tape.
+    # Check before opening, because opening a device can have side effects, such as rewinding a tape.
     with contextlib.suppress(FileNotFoundError):
         _check(path, os.lstat(path))
     try:
@@ -136,8 +137,8 @@ def problem_of(status: os.stat_result) -> str:
 def owner_problem(status: os.stat_result) -> str:
     """Return an error message if a file or folder belongs to another user, or an empty string otherwise.
 
-    Root may not use the files and folders of other users either. Their owner could replace them by links at
-    any time, and could not use the files that root creates in them.
+    The check also applies to root, who has the permission to use the files of other users. But their owner
+    could replace them by links at any time, and could not use the files that root creates in the folders.
 
     Args:
         status: Status of the file or folder.
@@ -166,7 +167,7 @@ def create_private(path: str | Path) -> None:
     Args:
         path: The file.
     """
-    # SQLite itself would create the database with the mode that the umask gives, which others may read.
+    # If SQLite created the database, its mode would depend on the umask, and others could usually read it.
     if not os.path.exists(path):
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_FILE))
 
@@ -208,7 +209,7 @@ def cache_folder(*names: str) -> Path:
     create_folder(caches)
     status = os.stat(caches)
     if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
-        # An earlier version created this folder with the mode that the umask gave.
+        # An earlier version of graphneg created this folder with a mode that depends on the umask.
         os.chmod(caches, PRIVATE_FOLDER)
     return create_folder(caches.joinpath(*names))
 
@@ -223,11 +224,13 @@ def own_folder(path: Path) -> Path:
         The same path.
 
     Raises:
-        UnsafeFileError: The path is a link or not a folder, or it belongs to another user. Root may not
-            create a folder inside another user's folder: ``sudo`` may keep the HOME of the calling user.
+        UnsafeFileError: The path is a link or not a folder, or it belongs to another user. For root, also if
+            the parent folder belongs to another user, which can happen because ``sudo`` may keep the HOME of
+            the user who called it.
     """
     user = _user()
-    # Root could create the folder, but the owner of its parent folder could replace it later.
+    # Root has the permission to create the folder in a folder of another user, but its owner could replace
+    # it later.
     if user == 0:
         above = next(folder for folder in (path, *path.parents) if folder.exists())
         if problem := owner_problem(os.stat(above)):

@@ -1,7 +1,7 @@
-"""Report the progress of long tasks to an object that the caller provides. The library itself prints nothing.
+"""Define the interface through which long tasks report their progress. The library itself prints nothing.
 
-For each task, `Progress.start` is called first, then `Progress.advance` several times, and finally
-`Progress.finish`.
+The caller passes an object that implements `Progress`. For each task, the library calls `Progress.start`,
+then `Progress.advance` any number of times, and finally `Progress.finish`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class Progress(Protocol):
 
         Args:
             label: Name of the task.
-            total: Number of units in the task, or None if unknown.
-            unit: Name of the unit, in the plural, such as ``dialogues``.
+            total: Number of units that the task consists of, or None if it is not known.
+            unit: Name of the unit in the plural, such as ``dialogues``.
         """
 
     def advance(self, amount: int) -> None:

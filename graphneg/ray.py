@@ -1,10 +1,10 @@
 """Run pipelines on a Ray cluster: actors on all nodes process the blocks of `graphneg.pipeline`.
 
-The output is the same file that one machine would write. Parsing and making negatives are two stages, each a
-`map_batches` of Ray Data. The actors of both stages keep their models loaded and work at the same time, and
-Ray Data slows down a stage that gets too far ahead of the other. If a node fails, another node processes its
-blocks again. Finished blocks are files in the folder of the output, so all nodes must share that folder. The
-module needs the extra ``ray``:
+The output is the same file that one machine would write. Parsing and making negatives are two stages, each of
+which is a `map_batches` call of Ray Data. The actors of both stages work at the same time and keep their
+models loaded. Ray Data slows down a stage that gets too far ahead of the other. If a node fails, another node
+processes its blocks again. The file of a finished block is written to a folder beside the output, so all
+nodes must have access to this folder. The module needs the extra ``ray``:
 
     with connected("10.0.0.1:6379"):
         run_on(read_pipeline("pipeline.yaml"))
@@ -55,15 +55,16 @@ LOCAL = "local"
 _ANSWER_SECONDS = 10.0
 """Number of seconds to wait for the head node of a cluster to answer."""
 _ATTEMPTS = 2
-"""Number of attempts for unfinished blocks. It is limited because a block may crash every actor."""
+"""Maximum number of attempts to process a block. It is limited because a block may crash every actor."""
 _RETRIES = 1
 """Number of times that Ray itself retries a block if the actor that processed it has died."""
 _PAUSE_SECONDS = 5.0
-"""Number of seconds to wait before the next attempt, if the actors of a lost node could not be reached."""
+"""Number of seconds to wait before blocks whose actors have died are processed again."""
 _SIGNING_IN = tuple(
     f"NEO4J_{name}" for name in ("USERNAME", "PASSWORD", "DATABASE", "READER_USERNAME", "READER_PASSWORD")
 )
-"""Environment variables with credentials. Actors get them as arguments, which no dashboard shows."""
+"""Environment variables with credentials. Their values are passed to actors as arguments, because the Ray
+dashboard does not show arguments."""
 
 
 def negatives(
@@ -76,14 +77,14 @@ def negatives(
 ) -> ray.data.Dataset:
     """Run a pipeline on a cluster and return the negatives as a dataset.
 
-    This process stays connected to the cluster, because the dataset reads the output file of the pipeline
-    there. If the process is already connected to a cluster, that cluster is used.
+    This process stays connected to the cluster, because the dataset is read by the cluster. If the process is
+    already connected to a cluster, that cluster is used, and ``address`` is ignored.
 
     Args:
         pipeline: The pipeline.
         address: Address of the cluster, ``HOST:PORT`` or ``local``.
         progress: Progress display; advanced by the number of finished blocks.
-        overwrite: Replace a file that another pipeline wrote.
+        overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item.
 
     Returns:
@@ -109,7 +110,7 @@ def run_on(
     Args:
         pipeline: The pipeline.
         progress: Progress display; advanced by the number of finished blocks.
-        overwrite: Replace a file that another pipeline wrote.
+        overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item.
 
     Returns:
@@ -118,10 +119,13 @@ def run_on(
     Raises:
         InputError: The store is a directory, which other nodes cannot access.
     """
-    # Other versions of graphneg or Python could give a different file, so all nodes must have the same.
+    # All nodes must have the same versions of graphneg and Python. With other versions, the output could be
+    # different.
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
-        raise InputError(f"{pipeline.store}: other nodes can't see a directory; name a Neo4j, or no store")
+        raise InputError(
+            f"{pipeline.store}: other nodes can't see a directory; name a Neo4j server, or no store"
+        )
     return run_pipeline(pipeline, _by_actors, progress, overwrite=overwrite, on_rejected=on_rejected)
 
 
@@ -155,7 +159,7 @@ def _ray() -> Any:
 def _connect(address: str) -> None:
     """Connect to a cluster, unless this process is already connected to one."""
     ray = _ray()
-    # If the caller has already connected to a cluster, that one is used.
+    # If the caller has already connected to a cluster, use that cluster.
     if ray.is_initialized():
         return
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
@@ -167,7 +171,7 @@ def _connect(address: str) -> None:
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
-        # Test the connection first, because Ray itself waits long for an address that does not answer.
+        # Test the connection first, because Ray waits for a long time if the address does not answer.
         with socket.create_connection((host, int(port)), _ANSWER_SECONDS):
             pass
     except (OSError, ValueError) as error:
@@ -179,10 +183,10 @@ def _connect(address: str) -> None:
 
 
 def _no_cluster(address: str, error: Exception) -> InputError:
-    """Return the error for a cluster that this process cannot connect to."""
+    """Return the error to raise if this process cannot connect to a cluster."""
     wrong = InputError(
         f"no Ray cluster at {address} that this process can join ({first_line(error)}): start one with "
-        "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or say --ray local"
+        "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or use --ray local"
     )
     wrong.status = 2
     return wrong
@@ -193,7 +197,8 @@ def _alike_nodes() -> int:
     ray = _ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    def what_is_there() -> str:  # Ray sends its code along, because the node may not have graphneg installed.
+    # Ray sends the code of this function to each node, where graphneg may not be installed.
+    def what_is_there() -> str:
         import platform
 
         try:
@@ -228,12 +233,12 @@ def _alike_nodes() -> int:
 
 
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
-    """Process blocks by actors, and process a block again if the actor that had it has died."""
+    """Process blocks by actors. If an actor dies, process its block again."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes this level.
     left = {str(shard): None for shard in shards}
     with _told():
-        # A block whose actor died has no row in the results, so it stays in `left` for the next attempt.
+        # The results have no row for a block whose actor died. It remains in `left` for the next attempt.
         for attempt in range(_ATTEMPTS):
             time.sleep(_PAUSE_SECONDS * bool(attempt))
             for name, done in _rows(pipeline, list(left), folder):
@@ -250,7 +255,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
 def _rows(
     pipeline: Pipeline, names: Sequence[str], folder: Path | None
 ) -> Iterator[tuple[str, BlockResult | Exception]]:
-    """Yield the name and result of each block, without the blocks whose actors died or are unreachable."""
+    """Yield the name and the result of each block, except for blocks whose actors died or do not answer."""
     ray = _ray()
     try:
         for row in _blocks(pipeline, names, folder).iter_rows():
@@ -262,24 +267,25 @@ def _rows(
 def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
     """Return a dataset with a row for each block. The blocks are processed when the rows are read."""
     ray = _ray()
-    # Actors run in a different working directory, so the path must be absolute.
+    # Use an absolute path, because actors run in another working directory.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
     arguments = (pickle.dumps(pipeline), where, signing_in)
     with warnings.catch_warnings():  # Ray warns about options such as `max_task_retries`, but accepts them.
         warnings.simplefilter("ignore")
-        # If all blocks share a store, parsing is a separate run, which is started without a folder.
+        # If all blocks share a store, all of them are parsed in a separate call, in which the folder is None.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
             found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(names)))
-    found.context.max_errored_blocks = -1  # Do not stop if actors die: their blocks are started again.
+    # Do not stop if actors die, because `_by_actors` processes their blocks again.
+    found.context.max_errored_blocks = -1
     return found
 
 
 def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
-    """Return the arguments of `map_batches` for one stage."""
+    """Return the arguments for `map_batches` that describe the actors of one stage."""
     ray = _ray()
     amount = min(actors.amount, most)
     return {
@@ -293,7 +299,7 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 
 
 class _ParseActor:
-    """Actor that runs the first stage, `Reader`. Each batch contains one block."""
+    """Actor that runs the first stage of a pipeline, `Reader`. Each batch contains one block."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
         """Initialize the stage on the node that runs the actor."""
@@ -316,7 +322,7 @@ class _ParseActor:
 
 
 class _MakeActor:
-    """Actor that runs the second stage, `Maker`. Each batch contains one block."""
+    """Actor that runs the second stage of a pipeline, `Maker`. Each batch contains one block."""
 
     def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
         """Initialize the stage on the node that runs the actor."""
@@ -328,10 +334,10 @@ class _MakeActor:
         self._stage.close()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Make the negatives of the block of a batch, unless the first stage failed."""
+        """Make the negatives of the block in a batch, unless the first stage failed."""
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else BlockResult()
-        # If the first stage failed, its result is passed on unchanged.
+        # If the first stage failed, return its result unchanged.
         if isinstance(before, BlockResult) and not before.fault:
             [parsed] = pickle.loads(batch["parses"][0]) if "parses" in batch else [None]
             done = _tried(shard, self._stage.make, shard, parsed)
@@ -341,7 +347,7 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult | Exception:
-    """Return the result of a block, or an error that ends the run; its message names the node."""
+    """Process a block. Return its result, or an exception that ends the run and that names the node."""
     try:
         return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:
@@ -353,13 +359,13 @@ def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockRes
 
 @contextmanager
 def _told() -> Generator[None]:
-    """Raise the original errors of actors, and turn errors of Ray itself into an `InputError` of one line."""
+    """Raise the original exceptions of actors, and convert errors of Ray itself to an `InputError`."""
     ray = _ray()
     try:
         yield
     except ray.exceptions.RayError as error:
         cause: BaseException | None = error
-        # Ray wraps the exceptions of actors, sometimes twice, so the original one is searched for.
+        # Ray wraps the exceptions of actors, sometimes twice. Search for the original one.
         while cause is not None and not isinstance(cause, GraphnegError):
             cause = getattr(cause, "cause", None) or cause.__cause__
         if cause is not None:

@@ -1,7 +1,7 @@
 """Split a corpus into shards for several machines.
 
-The shard of a dialogue is determined by a hash of the dialogue's id. Therefore shards do not overlap and
-together contain the whole corpus, and a machine can compute its shard without the other dialogues:
+A hash of a dialogue's id determines to which shard the dialogue belongs. Each dialogue is therefore in
+exactly one shard, and a machine can find out which dialogues it has to process without knowing the others:
 
 >>> [Shard.parse("1/2").holds(id) for id in ("everyday/test/1", "everyday/test/2", "everyday/test/3")]
 [True, True, False]
@@ -24,8 +24,8 @@ class Shard:
     """One of several disjoint parts of a corpus.
 
     Attributes:
-        index: Number of the shard, from 1.
-        amount: Number of shards that the corpus is split into.
+        index: Number of the shard, starting at 1.
+        amount: Number of shards into which the corpus is divided.
     """
 
     index: int
@@ -63,7 +63,7 @@ class Shard:
 
         Args:
             dialogue: Id of the dialogue.
-            amount: Number of shards that the corpus is split into.
+            amount: Number of shards into which the corpus is divided.
 
         Returns:
             The shard.
@@ -103,7 +103,7 @@ def shard_of(given: Shard | str | None) -> Shard | None:
 
 
 def _wrong(reason: str) -> InputError:
-    """Return an error for wrong arguments, with exit status 2."""
+    """Return the error to raise for wrong arguments, with exit status 2."""
     error = InputError(reason)
     error.status = 2
     return error

@@ -1,6 +1,7 @@
-"""Write and load snapshots: what some recipes need from a whole corpus, for stores that contain a part of it.
+"""Write and load snapshots, which contain the data that some recipes need from the whole corpus.
 
-`Snapshot.write` computes a snapshot once from a store with the whole corpus. `Snapshot.load` loads it into
+If a corpus is divided into shards, the store of a machine contains only some of the dialogues.
+`Snapshot.write` computes a snapshot once, from a store with the whole corpus. `Snapshot.load` loads it into
 the store of a shard. The negatives of that shard are then the same as those made in the store with the whole
 corpus. A snapshot has up to five parts. Each part is needed by some transforms or generators:
 
@@ -14,11 +15,11 @@ sentences  overlap, hard                        the sentence pool, from which re
 bank       random, bm25, semi-hard, token-subst up to 100,000 correct responses of each corpus
 ========== ==================================== ===========================================================
 
-Every snapshot also contains the correct replies to contexts that occur several times in the corpus, because
-a reply to one of these contexts is never a negative for another.
+Every snapshot also contains the correct replies to each context that occurs several times in the corpus. All
+of these replies are correct for this context, so none of them may become a negative for it.
 
-The file is compressed JSON Lines: a header with a digest of the rest, then one line for each row. Equal
-stores give equal digests.
+The file consists of compressed JSON Lines: first a header with a digest of the other lines, then one line for
+each row of data. Equal stores give equal digests.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ from graphneg.store.statements import cypher_text, run
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The first line of a snapshot file: a digest of the rest, and facts about the whole corpus."""
+    """The first line of a snapshot file: a digest of the other lines, and facts about the whole corpus."""
 
     snapshot: str
     version: str
@@ -95,14 +96,15 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
-"""Further kinds of rows: excerpts come with donors and contain their graphs; the others come with shifts."""
+"""Kinds of rows that are stored with a part. Rows of the kind ``excerpts`` are stored with ``donors``; each
+contains the utterances of a dialogue whose graphs are copied. The other two are stored with ``shifts``."""
 _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
-"""Kinds of rows that the store keeps as JSON. All other rows become nodes, like loaded data."""
+"""Kinds of rows that are stored as JSON. All other rows become nodes and relationships, like loaded data."""
 _PAGE = 500
 """Number of rows that are written in one transaction."""
 _MARKED = {"excerpt": True, "shifts": True, "pooled": True}
-"""Attributes of excerpts. They mark excerpts as already processed, which keeps them out of the shift graph
-and of the sentence pool.
+"""Attributes of the dialogues that are loaded from excerpts. They mark the dialogues as already processed, so
+that they are added neither to the shift graph nor to the sentence pool.
 """
 Row = Any
 
@@ -152,11 +154,11 @@ class Snapshot:
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose from {', '.join(PARTS)}")
         info = info_of(store)
-        # A snapshot of a shard would be mistaken for one of the whole corpus, so it is an error.
+        # Refuse to make a snapshot of a shard, because it would be taken for one of the whole corpus.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
-                f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "
-                "a store with all of them"
+                f"the {store.description} has no dialogues, or only those of a shard: make the snapshot "
+                "from a store with all dialogues"
             )
         facts = {
             "version": __version__,
@@ -167,7 +169,8 @@ class Snapshot:
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
-        # The header contains the digest of the rows, so the rows are first written to a temporary file.
+        # The header contains a digest of the rows, but must be the first line. So write the rows to a
+        # temporary file first.
         with atomic_file(path) as unfinished, TemporaryFile(dir=unfinished.parent) as body:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
             body.seek(0)
@@ -199,7 +202,7 @@ class Snapshot:
                 raise InputError(
                     f"{path}: not a snapshot; write one with graphneg shards snapshot -o FILE"
                 ) from error
-        # Another version may compute different rows.
+        # Refuse a snapshot of another version of graphneg, which may have computed other rows.
         if head.version != __version__:
             raise InputError(
                 f"{path}: graphneg {head.version} made it, this is {__version__}: "
@@ -209,10 +212,10 @@ class Snapshot:
         return cls(Path(path), head.snapshot, head.parts, facts)
 
     def load(self, store: Store, progress: Progress | None = None) -> None:
-        """Load the snapshot into the store of a shard, which contains its own dialogues, graphs and shifts.
+        """Load the snapshot into the store of a shard.
 
-        Data that are already in the store are not changed. If the call is interrupted, call it again to
-        continue.
+        Dialogues, graphs and shifts that are already in the store are not changed. If the call is
+        interrupted, call it again to continue.
 
         Args:
             store: Store of a shard.
@@ -228,7 +231,8 @@ class Snapshot:
                 raise InputError(f"{self.path}: the {store.description} has another snapshot already")
             return
         there, meanings = _resources(store), self.facts["resources"]
-        # With other antonyms or frames, the shard's negatives would differ from those of the whole store.
+        # If the store has other antonyms or frames, the negatives of the shard would differ from those of the
+        # whole corpus. The numbers of items show whether it has.
         for kind in sorted({*there, *meanings}):
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
@@ -243,7 +247,8 @@ class Snapshot:
             for number, page in numbered:
                 _LOADING[part](store, part, number, page)
                 bar.advance(len(page))
-        # The pool is complete now, so the shard's own dialogues must not be added to it again.
+        # The sentence pool is complete now. Mark the dialogues of the shard, so that their sentences are not
+        # added a second time.
         if SENTENCES in self.parts:
             store.write(lambda tx: run(tx, "snapshot/mark_pooled"))
         facts = json.dumps(dict(self.facts))
@@ -251,7 +256,7 @@ class Snapshot:
         bar.finish()
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
-        """Yield the rows with their kinds, and compute the digest of the file while reading."""
+        """Yield the kind and the content of each row, and check the digest of the file at the end."""
         digest = _begun(self.facts)
         with open_input(self.path, pipes=False) as stored, gzip.GzipFile(fileobj=stored) as file:
             try:
@@ -261,19 +266,19 @@ class Snapshot:
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{self.path}: the file is incomplete; copy it again") from error
-        # The digest can only be compared after the last row.
+        # Now that all rows have been read, compare the digest.
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file was changed or damaged; copy it again")
 
 
 def _resources(store: Store) -> dict[str, int]:
-    """Return the number of items of each resource. Kinds without items are left out, as some servers do."""
+    """Return the number of items of each kind of resource, without kinds that have no items."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
 
 def _begun(facts: Mapping[str, Any]) -> Any:
-    """Return a new digest that already covers the facts of the header."""
+    """Return a new hash object to which the facts of the header have already been added."""
     return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
 
 
@@ -292,19 +297,19 @@ def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping
 
 def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
     """Write rows as lines of a compressed file."""
-    # The gzip header contains no name and no time stamp, so that equal rows give equal bytes.
+    # Write neither a name nor the time into the header of gzip, so that equal rows give equal bytes.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for row in rows:
             packed.write(_line(row))
 
 
 def _line(row: Any) -> bytes:
-    """Return a row as one line of JSON, with a line feed."""
+    """Convert a row to one line of JSON, with a line feed."""
     return json_line(row, separators=(",", ":"), default=list).encode() + b"\n"
 
 
 def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of the parts with their kinds. The order depends only on the content of the store."""
+    """Yield the kind and the content of each row. The order depends only on the content of the store."""
     corpora = [(corpus, split) for corpus, split, _ in info_of(store).corpora]
     yield from ((COPIES, row) for row in copied_contexts(store).rows())
     for part in parts:
@@ -318,7 +323,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the donors of grafts, and excerpts with the utterances of the donors."""
+    """Yield the donors, from whose graphs subtrees are copied, and excerpts of the donors' dialogues."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -326,7 +331,7 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield a row for each dialogue with donors: its data, the utterances of the donors and their graphs."""
+    """Yield a row for each dialogue with donors: its id, the utterances of the donors and their graphs."""
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
     while page := list(islice(ids, _PAGE)):
@@ -359,7 +364,7 @@ def _read_utterances(store: Store, splits: Splits) -> Named:
 
 
 def _read_shifts(store: Store, splits: Splits) -> Named:
-    """Yield the keyword method of the shift graph, its edges, and the kinds of its terms."""
+    """Yield the method by which keywords were extracted, the edges of the shift graph, and kinds of terms."""
     yield METHOD, [row.data() for row in store.read(cypher_text("shift/method"))]
     edges = read_edges(store)
     yield SHIFTS, edges
@@ -368,7 +373,7 @@ def _read_shifts(store: Store, splits: Splits) -> Named:
 
 
 def _read_sentences(store: Store, splits: Splits) -> Named:
-    """Yield the contexts that sentences of the pool answer, and the sentences."""
+    """Yield the sentences of the pool, and the contexts to which they are replies."""
     pool_dialogues(store)
     yield ANSWERED, answered(store)
     yield SENTENCES, _sentences(store)
@@ -384,7 +389,7 @@ def _sentences(store: Store) -> Iterator[Row]:
 
 
 def _read_bank(store: Store, splits: Splits) -> Named:
-    """Yield the bank of correct responses of each corpus."""
+    """Yield the sample of correct responses of each corpus, from which some generators choose."""
     corpora = sorted({corpus for corpus, _ in splits})
     yield BANK, (row for corpus in corpora for row in bank_rows(store, corpus))
 
@@ -399,14 +404,14 @@ _READING = {
 
 
 def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Store rows of a snapshot as JSON."""
+    """Store rows of a snapshot as JSON, without converting them to nodes."""
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
 
 def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write excerpts of other dialogues and their graphs. Dialogues that are in the store are not changed."""
-    # If the store contains the whole dialogue, an excerpt would replace it by only some of its turns.
+    """Write excerpts of dialogues and their graphs. Dialogues that are in the store are not changed."""
+    # Skip an excerpt if the store contains the whole dialogue, which it would replace.
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [
@@ -419,7 +424,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
         for id, _, _, turns, made in rows
         for turn, parse in zip(turns, made, strict=True)
     ]
-    # `write_graphs` takes graphs of one parser at a time, so the graphs are grouped by parser.
+    # Group the graphs by parser, because `write_graphs` takes the graphs of one parser at a time.
     graphs.sort(key=itemgetter(0))
     for source, some in groupby(graphs, itemgetter(0)):
         for _ in write_graphs(store, [graph for _, graph in some], source):
@@ -427,7 +432,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
 
 
 def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
-    """Return the parser that an utterance's graph comes from, and the graph, ready to be written."""
+    """Convert a parse in a snapshot to the name of its parser and a graph that can be written."""
     made = remembered_parse(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())
@@ -447,7 +452,7 @@ def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the keyword method of the shift graph. Reject a store whose shift graph has another method."""
+    """Write how the keywords of the shift graph were extracted. Refuse a store with another method."""
     for row in rows:
         method = {name: row[name] for name in ("keywords", "embedder")}
         [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))
@@ -459,7 +464,7 @@ def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the kinds of terms of the shift graph."""
+    """Write the kinds of the terms that the shift graph connects."""
     named = [{"text": text, "kind": kind} for text, kind in rows]
     store.write(lambda tx: run(tx, "snapshot/write_kinds", rows=named))
 
@@ -470,7 +475,7 @@ def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) 
     def work(tx: ManagedTransaction) -> None:
         stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])
         there = {row["id"] for row in stored}
-        # An interrupted load may already have written some of the sentences.
+        # Skip the sentences that an interrupted call has already written.
         new = [row for row in rows if row["id"] not in there]
         mentions = mention_rows(new)
         if new:

@@ -1,4 +1,4 @@
-"""Compute statistics for evaluation: ROC AUC, bootstrap resamples, percentile intervals and agreement.
+"""Compute statistics for evaluation: ROC AUC, bootstrap intervals and the agreement of annotators.
 
 >>> roc_auc([2.0, 3.0], [1.0, 2.0])
 0.875
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 COVERAGE = 95
-"""Percentage of the bootstrap resamples that an interval contains."""
+"""Percentage of the bootstrap values that lie within an interval."""
 THRESHOLD = 0.5
-"""Scores at or above this threshold count as positive."""
+"""Default threshold of a classifier. Scores at or above it count as positive."""
 
 
 class Estimate(NamedTuple):
@@ -44,13 +44,14 @@ def roc_auc(
 ) -> float:
     """Return the area under the ROC curve.
 
-    This is the probability that a positive has a higher score than a negative. A tie counts as one half.
+    The area is the probability that a random positive has a higher score than a random negative. A tie counts
+    as one half.
 
     Args:
         positive: Scores of positives, shape (positives,).
         negative: Scores of negatives, shape (negatives,).
-        positive_counts: Weight of each positive, as a count, same shape; by default 1.
-        negative_counts: Weight of each negative, as a count, same shape; by default 1.
+        positive_counts: How often each positive counts, shape (positives,); by default once.
+        negative_counts: How often each negative counts, shape (negatives,); by default once.
 
     Returns:
         The area, from 0 to 1, or NaN if there are no positives or no negatives.
@@ -64,11 +65,11 @@ def roc_auc(
     above, below = np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)
     if not len(above) or not len(below):
         return float("nan")
-    # Equal scores get the same rank, so that ties can be counted as one half.
+    # Give equal scores the same rank, so that ties can be counted as one half.
     values, at = np.unique(np.concatenate([above, below]), return_inverse=True)
     won = np.bincount(at[: len(above)], positive_counts, len(values))
     lost = np.bincount(at[len(above) :], negative_counts, len(values))
-    # Each positive of a rank beats all negatives of lower ranks and one half of the negatives of its rank.
+    # A positive beats all negatives of lower ranks and, because of the ties, half of those of its own rank.
     return float(won @ (np.cumsum(lost) - lost / 2) / (won.sum() * lost.sum()))
 
 
@@ -89,9 +90,9 @@ def resampled_items(items: int, resamples: int, random: Generator | int) -> NDAr
 
 
 def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDArray[Any]:
-    """Draw bootstrap resamples of items as arrays of counts.
+    """Draw bootstrap resamples of items, with replacement, as arrays of counts.
 
-    With counts, the sum over the items of every resample is a single matrix product.
+    With counts, the sums over the items of all resamples can be computed by a single matrix product.
 
     Args:
         items: Number of items.
@@ -110,7 +111,7 @@ def interval(drawn: ArrayLike) -> tuple[float, float]:
     """Return the 95% percentile interval of bootstrap values.
 
     Args:
-        drawn: Values of the resamples, shape (n,).
+        drawn: The value of a statistic for each resample, shape (resamples,).
 
     Returns:
         The lower and the upper end of the interval.
@@ -123,7 +124,7 @@ def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
     """Return the 95% percentile intervals of bootstrap values along the first axis.
 
     Args:
-        drawn: Values of the resamples, shape (n, ...). NaN is ignored.
+        drawn: The values of statistics for each resample, shape (resamples, ...). NaN is ignored.
 
     Returns:
         The lower and the upper ends, shape (2, ...); all 0 if there are no values.
@@ -142,7 +143,7 @@ def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
-    """Return Fleiss' kappa of items that were each rated by the same number of annotators.
+    """Return Fleiss' kappa, a measure of agreement for items with the same number of ratings each.
 
     Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5).
 
@@ -154,7 +155,7 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
         undefined, and 1 is returned.
 
     Raises:
-        InputError: There are no items, or the items have fewer than two or different numbers of annotators.
+        InputError: There are no items, an item has fewer than two ratings, or the numbers of ratings differ.
         GraphnegError: The package statsmodels is missing.
 
     Example:
@@ -184,8 +185,8 @@ def krippendorff_alpha(
     Args:
         ratings: Categories that each item got. The number of ratings may differ between items; items with
             fewer than two ratings are ignored.
-        order: All categories from lowest to highest, if they are an ordinal scale. The disagreement of two
-            categories then increases with the number of ratings between them.
+        order: All categories from lowest to highest, if they form an ordinal scale; None otherwise. On an
+            ordinal scale, the more ratings lie between two categories, the more these categories disagree.
 
     Returns:
         1 for perfect agreement, 0 for agreement by chance; 1 if all ratings are the same category.
@@ -197,21 +198,21 @@ def krippendorff_alpha(
         >>> round(krippendorff_alpha([(0, 0), (1, 1), (0, 1), (0, 0), (0, 0), (0,)]), 3)
         0.571
     """
-    # An item with a single rating can neither agree nor disagree.
+    # Ignore items with a single rating, which has no other rating to agree with.
     paired = [item for item in ratings if len(item) > 1]
     if not paired:
         raise InputError("agreement needs at least one item that two annotators rated")
     total = Counter(category for item in paired for category in item)
     amount = total.total()
     distance = _distances(total, order)
-    # Observed disagreement: sum over pairs of ratings of the same item.
+    # The observed disagreement is the sum over all pairs of ratings of the same item.
     seen = sum(
         distance[one, other] * count * (votes[other] - (one == other)) / (votes.total() - 1)
         for votes in map(Counter, paired)
         for one, count in votes.items()
         for other in votes
     )
-    # Expected disagreement: sum over pairs of ratings of any items.
+    # The expected disagreement is the sum over all pairs of ratings, whatever their items are.
     chance = sum(
         distance[one, other] * count * total[other] / (amount - 1)
         for one, count in total.items()
@@ -223,14 +224,15 @@ def krippendorff_alpha(
 def _distances(
     total: Counter[Hashable], order: Sequence[Hashable] | None
 ) -> dict[tuple[Hashable, Hashable], float]:
-    """Return the squared distance of each pair of categories: nominal, or ordinal if ``order`` is given."""
+    """Return the squared distance of each pair of categories, on an ordinal scale if ``order`` is given."""
     if order is None:
         return {(one, other): float(one != other) for one in total for other in total}
     places = {category: at for at, category in enumerate(order)}
 
     def between(one: Hashable, other: Hashable) -> float:
         low, high = sorted((places[one], places[other]))
-        # Ordinal metric: all ratings from one category to the other, minus half of those in these two.
+        # The ordinal distance is the number of ratings from one category to the other, where those in these
+        # two categories count one half.
         within = sum(total[category] for category in order[low : high + 1])
         return (within - (total[one] + total[other]) / 2) ** 2
 

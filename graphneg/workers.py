@@ -1,14 +1,15 @@
-"""Run functions ahead of time in threads and worker processes, and tune the interpreter for large batches.
+"""Run functions in threads and worker processes, and tune the Python interpreter for large batches.
 
 `prefetch_map` calls a function for the items of a stream in threads and yields the results in order:
 
 >>> list(prefetch_map(str, [1, 2, 3]))
 ['1', '2', '3']
 
-`Workers` does the same in processes. A worker process is a plain Python program that reads pickled requests
-from standard input and writes pickled results to standard output. Unlike a fork, it does not inherit threads,
-locks or connections from its parent. Unlike a process of ``multiprocessing``, it does not run the caller's
-main module again. When the parent ends for any reason, the worker reaches the end of its input and exits.
+`Workers` does the same in processes. A worker process is a separate Python program that reads pickled
+requests from standard input and writes pickled results to standard output. Unlike a forked process, it does
+not inherit threads, locks or connections from its parent. Unlike a process of ``multiprocessing``, it does
+not import the caller's main module. When the parent ends for any reason, the standard input of the worker
+ends, and the worker exits.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 3
-"""Number of items to read ahead: enough to keep threads and workers busy, and few enough to save memory."""
+"""Number of items that are read before their results are needed.
+
+It is large enough to keep threads and workers busy, and small enough to save memory.
+"""
 
 _BOOT = (
     "import pickle, sys\n"
@@ -66,27 +70,28 @@ _PASSED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Environment variables that a worker inherits. All others are dropped, because they may contain secrets."""
+"""Names of the environment variables that a worker inherits. The others may contain secrets, so they are not
+passed to it."""
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
-"""Names of inherited variables that contain secrets, such as ``HF_TOKEN`` and ``GRAPHNEG_PAGES_PASSWORD``."""
+"""Exceptions to `_PASSED`: names of variables that contain secrets, such as ``HF_TOKEN``."""
 _SIGNS_IN = re.compile(r"//[^/\s]*@")
-"""Addresses with a user name or a password, such as that of a proxy: ``http://ann:secret@proxy:3128``."""
+"""Values that contain a user name or a password, such as the address ``http://ann:secret@proxy:3128``."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment variables for a child process: those that it needs to run, without secrets.
+    """Return the environment variables that a child process needs, without secrets.
 
-    A third-party parser may run in a child process. Settings reach it if their names start with
-    ``GRAPHNEG_``. If a model needs a token, download the model beforehand, or store the token with ``hf auth
-    login``.
+    A child process may run a parser of a third party, which must not get the user's secrets. To pass a
+    setting to it, use an environment variable whose name starts with ``GRAPHNEG_``. If a model needs a token,
+    download the model beforehand, or store the token with ``hf auth login``.
 
     Returns:
-        The variables and their values.
+        A dict from the names of the variables to their values.
 
     Example:
         >>> {"PATH", "HF_TOKEN"} & child_environment().keys()
@@ -104,8 +109,8 @@ def prefetch_map(
 ) -> Iterator[Result]:
     """Yield the results of a function in order, while threads already compute the results of the next items.
 
-    Exceptions of the function are raised here. If the caller stops early, the items in progress are finished
-    first.
+    If the function raises an exception, the exception is raised here. If the caller stops early, the items
+    in progress are finished first.
 
     Args:
         work: Function that takes one item.
@@ -119,7 +124,7 @@ def prefetch_map(
         >>> list(prefetch_map(str, [1, 2, 3]))
         ['1', '2', '3']
     """
-    # At the end of the block, the executor waits for its threads, so nothing keeps running after an error.
+    # Use a `with` block: at its end, the executor waits for its threads, so none runs on after an error.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -127,18 +132,18 @@ def prefetch_map(
 def _in_order(
     submit: Callable[[Item], Future[Result]], items: Iterable[Item], at_once: int
 ) -> Iterator[Result]:
-    """Yield the results of items in order. Up to ``at_once`` items are submitted ahead of their turn."""
+    """Yield the results of items in order. Up to ``at_once`` items are submitted before they are needed."""
     source = iter(items)
     coming = deque(map(submit, islice(source, at_once)))
     while coming:
         done = coming.popleft().result()
-        # For each result that is taken out, one item is submitted, so that memory use stays constant.
+        # Submit one item for each result that is taken, so that memory use is constant.
         coming.extend(map(submit, islice(source, 1)))
         yield done
 
 
 class WorkerError(GraphnegError):
-    """A worker process ended while it was working on an item."""
+    """A worker process ended before it returned the result for an item."""
 
 
 class Workers(Generic[Item, Result]):
@@ -151,22 +156,23 @@ class Workers(Generic[Item, Result]):
         """Start the worker processes.
 
         Args:
-            target: Function that each worker calls once, as ``module:function``. It is called with
-                ``arguments`` and returns the function for the items.
-            arguments: Arguments of the target.
+            target: Function that each worker calls once, as ``module:function``. It takes ``arguments`` and
+                returns the function that is then called for each item.
+            arguments: Arguments of ``target``.
             count: Number of workers.
         """
         self._idle: SimpleQueue[_Child] = SimpleQueue()
-        # Several workers with several threads each would compete for the CPU cores.
+        # If there are several workers, let each use only one thread, so that they do not compete for cores.
         self._children = [_Child(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)]
         for child in self._children:
             self._idle.put(child)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="graphneg-worker")
 
     def ask(self, item: Item) -> Result:
-        """Send an item to the first idle worker and return the result.
+        """Send an item to an idle worker, and return the result. Wait if all workers are busy.
 
-        Exceptions of the function are raised here. Raises `WorkerError` if the worker process ends.
+        If the function raises an exception in the worker, the exception is raised here. Raises `WorkerError`
+        if the worker process ends.
 
         Args:
             item: The item.
@@ -174,7 +180,7 @@ class Workers(Generic[Item, Result]):
         Returns:
             The result.
         """
-        # This call waits until a worker is idle.
+        # `get` waits until a worker is idle.
         child = self._idle.get()
         try:
             return child.ask(item)
@@ -182,18 +188,18 @@ class Workers(Generic[Item, Result]):
             self._idle.put(child)
 
     def ask_each(self, item: Item) -> list[Result]:
-        """Send an item to each worker and return all results. It raises the same errors as `ask`.
+        """Send the same item to each worker, and return all results. Raises the same errors as `ask`.
 
         Args:
             item: The item.
 
         Returns:
-            One result from each worker. They show that all workers are ready.
+            One result from each worker. When this method returns, all workers have started.
         """
         return [asked.result() for asked in [self._pool.submit(child.ask, item) for child in self._children]]
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
-        """Return the results of items in order. Some items are read ahead of their turn.
+        """Return the results of items in order. Some items are read before their results are needed.
 
         Args:
             items: The items.
@@ -219,7 +225,7 @@ class Workers(Generic[Item, Result]):
 
 
 class _Child:
-    """A worker process. It takes one request at a time."""
+    """The parent's end of a worker process, which answers one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
         """Start the process and send it the target."""
@@ -232,7 +238,7 @@ class _Child:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
-            # If the child has already ended, the first call of `ask` reports it.
+            # If the process has already ended, ignore it here: the first call of `ask` reports it.
             _send(sys.path, self._requests)
             _send((target, arguments), self._requests)
 
@@ -242,8 +248,8 @@ class _Child:
             _send(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
-            # A negative status is the number of a signal.
-            # Signal 9 often means that the kernel killed the process because memory ran out.
+            # A negative status means that a signal ended the process. Signal 9 often means that the kernel
+            # killed it because memory ran out.
             code = self._process.wait()
             how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
             raise WorkerError(f"a worker process was ended {how}") from error
@@ -266,15 +272,19 @@ def _send(message: Any, stream: IO[bytes]) -> None:
 
 
 def serve() -> None:
-    """Run the loop of a worker process: create the function named by the first message, then answer requests.
+    """Run the loop of a worker process.
 
-    If the function cannot be created, every request is answered with the error.
+    The first message names a function that creates the function for the items. Each further message is an
+    item, for which the result is sent back. If the function cannot be created, the error is sent back for
+    each item.
     """
     own_process()
-    # Ctrl-C reaches the whole process group, but only the parent may shut the workers down.
+    # Ignore Ctrl-C, which the terminal sends to all processes of the group. The parent stops the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Output that libraries print goes to standard error, not into the stream of results.
+    # Redirect standard output to standard error, so that texts that libraries print are not mixed with the
+    # results.
+    os.dup2(2, 1)
     with contextlib.suppress(EOFError, BrokenPipeError):
         made, work = _attempt(_made, *pickle.load(requests))
         while True:
@@ -291,23 +301,23 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
 
 
 def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Call the target, which returns the function for the items."""
+    """Import and call the target, which returns the function for the items."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 
 
 def portable(error: Exception) -> Exception:
-    """Return an exception that can be pickled and that shows where it was raised.
+    """Convert an exception to one that can be pickled and that shows where it was raised.
 
     Args:
         error: Any exception.
 
     Returns:
-        The exception itself, or one with the same message if it cannot be pickled.
+        A copy of the exception; if it cannot be pickled, another exception with the same message.
     """
     where = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:
-        # Some exceptions can be pickled but not unpickled, so both are tried.
+        # Try both pickling and unpickling, because some exceptions can only be pickled.
         portable: Exception = pickle.loads(pickle.dumps(error))
     except Exception:
         kind = GraphnegError if isinstance(error, GraphnegError) else RuntimeError
@@ -318,9 +328,9 @@ def portable(error: Exception) -> Exception:
 
 
 YOUNG = 100_000
-"""Number of new objects after which a garbage collection starts, inside `fewer_collections`."""
+"""Number of new objects after which a garbage collection starts, in a block of `fewer_collections`."""
 SWITCH = 0.0005
-"""Number of seconds after which a thread lets another one run, inside `sooner_switches`."""
+"""Number of seconds after which a thread lets another one run, in a block of `sooner_switches`."""
 
 Restore = Callable[[], None]
 
@@ -337,7 +347,8 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
         nonlocal users
         with lock:
             users += 1
-            # Nested and concurrent blocks share one change: the first makes it, and the last undoes it.
+            # Blocks can be nested or run in several threads. The first one changes the setting, and the last
+            # one restores it.
             if users == 1:
                 restores.append(change())
         try:
@@ -355,9 +366,9 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
 def fewer_collections() -> Restore:
     """Run the garbage collector less often inside the block.
 
-    A batch creates several hundred thousand small objects that all live until the batch is finished.
-    Searching them for reference cycles took a fifth of the client's time. If the collector is off or already
-    runs less often, nothing is changed.
+    A batch of dialogues consists of several hundred thousand small objects, all of which are needed until the
+    batch is finished. Searching them for reference cycles again and again took a fifth of the time. If the
+    collector is off or already runs less often, nothing is changed.
 
     Returns:
         A function that restores the previous threshold.
@@ -370,7 +381,7 @@ def fewer_collections() -> Restore:
 
 @_while_used
 def sooner_switches() -> Restore:
-    """Let a thread that gets a response from the server continue sooner than after the default of 5 ms."""
+    """Let a thread that waits for a response of the server continue after 0.5 ms instead of up to 5 ms."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH))
     return lambda: sys.setswitchinterval(before)

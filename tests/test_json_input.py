@@ -34,7 +34,7 @@ def test_what_json_can_hold_is_decoded(value: Any) -> None:
         ('{"a": 1, "a": 1}', 'the key "a" appears twice in one JSON object'),
         ('{"a": {"b": 1, "\\u0062": 2}}', 'the key "b" appears twice in one JSON object'),
         ('{"a": 1, "a', "not JSON: Unterminated string at column 10"),
-        ("[NaN]", "not JSON: NaN is no JSON number"),
+        ("[NaN]", "not JSON: NaN is not a JSON number"),
         ("[" * 100_000, "the JSON nests too deeply"),
     ],
 )

@@ -1,9 +1,9 @@
-"""Learn which features people's wrong responses have more often than a pool: ``python -m tools.anecdotes``.
+"""Learn which features are typical of wrong responses that people write: ``python -m tools.anecdotes``.
 
-The input is a store with a pool of sentences, and contexts in the format of DailyDialog++, of which only the
-training part is read (see `read_data`). A logistic regression separates people's responses from sentences of
-the pool. Its weights are written to ``anecdotes.tsv``: a positive weight means that the feature is more
-frequent in people's responses.
+The input is a store with the sentence pool of the generator ``overlap``, and contexts in the format of
+DailyDialog++, of which only the training part is read (see `read_data`). A logistic regression separates
+responses that people wrote from sentences of the pool. Its weights are written to ``anecdotes.tsv``: a
+positive weight means that the feature is more frequent in the responses of people.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ HEAD = (
 LEAST = 0.05
 """Minimum absolute weight of a feature in the table."""
 POOL = 25_000
-"""Maximum number of sentences of the pool to learn from."""
+"""Maximum number of sentences of the pool that the regression is fitted to."""
 POOLED = """
 MATCH (s:Sentence)
 WHERE s.finite AND s.plain AND s.words >= $least AND s.words <= $most AND s.content >= $content
 RETURN s.text AS text
 """
-"""Query for the sentences that can be a response."""
+"""Query for the sentences of the pool that can be a response."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,8 +1,8 @@
 """Find names of the package that nothing uses: ``python -m tools.dead_code``.
 
-The tool runs vulture over the package, its tests, tools and benchmarks. It prints a line for each unused name
-and ends with code 1 if there is any. Entry points and a few exceptions count as used. Attributes are not
-checked, because some are set on objects of other libraries.
+The tool runs vulture on the package, its tests, tools and benchmarks. It prints a line for each unused name
+and exits with status 1 if there are any. Entry points and a few exceptions count as used. Attributes are not
+checked, because some of them are set on objects of other libraries.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def entry_points() -> frozenset[str]:
 def unused() -> Iterator[str]:
     """Yield a line for each unused name of the package."""
     vulture = Vulture(ignore_names=[*CALLED_BY_OTHERS, *NAMED_IN_STRINGS, *PARAMETERS, *entry_points()])
-    # In an editable install, the package contains links to these folders; their files are not read twice.
+    # In an editable install, the package contains links to these folders. Skip them, so that no file is read
+    # twice.
     links = [str(ROOT / "graphneg" / name / "*") for name in ("loaders", "cypher")]
     vulture.scavenge([str(ROOT / path) for path in PATHS], exclude=links)
     for item in vulture.get_unused_code(min_confidence=60):

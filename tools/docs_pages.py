@@ -1,8 +1,9 @@
-"""Generate the pages of the site that are made from the program.
+"""Generate the pages of the documentation site that describe the code itself.
 
 mkdocs calls `on_files` when it builds the site. The input is the commands of ``graphneg.cli``, the generators
-that ship, the headers of ``cypher/explore/``, and the packages in `API`. The output is ``commands.md``,
-``generator_options.md``, ``queries.md``, ``reasons.md``, ``sizes.md`` and ``api/PACKAGE.md``.
+that ship with graphneg, the headers of ``cypher/explore/``, and the packages in `API`. The output is
+``commands.md``, ``generator_options.md``, ``queries.md``, ``reasons.md``, ``sizes.md`` and
+``api/PACKAGE.md``.
 """
 
 from __future__ import annotations
@@ -198,7 +199,7 @@ def _options_text(title: str, factory: Any) -> str:
 
 
 def _meanings(factory: Any) -> Mapping[str, str]:
-    """Return the descriptions of options by name, those of base classes included."""
+    """Return the descriptions of options, keyed by name, including those of base classes."""
     classes = inspect.getmro(factory) if inspect.isclass(factory) else (factory,)
     found: dict[str, str] = {}
     for one in reversed(classes):

@@ -1,9 +1,10 @@
 """Make ``nouns.tsv`` from the files of WordNet: ``python -m tools.noun_kinds DICT``.
 
-``DICT`` is the folder of ``data.noun``, ``index.noun`` and ``index.sense``. The kind of a noun is that of its
-most frequent sense: the first group in `GROUPS` with a hypernym of the sense, otherwise the kind of its
-lexicographer file. For example, *uncle* is a person. Words that are more often a verb, an adjective or an
-adverb are left out. Rare words, which the bundled vectors do not contain, are left out as well.
+``DICT`` is the folder with ``data.noun``, ``index.noun`` and ``index.sense``. The table assigns a kind to
+each noun: *uncle*, for example, is a person. The kind is determined by the most frequent sense of the noun.
+It is the first kind in `GROUPS` that covers a hypernym of the sense, or otherwise the kind of WordNet's
+lexicographer file that contains the sense. Words that are more often a verb, an adjective or an adverb are
+left out, as are rare words, which the bundled vectors do not contain.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ FILES: Mapping[int, str] = {
     12: "state", 13: "food", 14: "group", 15: "place", 17: "matter", 18: "person", 19: "matter", 20: "plant",
     21: "money", 22: "act", 26: "state", 27: "matter", 28: "time",
 }  # fmt: skip
-"""Kinds by number of WordNet's lexicographer file; amounts, parts, shapes and motives have none."""
+"""Kinds, keyed by number of WordNet's lexicographer file. Amounts, parts, shapes and motives have none."""
 
 OUT = Path(__file__).parents[1] / "graphneg" / "english" / "nouns.tsv"
 _CLASSES = {"1": "noun", "2": "verb", "3": "adjective", "4": "adverb", "5": "adjective"}
@@ -132,8 +133,8 @@ def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
 
 
 def _is_mostly_noun(word: str, uses: Counter[str]) -> bool:
-    """Return whether the annotated texts of WordNet use a word at least as often as a noun as otherwise."""
-    # "Swimming" is mostly a verb form, even if no annotated text has it.
+    """Return whether at least half of a word's occurrences in WordNet's annotated texts are nouns."""
+    # "Swimming" is mostly a verb form, even if it does not occur in the annotated texts.
     if word.endswith("ing") and uses["noun"] < 2:
         return False
     return uses["noun"] >= max(uses["verb"], uses["adjective"], uses["adverb"])

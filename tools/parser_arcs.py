@@ -1,8 +1,8 @@
-"""Train two parts of the dependency parser: the arc scorer, and the place of negation by *no*.
+"""Train two parts of the dependency parser: the arc scorer, and the classifier for negation by *no*.
 
-The arc scorer gives a role, or none, to each pair of nodes and chooses the top node. The second part is a
-logistic regression for sentences such as "No man is running": it decides whether the polarity belongs to the
-noun or to the verb.
+The arc scorer predicts the role between each pair of nodes, or that there is none, and chooses the top node.
+The classifier is a logistic regression for sentences such as "No man is running": it decides whether
+``:polarity -`` is attached to the noun or to the verb.
 """
 
 from __future__ import annotations

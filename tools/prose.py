@@ -27,11 +27,11 @@ NOT_A_VERB = frozenset(
         "that one some every so from in on by for as with if",
     )
 )
-"""First words of a summary that is not an imperative sentence."""
+"""Words with which an imperative sentence does not begin."""
 ARGUMENTS = re.compile(r"(?m)^\s*Args:\s*$")
-"""Heading of the section of arguments."""
+"""Pattern for the heading of a docstring's section of arguments."""
 SHORTEST = 25
-"""Characters of the shortest text in a sample: shorter ones can hardly be misread."""
+"""Minimum length of a text in a sample, in characters. Shorter texts can hardly be misread."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -43,7 +43,7 @@ def source_files() -> list[Path]:
 
 
 def measures() -> Mapping[str, float]:
-    """Return the measures by name, in percent."""
+    """Return the measures in percent, keyed by name."""
     docstrings = without_verb = public = described = lines = comments = 0
     for file in source_files():
         text = file.read_text(encoding="utf-8")

@@ -76,7 +76,7 @@ def words_by_hand() -> int:
 
 
 def figures() -> Mapping[str, float]:
-    """Return all figures of the working tree by name."""
+    """Return all figures of the working tree, keyed by name."""
     files = source_files()
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
     lengths = sorted(length for tree in trees for length in functions(tree))

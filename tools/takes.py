@@ -1,10 +1,10 @@
-"""Count what verbs take as subjects and objects, and group similar nouns: ``python -m tools.takes FILE...``.
+"""Count the nouns that occur as subjects and objects of verbs: ``python -m tools.takes FILE...``.
 
 ``FILE`` is a path with its loader: ``personachat:valid.json``, ``topical_chat:valid.json``,
-``propbank_examples:frames.tar.gz``. The counts are written to ``takes.tsv``: *abolish* takes the objects
-*rule*, *law* and *trading*. Only nouns are counted, because names and pronouns do not show what a verb takes.
-In ``nouns.tsv``, nouns of the same kind whose vectors are similar form a group. A group is a row that begins
-with its most frequent noun.
+``propbank_examples:frames.tar.gz``. The counts are written to ``takes.tsv``: for example, the objects of
+*abolish* are *rule*, *law* and *trading*. Names and pronouns are not counted, because they do not show which
+kinds of arguments a verb takes. The tool also groups the nouns in ``nouns.tsv``: nouns of the same kind whose
+vectors are similar form a row, which begins with the most frequent noun.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Define the command ``sheet``, for the blind annotation of negatives with a spreadsheet or Label Studio.
+"""Define the command ``annotate``, for the blind annotation of negatives with a spreadsheet or Label Studio.
 
-The command samples negatives from several sources and writes them in random order, so that the annotator does
-not know the source of a negative. The sources are written to a separate key file. With ``--read``, the
-command prints the results of filled sheets, or of judgements that were made in the browser.
+The command samples negatives from several files and writes them to a sheet in random order, so that the
+annotator does not know from which file a negative comes. A separate key file records the source of each row.
+With ``--read``, the command reads filled sheets, or judgements that were made in the browser, and prints the
+results.
 
 Example::
 
     graphneg annotate hard.jsonl edits.jsonl --n 60 -o sheet.csv    # also writes sheet.key.json
-    graphneg annotate --read sheet.csv                              # shares of usable negatives by source
+    graphneg annotate --read sheet.csv           # print the share of usable negatives of each source
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from graphneg.evaluation.review.results import Agreement, Line
     from graphneg.statistics import Estimate
 
-_to_read = panel("Reading what was judged")
+_to_read = panel("Reading annotations")
 JUDGEMENTS = ".sqlite"
-"""Suffix of a file with judgements that were made in the browser."""
+"""Suffix of the files in which ``graphneg serve`` stores the judgements that are made in the browser."""
 
 
 @training_command(
@@ -53,14 +54,14 @@ def annotate(
     ),
     human: list[Path] | None = option(
         None,
-        "Contexts in the format of DailyDialog++, whose adversarial responses are one more "
+        "Contexts in the format of DailyDialog++. Their adversarial responses are used as another "
         "source. Repeatable.",
     ),
     n: int = option(60, "Number of negatives to sample from each source.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same sheet."),
     questions: str = option(
         "usable",
-        "What annotators are asked: a ready set (usable, contradiction, categories, hardness), or a file.",
+        "The questions to ask: a predefined set (usable, contradiction, categories, hardness) or a file.",
         "NAME_OR_FILE",
     ),
     out: Path | None = option(
@@ -73,15 +74,17 @@ def annotate(
     ),
     overwrite: Overwrite = False,
     read: list[Path] | None = _to_read(
-        None, "Filled sheets, or the .sqlite file of graphneg serve: print the results. Repeatable.", "FILE"
+        None,
+        "Read filled sheets or the .sqlite file of graphneg serve, and print the results. Repeatable.",
+        "FILE",
     ),
     into: Path | None = _to_read(
         None,
-        "Add the judgements of --read (.csv, .jsonl or .json of Label Studio) to this review.",
+        "Add the judgements in the files of --read (.csv, .jsonl, or .json of Label Studio) to this review.",
         "FILE.sqlite",
     ),
     key: Path | None = _to_read(
-        None, "Key of the sheets. Default: the key file beside the first sheet.", "FILE"
+        None, "Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE"
     ),
     rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
         "majority", "How the answers of several annotators are combined into one."
@@ -90,28 +93,30 @@ def annotate(
 ) -> None:
     """Sample negatives for blind annotation, or read the annotations.
 
-    The sheet contains negatives of all sources in random order, on the same contexts where the sources share
-    any. The annotator fills one column per question: grammatical (yes, no), sensible (yes, no: could somebody
-    say it?) and verdict (wrong, arguable, right: as a response to this context), or the columns of
-    --questions. SHEET.key.json contains the source of each row: do not show it to the annotator.
+    The sheet contains negatives of all sources in random order. If several sources have negatives for the
+    same context, these are preferred. The annotator fills one column per question. By default, the questions
+    are: grammatical (yes or no), sensible (yes or no: could somebody say it?) and verdict (is it wrong,
+    arguable or right as a response to this context?). --questions selects others. The file SHEET.key.json
+    contains the source of each row: do not show it to the annotator.
 
-    A .json sheet can be imported into Label Studio as tasks. The labelling configuration is written beside it
-    as .xml. Read the JSON export of Label Studio with --read EXPORT.json --key SHEET.key.json.
+    A .json sheet can be imported into Label Studio as tasks. The labelling configuration is written to an
+    .xml file in the same folder. Read the JSON export of Label Studio with --read EXPORT.json --key
+    SHEET.key.json.
 
-    When annotations are read, an item is usable if it is grammatical, sensible and wrong. Intervals are 95%
-    Wilson intervals. Rows with an empty column are counted separately. If there are several sheets, each is
-    by one annotator, who is named after the file.
+    When annotations are read, a negative is usable if it is grammatical, sensible and wrong. Intervals are
+    95% Wilson intervals. Rows with an empty column are counted separately. If several sheets are read, each
+    must be filled by one annotator, who is named after the file.
 
-    --into adds all judgements or none. A judgement replaces an earlier one of the same annotator and row. The
-    results of the whole review are printed.
+    With --into, either all judgements are added to the review or none. A judgement replaces an earlier one of
+    the same annotator and row. The printed results are those of the whole review.
     \N{FORM FEED}
 
     Raises:
-        BadParameter: Options are missing or do not go together.
+        BadParameter: A required option is missing, or options contradict each other.
     """
     if into is not None:
         _take_in(read or [], into, key)
-        # Print the results of the whole review, not only of the new judgements.
+        # Print the results of all judgements in the review, not only of the ones that were just added.
         read, key = [into], None
     if read:
         if files or human:
@@ -126,7 +131,7 @@ def annotate(
 def _draw(
     out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, questions: str, overwrite: bool
 ) -> None:
-    """Sample negatives and write the sheet with its key."""
+    """Sample negatives, and write them to a sheet and their sources to a key file."""
     from graphneg.evaluation.review.drawing import draw
     from graphneg.evaluation.review.exchange import write_blank_sheet
     from graphneg.evaluation.review.questions import load_questions
@@ -145,15 +150,15 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
         n: The requested number of negatives per source.
     """
     for name, missing in drawn.too_few.items():
-        print_note(f"{name}: {missing} fewer than the {n} asked for")
+        print_note(f"{name}: {missing} fewer negatives than the {n} asked for")
     if drawn.left_out:
-        print_note(f"{counted(drawn.left_out, 'record')} left out: right responses, or edited dialogues")
+        print_note(f"{counted(drawn.left_out, 'record')} left out: correct responses or edited dialogues")
 
 
 def _read(
     paths: Sequence[Path], key: Path | None, rule: str, out: Path | None, overwrite: bool, json: bool
 ) -> None:
-    """Print the results of annotations, and write the judgements to ``out`` unless it is None."""
+    """Read annotations and print their results. Write the judgements to ``out``, unless it is None."""
     from graphneg.evaluation.review.exchange import write_judgements
     from graphneg.evaluation.review.results import results_of
 
@@ -176,39 +181,42 @@ def _read(
 
 
 def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
-    """Add judgements from files to the review in a file of judgements."""
+    """Read judgements from filled sheets, and add them to the review that is stored in ``into``."""
     from graphneg.evaluation.review.exchange import read_several
     from graphneg.evaluation.review.judgements import Judgements
 
     if not paths or key is not None:
-        raise BadParameter("name files with --read; the review is their key", param_hint="--into")
+        raise BadParameter(
+            "name files with --read, and no --key: the review contains it", param_hint="--into"
+        )
     with Judgements.open(into) as kept:
         amount = kept.put(read_several(kept.set, paths))
     print_note(f"{into}: {counted(amount, 'judgement')} imported")
 
 
 def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
-    """Read the items and their judgements.
+    """Read items that were annotated, with the judgements of the annotators.
 
     Args:
-        paths: Either one file with judgements from the browser, or filled sheets that have the same key.
-        key: The key file of the sheets; None for the one in the same folder as the first sheet.
+        paths: Either one ``.sqlite`` file with judgements from the browser, or filled copies of one sheet.
+        key: The key file, which records the source of each row of the sheet. None for the key file in the
+            same folder as the first sheet.
 
     Returns:
         The items and the judgements.
 
     Raises:
-        BadParameter: A file of judgements is given together with another file or a key.
+        BadParameter: A ``.sqlite`` file is given together with another file or a key.
     """
     from graphneg.evaluation.review.exchange import key_path, read_key, read_several
     from graphneg.evaluation.review.judgements import Judgements
 
     if paths[0].suffix == JUDGEMENTS:
         if len(paths) > 1 or key is not None:
-            raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
+            raise BadParameter("a .sqlite file must be read alone, without --key", param_hint="--read")
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
-    # All sheets are copies of the same sheet, so they have the same key.
+    # Read the key only once: all sheets are copies of the same sheet, so they have the same key.
     known = read_key(key or key_path(paths[0]))
     return known, read_several(known, paths)
 

@@ -1,9 +1,9 @@
 """Define the program ``graphneg``: its commands, its global options, and its exit status.
 
-`app` is the Typer application with all commands. Options that are given before the name of a command are
-defaults for this command, so ``graphneg --store chats info`` and ``graphneg info --store chats`` have the
-same meaning. `main` runs the program. If an exception of graphneg is raised, `main` prints its message on
-standard error and sets the exit status.
+`app` is the Typer application with all commands. Options of the store can also be given before the name of a
+command, so ``graphneg --store chats info`` and ``graphneg info --store chats`` have the same meaning. `main`
+runs the program. If a command raises a `GraphnegError`, `main` prints the message to standard error and exits
+with the status of the error.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from graphneg.errors import GraphnegError
 from graphneg.imports import own_process
 
 GC_THRESHOLD = 50_000
-"""Number of new objects after which Python searches for reference cycles. Python's default is far lower.
+"""Number of new objects after which Python's garbage collector searches for reference cycles.
 
-Importing the libraries creates many objects but hardly any cycles, so more frequent searches would waste
-time.
+Python's default is far lower. Importing the libraries creates many objects but hardly any reference cycles,
+so searching more often would only make the program start more slowly.
 """
 
 OPENMP_SPIN_COUNT = ("GOMP_SPINCOUNT", "10000")
-"""An environment variable of GNU OpenMP, and the value to set unless the user has set one.
+"""Name and value of an environment variable of GNU OpenMP, which is set unless the user has set it.
 
 The value is the number of times that an idle thread of PyTorch checks for new work before it releases its
-core. With the default, two models that generate text at the same time on the same cores take thirty times as
-long.
+core. With OpenMP's default, which is much higher, two models that generate text at the same time on the same
+cores take thirty times as long.
 """
 
 app = group(
@@ -81,13 +81,16 @@ def _options(
     where: StoreOptions,
     version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:
-    """Set options that apply to the command after them, unless the command sets them itself."""
-    # Click takes the defaults of all commands from this dictionary, which is nested by command group.
+    """Set options of the command that follows. Options after the name of the command take precedence."""
+    # Click reads the default values of the commands' options from this dictionary.
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 
 
 def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a dictionary with the given options as the defaults of each command, nested by command group."""
+    """Return a dictionary that assigns the given options to each command.
+
+    The commands of a subgroup such as ``train`` are in a nested dictionary under the name of the subgroup.
+    """
     options: dict[str, Any] = {listed.name: given for listed in parent.registered_commands if listed.name}
     for below in parent.registered_groups:
         if below.typer_instance is not None and isinstance(below.typer_instance.info.name, str):
@@ -98,15 +101,15 @@ def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, A
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit the process.
 
-    The exit status is 0 on success, 1 on an error, 2 on incorrect usage (which includes missing models, and
-    data that cannot be used for training or evaluation), and 130 if the user pressed Ctrl-C.
+    The exit status is 0 on success, 1 on an error, 2 on incorrect usage, and 130 if the user pressed Ctrl-C.
+    A missing model, and data that cannot be used for training or evaluation, count as incorrect usage.
 
     Args:
         arguments: The arguments without the program name; None for those in ``sys.argv``.
     """
     gc.set_threshold(GC_THRESHOLD)
     own_process()
-    # Set the variable before torch is imported, because OpenMP reads it when it is loaded.
+    # Set the variable before torch is imported, because importing torch loads OpenMP, which then reads it.
     os.environ.setdefault(*OPENMP_SPIN_COUNT)
     try:
         app(args=arguments, prog_name="graphneg")

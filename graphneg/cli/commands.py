@@ -1,6 +1,6 @@
-"""Convert functions to commands and their parameters to options.
+"""Convert functions to commands of the program, and their parameters to command line options.
 
-A command is a function with keyword parameters. There are three ways to declare options:
+A command is a function with keyword parameters. There are three ways to declare an option:
 
 - a default value made with `option`: ``k: int = option(10, "Number of results to return.")``
 - a type annotation made with `shared`, which several commands can use: ``seed: Seed = 0``
@@ -46,9 +46,11 @@ def option(default: Any, help: str, metavar: str | None = None, *names: str, **s
     Args:
         default: The default value. ``...`` makes the option required.
         help: The help text.
-        metavar: Placeholder for the value in the help; for a path, the default is ``FILE``.
+        metavar: Placeholder for the value in the help text, such as ``N``; for a path, the default is
+            ``FILE``.
         *names: The names of the option, such as ``"--out", "-o"``. By default, the option is named after the
-            parameter. A flag then has no negative form: there is ``--json``, but not ``--no-json``.
+            parameter. A flag that is named by default has no negative form: there is ``--json``, but not
+            ``--no-json``.
         **settings: Further arguments of ``typer.Option``, such as ``min``.
 
     Returns:
@@ -63,7 +65,7 @@ def argument(default: Any, help: str, metavar: str | None = None, **settings: An
     Args:
         default: The default value. ``...`` makes the argument required.
         help: The help text.
-        metavar: Placeholder for the value in the help.
+        metavar: Placeholder for the value in the help text, such as ``FILE...``.
         **settings: Further arguments of ``typer.Argument``.
 
     Returns:
@@ -76,9 +78,9 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
     """Return a shell completion function for the values of an option.
 
     Args:
-        names: The possible values. Alternatively, a string such as ``module:function`` that names a function
-            of graphneg which returns the values. Its module is imported only when the shell asks for
-            completions.
+        names: Either the possible values, or a string such as ``store.queries:named_queries`` that names a
+            module of graphneg and a function in it. The function returns the possible values. The module is
+            imported only when the shell asks for completions.
 
     Returns:
         A function that takes the characters typed so far and returns the values that begin with them.
@@ -90,8 +92,7 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
 
     def completed(incomplete: str) -> list[str]:
         known: Iterable[str] = names
-        # Import the module only here, when a shell asks for completions, so that ordinary runs do not wait
-        # for it.
+        # Import the module only when a shell asks for completions, so that commands do not start more slowly.
         if isinstance(names, str):
             module, _, function = names.partition(":")
             known = getattr(import_module(f"graphneg.{module}"), function)()
@@ -103,12 +104,12 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
 def shared(help: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
     """Declare an option that several commands share.
 
-    The result is used in a type annotation: ``Annotated[int, shared("...")]``. Each command sets its own
-    default.
+    The result is used in a type annotation such as ``Seed = Annotated[int, shared("Random seed.")]``. A
+    command declares the option and its default by a parameter such as ``seed: Seed = 0``.
 
     Args:
         help: The help text.
-        metavar: Placeholder for the value in the help.
+        metavar: Placeholder for the value in the help text.
         *names: The names of the option; see `option`.
         **settings: Further arguments of ``typer.Option``.
 
@@ -132,12 +133,12 @@ def panel(name: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command with its help.
+    """A command of the program, which `group` adds to a Typer application.
 
     Attributes:
         run: The function that Typer calls. Each of its parameters is one option.
         help: The help text, with each paragraph on one line.
-        examples: Example command lines for the end of the help.
+        examples: Command lines that are shown as examples at the end of the help text.
     """
 
     run: Callable[..., None]
@@ -152,15 +153,15 @@ def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[...,
     there. Sections for readers of the code, such as ``Raises:``, follow the form feed.
 
     Args:
-        *examples_of: Example command lines for the end of the help.
-        input_status: The exit status for invalid files and arguments.
+        *examples_of: Command lines that are shown as examples at the end of the help text.
+        input_status: The exit status if a file or an argument is invalid.
 
     Returns:
         The decorator.
     """
 
     def made(function: Callable[..., None]) -> Command:
-        # Join the lines of each paragraph, because the help wraps them to the width of the terminal.
+        # Join the lines of each paragraph into one, because Typer wraps paragraphs to the terminal's width.
         paragraphs = cleandoc(function.__doc__ or "").partition("\f")[0].strip().split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
         return Command(with_expanded_options(function, input_status), text, examples_of)
@@ -169,18 +170,18 @@ def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[...,
 
 
 training_command = partial(command, input_status=2)
-"""Variant of `command` for training and evaluation, where invalid input data count as incorrect usage (exit
-status 2)."""
+"""Variant of `command` for commands that train or evaluate something. Invalid input data then count as
+incorrect usage, so the exit status is 2 instead of 1."""
 
 
 def examples(*commands: str) -> str:
-    """Format command lines as the last part of a help text.
+    """Format example command lines for the end of a help text.
 
     Args:
         *commands: The command lines.
 
     Returns:
-        A text with Rich markup that has one command per line.
+        The heading "Examples" and one line per command, with Rich markup.
     """
     return "\n".join(["[bold]Examples[/]", *(f"[dim]$[/] {line}" for line in commands)])
 
@@ -191,17 +192,17 @@ def group(
     """Return a Typer application with several commands.
 
     Args:
-        name: The name of the group, such as ``train``.
+        name: The name of the group of commands, such as ``train``.
         text: The help text of the group.
-        commands: The commands, in the order in which the help lists them.
-        *examples_of: Example command lines for the end of the help. By default, these are the first examples
-            of the commands.
+        commands: The commands, in the order in which the help text lists them.
+        *examples_of: Command lines that are shown as examples at the end of the help text. By default, the
+            first example of each command is shown.
         **settings: Further arguments of ``typer.Typer``.
 
     Returns:
         The application.
     """
-    # Leave out Typer's options for installing shell completion. Only the program as a whole needs them.
+    # Leave out Typer's options for installing shell completion: only the top-level program needs them.
     settings.setdefault("add_completion", False)
     app = typer.Typer(
         name=name,
@@ -220,39 +221,39 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
     """Wrap a function so that each field of its option dataclasses becomes a separate parameter.
 
     For ``info(*, json: Json, where: StoreOptions)``, the wrapper has the parameters ``json``, ``store``,
-    ``username``, ``password``, ``database`` and ``keep_warm``, from which Typer makes the options. When the
-    wrapper is called, it creates the dataclass objects and calls ``function``. It also prints a message on
-    Ctrl-C and sets the exit status of errors.
+    ``username``, ``password``, ``database`` and ``keep_warm``. Typer makes one option of each of them. When
+    the wrapper is called, it creates the dataclass objects and calls ``function`` with them. It also prints a
+    message on Ctrl-C and sets the exit status of errors.
 
     Args:
-        function: The command. If a dataclass parameter has a default, it provides the defaults of the fields;
-            otherwise the defaults of the class are used.
-        input_status: The exit status for invalid files and arguments.
+        function: The command. If one of its dataclass parameters has a default object, the options take their
+            defaults from this object; otherwise, they take them from the dataclass.
+        input_status: The exit status if a file or an argument is invalid.
 
     Returns:
         The function to register with Typer.
     """
-    # Resolve the annotations, which are strings because of `from __future__ import annotations`.
+    # Convert the annotations to types. They are strings because of `from __future__ import annotations`.
     hints = get_type_hints(function, include_extras=True)
     objects: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
     @wraps(function)
     def run(**options: Any) -> None:
-        # Replace the single options, which Typer passes, by the dataclass objects that the function expects.
+        # Typer passes the values of the fields one by one. Create the dataclass objects of them.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            # A command that changes something uses `advise_on_interrupt` itself, with advice that replaces
-            # this one.
+            # This message is correct only for commands that change nothing. The others call
+            # `advise_on_interrupt` themselves, with a message that is printed instead of this one.
             with advise_on_interrupt("nothing was changed"):
                 function(**options)
         except InputError as error:
-            # Keep a status of 2 if the error already means incorrect usage.
+            # Do not lower the status of an error that already means incorrect usage (status 2).
             error.status = max(error.status, input_status)
             raise
-        except OSError as error:  # For example, the user has no permission to search a folder.
-            # Errors without a file name are bugs, so show their traceback. The exception is a full disk,
-            # which the user can mend.
+        except OSError as error:
+            # An error with a file name, such as a missing permission, is reported as a message. An error
+            # without one is a bug, so show its traceback, unless the disk is full, which the user can change.
             if error.filename is None and error.errno != ENOSPC:
                 raise
             at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
@@ -262,7 +263,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
-        # Keep single options. Replace a dataclass parameter by the fields of the dataclass.
+        # Keep a parameter that is a single option. Replace a dataclass by one parameter for each field.
         if name not in objects:
             parameters.append(_parameter(name, parameter.default, hints[name]))
             continue
@@ -270,20 +271,21 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         defaults = objects[name]() if parameter.default is Parameter.empty else parameter.default
         for field in fields(objects[name]):
             parameters.append(_parameter(field.name, getattr(defaults, field.name), types[field.name]))
-    # Set the signature, from which Typer reads the options. setattr is needed because pyright refuses a plain
-    # assignment to this attribute.
+    # Typer reads the options from the signature of the wrapper. Use setattr, because a type checker does not
+    # accept a plain assignment to this attribute.
     setattr(run, "__signature__", Signature(parameters))  # noqa: B010
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
 def _parameter(name: str, default: Any, hint: Any) -> Parameter:
-    """Return a parameter for Typer. Set the name of a flag and the metavar of a path if missing."""
-    # The metadata of shared options are in `Annotated`, those of other options are the default value.
+    """Return a parameter for Typer. Set the name of a flag and the metavar of a path if they are not set."""
+    # An option that was declared with `shared` has its metadata in `Annotated`. For an option that was
+    # declared with `option`, the metadata are the default value.
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)
     for info in metadata:
         if isinstance(info, OptionInfo):
-            # Name a flag explicitly, because Typer would otherwise add a negative form such as --no-json.
+            # Set the name of a flag, because Typer otherwise adds a negative form such as --no-json.
             if kind is bool and not info.param_decls:
                 info.param_decls = (f"--{name.replace('_', '-')}",)
             if info.metavar is None and Path.__name__ in str(kind):
@@ -299,7 +301,7 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
         hint: The name of the option, for error messages.
 
     Returns:
-        The values by name. A value that is valid JSON is decoded. Any other value is a string.
+        A dictionary from names to values. A value that is valid JSON is decoded. Any other value is a string.
 
     Raises:
         BadParameter: An argument has no name or no ``=``, or its value is too long or too deeply nested.
@@ -316,7 +318,7 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
         try:
             values[name] = loads(value)
         except JSONDecodeError:
-            # A value that is not JSON is a string, so that "word=tea" needs no quotes.
+            # Use any other value as a string, so that the user can write word=tea instead of word='"tea"'.
             values[name] = value
         except (ValueError, RecursionError) as error:  # The value has thousands of digits or nested brackets.
             raise BadParameter(f"{name} is too long or too deep to be read", param_hint=hint) from error
@@ -331,14 +333,14 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
         hint: The name of the option, for error messages.
 
     Returns:
-        The numbers by name.
+        A dictionary from names to numbers.
 
     Raises:
         BadParameter: An argument is malformed, or its value is not an integer of at least 1.
     """
     amounts = named_values(given, hint)
     for name, amount in amounts.items():
-        # Exclude booleans, which are ints in Python, so that "tea=true" is refused.
+        # Refuse "tea=true" as well: its value is a boolean, and booleans are integers in Python.
         if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
             raise BadParameter(f"{name}={amount}: a whole number from 1", param_hint=hint)
     return amounts
@@ -348,7 +350,7 @@ def without_none(**options: Any) -> dict[str, Any]:
     """Return only the options that the user has set.
 
     Args:
-        **options: The options by name. The value of an option that was not set is None.
+        **options: The values of the options; None for an option that was not set.
 
     Returns:
         The options that are not None.

@@ -8,7 +8,7 @@ Example::
 
     graphneg contradictions contexts --model gpt2 -o contexts.jsonl              # find suitable questions
     graphneg contradictions responses contexts.jsonl --lm small=gpt2 -o responses.jsonl
-    graphneg contradictions annotate responses.jsonl -o labels.csv                  # for three annotators
+    graphneg contradictions annotate responses.jsonl -o labels.csv     # give a copy to three annotators
     graphneg contradictions export responses.jsonl a.csv b.csv c.csv --key labels.key.json -o labelled.jsonl
 """
 
@@ -41,7 +41,7 @@ Judged = Annotated[
     ),
 ]
 Key = Annotated[
-    Path | None, shared("Key of the sheets. Default: the key file beside the first sheet.", "FILE")
+    Path | None, shared("Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE")
 ]
 
 
@@ -67,26 +67,27 @@ def contexts(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Find contexts that end in a question about something that the answerer said before.
+    """Find contexts that end with a question about something that the answerer said before.
 
-    Contexts are ranked by FQness: how much more likely the question is without the turns after that statement
-    than without the statement itself. The best contexts are written, best first. If a run is interrupted, run
-    the same command again to continue.
+    Contexts are ranked by FQness, which measures whether the question is about an earlier statement: how much
+    more likely a language model finds the question if the turns after the statement are removed than if the
+    statement itself is removed. The contexts with the highest FQness are written, highest first. If a run is
+    interrupted, run the same command again to continue.
     """
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import ContextChoice, collect_contexts, read_dialogues_file
     from graphneg.store.contents import texts_digest
 
     causal = load_causal(model, device=device, offline=offline)
-    # Collect the facts that must be unchanged for an interrupted run to be continued.
+    # An interrupted run is continued only if none of these facts has changed. Otherwise, it starts again.
     facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
     choice = ContextChoice(top, per_dialogue, max_turns_back)
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
-            # Include the content of the file and not its name, so that a run starts again if the file has
-            # changed.
+            # Use a hash of the content instead of the file name, so that a run starts again if the content
+            # has changed.
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:
             graph = opened.enter_context(where.opened(chosen))
@@ -111,7 +112,7 @@ def responses(
     file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
     out: OutFile,
     generator: list[str] | None = option(
-        None, "An installed generator that responds, with the store. Repeatable.", "NAME"
+        None, "A generator that responds, using the store. Repeatable.", "NAME"
     ),
     lm: list[str] | None = option(
         None,
@@ -134,7 +135,7 @@ def responses(
     offline: Offline = False,
     where: StoreOptions,
 ) -> None:
-    """Generate responses to the contexts.
+    """Generate responses to the contexts, with language models, generators or files of responses.
 
     If a run is interrupted, run the same command again to continue.
     \N{FORM FEED}
@@ -180,10 +181,11 @@ def responses(
     "graphneg serve --judgements labels.sqlite",
 )
 def annotate(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
-    """Prepare the responses for three annotators: a CSV sheet with its key, or a .sqlite file.
+    """Prepare the responses for three annotators, as a CSV sheet with a key file or as a .sqlite file.
 
-    Give each annotator a copy of the sheet; they write 1 (contradictory) or 0. graphneg annotate --read
-    prints their agreement. Open a .sqlite file with graphneg serve.
+    Give each annotator a copy of the sheet. The annotator writes 1 for a contradictory response and 0 for any
+    other. graphneg annotate --read prints the agreement of the annotators. To annotate in the browser, write
+    a .sqlite file and open it with graphneg serve --judgements.
     """
     from graphneg.evaluation.review.contradiction_labels import review_of
     from graphneg.evaluation.review.exchange import write_blank_sheet
@@ -201,7 +203,9 @@ def annotate(file: Responses, out: OutFile, overwrite: Overwrite = False) -> Non
         )
     else:
         key = write_blank_sheet(found, out, overwrite=overwrite)
-        print_message(f"{out}: {counted(len(found.items), 'response')} to label; {key} keeps who made them")
+        print_message(
+            f"{out}: {counted(len(found.items), 'response')} to label; {key} records their generators"
+        )
 
 
 @training_command(
@@ -211,10 +215,10 @@ def annotate(file: Responses, out: OutFile, overwrite: Overwrite = False) -> Non
 def export(
     file: Responses, judged: Judged, out: OutFile, key: Key = None, overwrite: Overwrite = False
 ) -> None:
-    """Write labelled responses as JSON lines, to train and evaluate detectors on.
+    """Write the labelled responses as JSON lines, for training and evaluating detectors of contradictions.
 
-    A response is contradictory if at least two of three annotators say so, and consistent if none does.
-    Responses with one vote are dropped.
+    A response is labelled contradictory if at least two of three annotators marked it as contradictory, and
+    consistent if none did. If exactly one annotator marked it, the response is left out.
     """
     from graphneg.evaluation.review.contradiction_labels import labelled_responses
     from graphneg.scorers.collection import read_responses_file, write_responses
@@ -223,7 +227,8 @@ def export(
     write_responses(found, out, overwrite=overwrite)
     contradictory = sum(one.label or 0 for one in found)
     print_message(
-        f"{out}: {contradictory:,} contradictory, {len(found) - contradictory:,} not; others were dropped"
+        f"{out}: {contradictory:,} contradictory, {len(found) - contradictory:,} consistent; "
+        "the others were left out"
     )
 
 

@@ -1,13 +1,13 @@
 """Define the commands ``cypher`` and ``transforms``, which run queries and show the queries that edit graphs.
 
-``cypher`` runs a query that the user writes or that ships with graphneg. The server refuses writes unless
+``cypher`` runs a query that the user writes or that ships with graphneg. A query may change the store only if
 ``--write`` is given. ``transforms`` lists the transforms and recipes, or shows one transform with an example.
 
 Example::
 
     graphneg cypher "MATCH (d:Dialogue) RETURN d.split AS split, count(*) AS dialogues"
     graphneg cypher --named perspectives --param focus=coffee    # topics to which replies move from coffee
-    graphneg transforms polarity_flip                                   # the query, and an example of an edit
+    graphneg transforms polarity_flip                            # the query, and an example of an edit
 """
 
 from __future__ import annotations
@@ -63,14 +63,16 @@ def cypher(
     ),
     write: bool = option(False, "Allow the query to write."),
     param: list[str] | None = option(
-        None, "A value for $NAME in the query. The value is JSON or else text. Repeatable.", "NAME=VALUE"
+        None,
+        "A value for the parameter $NAME of the query: JSON, or any other text. Repeatable.",
+        "NAME=VALUE",
     ),
     format: Literal["table", "json", "csv"] = option(
         "table", "Output format; json prints one object per line."
     ),
     where: StoreOptions,
 ) -> None:
-    """Run a Cypher query. It may only read, unless --write is given."""
+    """Run a Cypher query. Without --write, the query can only read the store."""
     if named and query is None:
         results().print(_named_table())
         return
@@ -100,7 +102,7 @@ def cypher(
 
 
 def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, named: bool) -> Rows:
-    """Run a read-only query, or the named query ``text``, so that Ctrl-C stops it on the server."""
+    """Run a read-only query, or the named query ``text``, and stop it on the server on Ctrl-C."""
     from graphneg.store.queries import Rows, explore
     from graphneg.store.stopping import Cancellation
 
@@ -111,7 +113,8 @@ def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, 
             return explore(store, text, parameters, cancellation=cancellation)
         return Rows(store.query_read(text, parameters, cancellation=cancellation))
 
-    # If the query ran in this thread, the driver would wait after Ctrl-C until the server has finished it.
+    # Run the query in another thread. In this thread, the driver would not react to Ctrl-C until the server
+    # had finished the query.
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask)
         try:
@@ -125,7 +128,7 @@ def _named_table() -> Table:
     from graphneg.store.queries import named_queries
 
     def offered(parameter: QueryParameter) -> str:
-        """Return a parameter as ``focus``, ``limit=20``, or ``[corpus]`` if it is optional."""
+        """Format a parameter: ``focus`` if required, ``limit=20`` or ``[corpus]`` if optional."""
         name, default = parameter.name, parameter.default
         return name if parameter.required else f"[{name}]" if default is None else f"{name}={default}"
 
@@ -137,9 +140,12 @@ def _named_table() -> Table:
 
 
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of a named query, after checking them.
+    """Parse the ``NAME=VALUE`` arguments for a named query, and check them against its parameters.
 
-    Values of text parameters are used as typed. Other values are decoded from JSON.
+    The value of a text parameter is used as typed. Other values are decoded from JSON.
+
+    Returns:
+        A dictionary from the names of parameters to their values.
 
     Raises:
         InputError: The query or a parameter is unknown, or a parameter is missing. The exit status is 2.
@@ -149,7 +155,8 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
     try:
         query = named_query(name)
         values = named_values(given, "--param")
-        # Take the values of text parameters as typed: `named_values` has decoded "3" to a number.
+        # Restore the values of text parameters as they were typed, because `named_values` has decoded a value
+        # such as "3" to a number.
         written = {name: value for name, _, value in (text.partition("=") for text in given)}
         values |= {
             item.name: written[item.name] for item in query.parameters if item.is_text and item.name in values
@@ -170,7 +177,9 @@ def _print(rows: Rows, format: str) -> None:
     if format == "json":
         print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in lines))
     elif format == "csv":
-        written = visible if sys.stdout.isatty() else str  # Escape control characters on terminals only.
+        # Escape control characters only for a terminal, where they could do harm. A file keeps the data as
+        # they are.
+        written = visible if sys.stdout.isatty() else str
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(map(written, rows.columns))
         writer.writerows(["" if cell is None else written(shown(cell)) for cell in cells] for cells in lines)
@@ -178,8 +187,8 @@ def _print(rows: Rows, format: str) -> None:
         if rows.columns:
             columns = [Column(escape(name), overflow="fold") for name in rows.columns]
             for column, cells in zip(columns, zip(*lines, strict=True), strict=False):
-                # Align numbers to the right. Compare types, because isinstance would accept booleans as
-                # integers.
+                # Align columns of numbers to the right. Compare the types exactly: isinstance would accept
+                # booleans, too, because they are integers in Python.
                 if all(type(cell) in (int, float) for cell in cells):
                     column.justify = "right"
             texts = ([escape(shown(cell)) for cell in cells] for cells in lines)
@@ -200,8 +209,8 @@ def transforms(
 ) -> None:
     """List the transforms and recipes, or show one transform with its query and an example.
 
-    The example is an edit of a dialogue in the store, if the store contains one that fits. Nothing is
-    written. \N{FORM FEED}
+    The example shows the transform applied to a dialogue in the store. There is no example if the transform
+    applies to none of the first dialogues. The store is not changed. \N{FORM FEED}
 
     Raises:
         InputError: There is no transform with this name.
@@ -217,7 +226,7 @@ def transforms(
             (f"[bold]{t.name}[/]", t.category, t.target or "any", ", ".join(t.needs), t.summary)
             for t in known.values()
         )
-        # Do not truncate names, because users copy them.
+        # Do not truncate names, because users copy them to options such as --transform.
         name_column = Column("transform", no_wrap=True)
         results().print(plain_table(name_column, "category", "target", "needs", "description", rows=rows))
         recipes = (*RECIPES.values(), *GENERATED.values())
@@ -251,7 +260,7 @@ def _show(transform: Transform) -> None:
     if transform.needs:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
-    # Leave out comments: those of the header have been printed above, as the summary and the notes.
+    # Leave out whole-line comments: those in the header were already printed as the summary and the notes.
     query = "\n".join(line for line in transform.query.splitlines() if not line.startswith("//"))
     syntax = Syntax(visible(query), "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
     console.print(syntax)

@@ -1,8 +1,8 @@
 """Define the command ``doctor``, which reports what is installed, for users and for bug reports.
 
-The report covers the system, the required packages, the packages that are missing for each extra, plugins
-from other packages, models, Java and the store. It must be safe to publish, so it contains no passwords and
-no server addresses, and ``~`` instead of the home directory.
+The report covers the system, the required packages, the packages that are missing for each extra (such as
+``graphneg[neural]``), plugins from other packages, models, Java and the store. It must be safe to publish, so
+it contains no passwords and no server addresses, and the home directory is written as ``~``.
 
 Example::
 
@@ -39,21 +39,24 @@ if TYPE_CHECKING:
 
 Findings = dict[str, str]
 FAULT = "!! "
-"""Prefix of a finding that means that graphneg cannot work. If there is one, `doctor` exits with status 1."""
+"""Prefix of a finding without whose repair graphneg cannot work. `doctor` then exits with status 1."""
 EXTRAS = {
     "neural": "the decoder t5, amrlib's parsers, language models, training",
     "english": "graphneg parse for English",
     "keywords": "the shift graph's keywords by YAKE",
     "exploring": "pages of the shift graph and of negatives",
-    "evaluation": "Smatch, BLEU, intervals of agreement",
+    "evaluation": "Smatch, BLEU, the agreement of annotators",
     "retrieval": "the generators bm25 and semi-hard",
-    "vectors": "the nearest of many vectors, by FAISS",
+    "vectors": "search for the nearest of many vectors, by FAISS",
     "pages": "graphneg serve: judging and exploring in a browser",
     "ray": "pipelines on a Ray cluster",
     "served": "language models behind an OpenAI-like server",
     "conceptnet": "ConceptNet from its database",
 }
-"""The purpose of each extra, except the extras for developers."""
+"""The extras, which are sets of optional packages, and what each of them is needed for.
+
+The extras for developers are left out.
+"""
 SETTINGS = (
     *(
         "GRAPHNEG_JAVA",
@@ -69,7 +72,8 @@ SETTINGS = (
 )
 """Environment variables that are reported if they are set."""
 SHOWN = {"GRAPHNEG_JAVA_HEAP", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "CI"}
-"""Environment variables whose values are reported. The values of others may be secrets or paths."""
+"""Environment variables whose values are reported. Of other variables, only the names are reported, because
+their values may be secrets or paths."""
 MOST_MODELS = 12
 """Maximum number of downloaded models that are listed."""
 JAVA_SECONDS = 20
@@ -80,15 +84,16 @@ JAVA_SECONDS = 20
 def doctor(*, json: Json = False, where: StoreOptions) -> None:
     """Show what is installed, and what is missing for which feature.
 
-    The output can be added to a bug report: it contains no passwords, addresses or home directory. Nothing is
-    changed, and no server is started. The exit status is 1 if graphneg itself cannot work.
+    The output can be added to a bug report: it contains no passwords, server addresses or path of the home
+    directory. Nothing is changed, and no server is started. The exit status is 1 if something is missing
+    without which graphneg cannot work at all.
     \N{FORM FEED}
 
     Raises:
         Exit: Something is missing without which graphneg cannot work.
     """
     found: dict[str, Findings] = {}
-    with messages().status("looking around"):
+    with messages().status("collecting information"):
         for title, look in SECTIONS.items():
             found[title] = {name: visible(_homeless(text)) for name, text in look(where)}
     if json:
@@ -111,13 +116,13 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "terminal", f"{sys.stdout.encoding}, {'a terminal' if sys.stderr.isatty() else 'no terminal'}"
     for name in SETTINGS:
         if name in os.environ:
-            # Show only values that are known to be harmless: others could be a password, or a path that
-            # contains the user's name.
+            # Show only values that are known to be harmless. Another value could be a password, or a path
+            # that contains the user's name.
             yield name, os.environ[name] if name in SHOWN else "is set"
 
 
 def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the required packages, and then for each extra its packages or those that are missing."""
+    """Yield the version of each required package, then what is missing or installed of each extra."""
     needed = _requirements()
     for name, lacks in ((each.name, what_it_lacks(each)) for each in needed.get("", ())):
         yield name, f"{FAULT}{lacks}: pip install --upgrade graphneg" if lacks else version(name)
@@ -131,7 +136,7 @@ def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _requirements() -> dict[str, list[Requirement]]:
-    """Return the requirements of graphneg on this system by extra. The key "" is for required packages."""
+    """Return the requirements of graphneg on this system, keyed by extra; "" is for required packages."""
     from packaging.requirements import Requirement
 
     found: dict[str, list[Requirement]] = {}
@@ -144,26 +149,28 @@ def _requirements() -> dict[str, list[Requirement]]:
 
 
 def what_it_lacks(needed: Requirement) -> str:
-    """Check whether a requirement is satisfied, and return a description of the problem.
+    """Describe what is missing for a requirement.
 
     Args:
         needed: The requirement.
 
     Returns:
-        The name of the package if it is missing; the requirement and the installed version if this version
-        does not satisfy it; empty if the requirement is satisfied.
+        An empty string if the requirement is satisfied. The name of the package if it is not installed. The
+        requirement and the installed version if the installed version does not satisfy the requirement.
     """
     try:
         installed = version(needed.name)
     except PackageNotFoundError:
         return needed.name
     return (
-        "" if needed.specifier.contains(installed, prereleases=True) else f"{needed} ({installed} is there)"
+        ""
+        if needed.specifier.contains(installed, prereleases=True)
+        else f"{needed} ({installed} is installed)"
     )
 
 
 def _parts(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the plugins that packages other than graphneg provide."""
+    """Yield the names of the loaders, parsers, decoders and other plugins that other packages provide."""
     for kind in ("loaders", "parsers", "decoders", "generators", "predictors"):
         others = [
             each for each in entry_points(group=f"graphneg.{kind}") if not each.value.startswith("graphneg.")
@@ -208,9 +215,8 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
             order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True, env=child_environment()
         )
         said = (answer.stderr + answer.stdout).splitlines()
-        told = [
-            line for line in said if not line.startswith("NOTE:")
-        ]  # Skip lines in which Java reports options that it takes from environment variables.
+        # Skip lines such as "NOTE: Picked up JDK_JAVA_OPTIONS: …", which precede the version.
+        told = [line for line in said if not line.startswith("NOTE:")]
         yield "Java", f"{told[0]}, {engine['java']}"
     except (GraphnegError, OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         yield "Java", FAULT + first_line(error)
@@ -227,8 +233,8 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
             yield "server", f"{where.name.partition('://')[0]}: {opening.name_of_server(where.name, auth)}"
         else:
             directory = Path(where.name).expanduser()
-            yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
-            # Report details only if the directory has this file, which marks it as a store.
+            yield "directory", f"{directory}{'' if directory.exists() else ', which does not exist yet'}"
+            # A directory with this file is a store. Report no details of any other directory.
             if os.path.lexists(directory / embedded.STORE_FILE):
                 mark = embedded.read_mark(directory)
                 size = sum(status.st_size for _, status in files_below(directory))
@@ -245,7 +251,8 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         yield (
             "fault",
             FAULT
-            # Remove the address of the server, which the message may repeat and the report must not contain.
+            # The error message may contain the address of the server. Replace it, because the report must
+            # not contain it.
             + first_line(error).replace(where.store or os.environ.get("NEO4J_URI") or "\0", "the store"),
         )
     others = [directory.name for directory in embedded.served_directories()]
@@ -253,14 +260,14 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _homeless(text: str) -> str:
-    """Replace the home directory in a text by ``~``."""
+    """Replace the path of the home directory in a text by ``~``."""
     return text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
 
 
 SECTIONS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
     "System": _system,
     "Packages": _packages,
-    "Parts of other packages": _parts,
+    "Plugins of other packages": _parts,
     "Models": _models,
     "Java": _java,
     "Store": _store,

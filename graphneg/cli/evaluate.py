@@ -1,9 +1,10 @@
-"""Define the commands ``evaluate``, which evaluate graphs, texts, negatives, rankers, scorers and detectors.
+"""Define the group of commands ``evaluate``.
 
-``graphs`` finds malformed graphs. ``sources`` compares rankers that were trained on several sources of
-negatives. ``smatch`` compares graphs with gold graphs, ``decoder`` compares texts with reference texts,
-``negatives`` measures negatives, ``ranker`` tests a ranker on correct and wrong responses, ``correlation`` compares scores
-with human ratings, and ``contradiction`` tests a detector of contradictions.
+``graphs`` finds malformed graphs. ``smatch`` compares parsed graphs with gold graphs. ``decoder`` compares
+texts that a model writes from graphs with reference texts. ``negatives`` measures how negatives differ from correct
+responses. ``sources`` compares rankers that were trained on several sources of negatives. ``ranker`` tests a
+ranker on correct and wrong responses. ``correlation`` compares the scores of a model with human ratings.
+``contradiction`` tests a detector of contradictions.
 
 Example::
 
@@ -53,10 +54,10 @@ if TYPE_CHECKING:
     from graphneg.ingest.labelled import JudgedResponse
 
 SHOWN_UNREADABLE = 20
-"""Maximum number of unreadable graphs that are listed."""
+"""Maximum number of graphs for which the command prints why they cannot be read."""
 UNCHANGED = "nothing was changed"
-"""The message on Ctrl-C for commands that do not write anything."""
-_left_out = panel("Leaving one generator out")
+"""The message that a command prints on Ctrl-C if it does not write anything."""
+_left_out = panel("Training with one generator left out")
 
 
 @training_command(
@@ -73,9 +74,9 @@ def smatch(
 ) -> None:
     """Compare graphs with gold graphs by Smatch and the sub-scores of amr-evaluation.
 
-    Graphs are paired by ::id if both files have the same ids, or else by their order. A graph of PRED that
-    cannot be read counts as a graph without triples. A pair whose gold graph cannot be read is left out. No
-    store is opened.
+    Graphs are paired by their ids (# ::id) if both files have the same ids, or else by their order in the
+    files. A graph of PRED that cannot be read counts as a graph without triples. If a gold graph cannot be
+    read, its pair is left out. No store is opened.
     """
     from graphneg.evaluation.smatch_files import evaluate_smatch
 
@@ -118,14 +119,15 @@ def decoder(
 ) -> None:
     """Compare texts that a model writes from graphs with reference texts: BLEU, chrF and Smatch.
 
-    For Smatch, the texts are parsed back to graphs. The parser makes mistakes too, so the second line of the
-    table has the scores of the reference texts themselves. No store is opened.
+    For Smatch, the texts are parsed back to graphs, which are compared with the gold graphs. The parser makes
+    mistakes, too: to show them, the second line of the table has the scores of the reference texts
+    themselves. No store is opened.
     """
     from graphneg.decoders.t5 import T5Decoder
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_graph_text_pairs
     from graphneg.parsers.round_trip import RoundTrip
 
-    # Report a missing package now, before the model is loaded.
+    # Check the packages first, so that a missing one is reported before the model is loaded.
     check_packages()
     pairs = read_graph_text_pairs(gold)[:limit]
     made = T5Decoder(model, backend=backend, num_beams=beams, device=device, offline=offline)
@@ -151,19 +153,20 @@ def ranker(
     scores: Path | None = option(
         None,
         "File of scores to use instead of a model: one for each response, in the order of the "
-        "contexts, right responses first.",
+        "contexts, correct responses first.",
     ),
     threshold: float = option(0.5, "Scores at or above this threshold count as correct."),
     limit: int | None = option(None, "Maximum number of contexts to test on. Default: all.", min=1),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Test a ranker on right and wrong responses: accuracy, balanced accuracy, AUC, R@1 and MRR.
+    """Test a ranker on correct and wrong responses: accuracy, balanced accuracy, AUC, R@1 and MRR.
 
     The table has a line for each generator or recipe (for DailyDialog++: adversarial and random), each
-    transform and each category. The original of an edited response counts as right; graphneg export writes
-    more right responses. Ties count against the ranker. "Same length" compares each wrong response with the
-    right response of its context that is closest in number of words. No store is opened. \N{FORM FEED}
+    transform and each category. The original of an edited response counts as a correct response. graphneg
+    export writes more correct responses. Ties count against the ranker. The column "same length" compares
+    each wrong response with the correct response of its context that is closest in number of words. No store
+    is opened. \N{FORM FEED}
 
     Raises:
         BadParameter: Both or neither of --model and --scores are given.
@@ -182,7 +185,7 @@ def ranker(
             given = score_contexts(load_ranker(model, offline=offline), choices, bars)
         else:
             assert scores is not None
-            # The file is a flat list of scores. Group them by context.
+            # The file has one score per line. Divide the scores into one list for each context.
             flat = iter(read_scores(scores, sum(len(context.responses) for context in choices)))
             given = [[next(flat) for _ in context.responses] for context in choices]
         ranked = rank(choices, given, threshold)
@@ -199,7 +202,7 @@ def ranker(
     show(json, map(asdict, ranked), figures_table("negatives", "contexts", "pairs", *heads, rows=rows))
     few = f"; {tested.right_only:,} without a wrong response left out" if tested.right_only else ""
     if tested.unusable:
-        few += f"; {counted(tested.unusable, 'response')} left out: empty, or given as wrong and as right"
+        few += f"; {counted(tested.unusable, 'response')} left out: empty, or given as wrong and as correct"
     print_message(f"{counted(len(choices), 'context')}{few}")
 
 
@@ -223,11 +226,12 @@ def correlation(
         "File of scores from any scorer, one for each rated item. Repeatable; files come "
         "after the models in the comparison.",
     ),
-    quality: list[str] | None = option(None, "Use only ratings of this quality. Repeatable."),
+    quality: list[str] | None = option(
+        None, "Use only ratings of this quality, such as coherent. Repeatable."
+    ),
     level: Literal["turn", "dialogue"] | None = option(
         None,
-        "Use only rated responses (turn), or only rated dialogues. Default: both, where a "
-        "file such as FED's has both.",
+        "Use only rated responses (turn), or only rated dialogues (dialogue). Default: use both.",
     ),
     over: Literal["mean", "minimum"] = option(
         "mean", "How the scores of the windows of a long dialogue are combined."
@@ -240,15 +244,16 @@ def correlation(
 ) -> None:
     """Correlate scores with human ratings: Pearson, Spearman and Kendall, with bootstrap intervals.
 
-    A coherence scorer reads each rated dialogue, or context with response, as a whole. A ranker reads rated
-    responses. A file of scores has one number per line, or JSON lines with "score", in the order of the
-    ratings. Responses and whole dialogues are reported separately. If there are several scorers, each is
-    compared with the first by a paired bootstrap of Spearman's correlation. The last lines show the
-    correlations of the number of words and of the number of turns. No store is opened. \N{FORM FEED}
+    A coherence scorer can score rated dialogues and rated responses, which it reads together with their
+    contexts. A ranker can score only rated responses. A file of scores has one number per line, or JSON lines
+    with "score", in the order of the ratings. Responses and whole dialogues are reported separately. If there
+    are several scorers, each is compared with the first one by a paired bootstrap of Spearman's correlation.
+    The last lines of the table show, for comparison, how well the number of words and the number of turns
+    correlate with the ratings. No store is opened. \N{FORM FEED}
 
     Raises:
         BadParameter: There is neither a model nor a file of scores.
-        InputError: Nothing is rated at the level, or a ranker is given whole dialogues.
+        InputError: No item is rated at the level of --level, or a ranker is asked to score a whole dialogue.
     """
     from graphneg.evaluation.correlation import (
         compare,
@@ -262,7 +267,8 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # Read scores for all rated items, since the files also have scores for items that --level leaves out.
+    # Read the scores of all rated items and select some of them below, because the files also have scores for
+    # the items that --level leaves out.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -274,8 +280,8 @@ def correlation(
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
-        # Also correlate the numbers of words and turns. If they correlate as well as a scorer does, the
-        # scorer may measure nothing but length.
+        # Also correlate the numbers of words and turns with the ratings. If they correlate as well as a
+        # scorer does, the scorer may measure nothing but length.
         plain = [(name, correlate(column, kept, **drawn)) for name, column in length_baselines(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
@@ -284,20 +290,20 @@ def correlation(
 
 
 def _model_scores(model: str, rated: list[RatedItem], over: Any, overlap: int, offline: bool) -> list[float]:
-    """Score rated items with a ranker or a coherence scorer, depending on the model's configuration."""
+    """Score rated items with a model, which is either a ranker or a coherence scorer."""
     from graphneg.nn.models import locate, read_config
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer
 
-    # Check the kind in the configuration. A model without a kind counts as a cross-encoder, which is a
-    # ranker.
+    # The configuration of a model says whether it is a ranker. If it does not name a kind of model, the model
+    # counts as a cross-encoder, which is a ranker.
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
         ranker = load_ranker(model, offline=offline)
         for item in rated:
             if item.response is None:
                 raise InputError(
-                    f"{item.id}: a whole dialogue, and {model} is a ranker, which scores responses; "
-                    "a coherence scorer reads dialogues; --level turn leaves them out"
+                    f"{item.id} is a whole dialogue, but {model} is a ranker, which scores only responses: "
+                    "use a coherence scorer, or leave dialogues out with --level turn"
                 )
         contexts = [[turn.text for turn in item.turns] for item in rated]
         responses = [item.response.text for item in rated if item.response is not None]
@@ -316,7 +322,15 @@ def _print_correlations(
     others: Sequence[tuple[str, str, Sequence[Difference]]],
     json: bool,
 ) -> None:
-    """Print the correlations of scorers and counts, and how the other scorers differ from the first one."""
+    """Print the correlations of the scorers and of the length baselines, and compare the scorers.
+
+    Args:
+        found: The name and the correlations of each scorer.
+        plain: The name and the correlations of each length baseline: the number of words and of turns.
+        others: For each scorer but the first: the names of the first and of this scorer, and how their
+            Spearman correlations differ.
+        json: Whether to print JSON instead of tables.
+    """
     scorers, lengths = (
         [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in some]
         for some in (found, plain)
@@ -328,7 +342,7 @@ def _print_correlations(
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     table = figures_table(*headers, names=3)
     for at, (name, lines) in enumerate((*found, *plain)):
-        # Draw a line between the scorers and the counts of words and turns.
+        # Separate the rows of the scorers from the rows of the numbers of words and turns by a line.
         if at == len(found):
             table.add_section()
         for line in lines:
@@ -337,8 +351,8 @@ def _print_correlations(
             table.add_row(Path(name).name, line.level, line.quality, f"{line.items:,}", *shown)
     tables = [table]
     for first, second, lines in others:
-        title = f"{Path(first).name} less {Path(second).name}"
-        headers = ("level", "quality", "items", "Spearman more", "95%", "p")
+        title = f"{Path(first).name} minus {Path(second).name}"
+        headers = ("level", "quality", "items", "Spearman", "95%", "p")
         tables.append(figures_table(*headers, names=2, title=title))
         for line in lines:
             spread = f"{line.low:+.3f} to {line.high:+.3f}"
@@ -363,8 +377,8 @@ def contradiction(
     ),
     encoder: str | None = _left_out(
         None,
-        "Encoder to train, instead of a trained detector: once for each generator, on the "
-        "responses of the others.",
+        "Encoder to train instead of testing a trained detector. For each generator, a detector is "
+        "trained on the responses of the others.",
         "PATH_OR_ID",
     ),
     out: Path | None = _left_out(None, "Folder to write the detectors to.", "FOLDER", "--out", "-o"),
@@ -393,13 +407,14 @@ def contradiction(
 ) -> None:
     """Test a detector of contradictory responses: accuracy, balanced accuracy, F1 and AUC, by generator.
 
-    A response is contradictory if at least two of three annotators say so, and consistent if none does.
-    Responses with one vote are not counted. With --encoder, a detector is trained for each generator on the
-    responses of the other generators to other contexts. Intervals contain 95% of the bootstrap resamples.
+    A response counts as contradictory if at least two of three annotators marked it as contradictory, and as
+    consistent if none did. If exactly one annotator marked it, the response is left out. With --encoder, one
+    detector is trained for each generator, on the responses of the other generators to other contexts.
+    Intervals contain 95% of the bootstrap resamples.
     \N{FORM FEED}
 
     Raises:
-        BadParameter: Options are missing or do not go together.
+        BadParameter: A required option is missing, or options contradict each other.
     """
     from graphneg.evaluation.correlation import read_scores
     from graphneg.evaluation.cross_validation import DetectorSettings, cross_validate, leave_one_out
@@ -426,7 +441,7 @@ def contradiction(
         settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
         learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
-        # Print the sizes of the folds now, before the models are trained, which takes a while.
+        # Training takes a while, so print the sizes of the training and test sets before it starts.
         for fold in leave_one_out(tested):
             left = counted(fold.leaked, "response")
             dropped = f"; {left} to tested contexts left out" if fold.leaked else ""

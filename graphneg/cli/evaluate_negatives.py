@@ -1,13 +1,14 @@
 """Define the command ``evaluate negatives``, which measures negatives before a ranker is trained on them.
 
 A ranker can learn the wrong thing: if the negatives are longer than correct responses, it learns to count
-words. To detect this, the command compares the negatives of each generator and category with correct
+words. To detect such problems, the command compares the negatives of each generator and category with correct
 responses by length, word overlap, embedding similarity, repetition, fluency and the score of a ranker. It
-also lists suspicious differences as sentences.
+describes each suspicious difference in a sentence.
 
 Example::
 
     graphneg evaluate negatives edits.jsonl overlap.jsonl positives.jsonl -o report.html
+    # prints tables with a row for each generator and category, and writes them with plots to report.html
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
     from graphneg.evaluation.negatives.statistics import CategoryLine, Figures
 
 Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
-"""The columns of a table by header.
+"""The columns of a table: a dictionary from the header to a function that returns the text of a cell.
 
-Each function returns the text of a cell. Its arguments are the figures of the row, and the line of the report
-for a row about negatives, or None for a row about correct responses.
+The first argument of the function is the measurements for the row. For a row about negatives, the second
+argument is the line of the report; for a row about correct responses, it is None.
 """
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
-"""The Rich styles of findings, by level."""
+"""The Rich styles in which findings are printed, keyed by the level of the finding."""
 
 
 @training_command(
@@ -47,7 +48,7 @@ STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "g
     "graphneg evaluate negatives negatives.jsonl --lm path/to/lm --judge path/to/ranker --json",
 )
 def negatives(
-    files: list[Path] = argument(..., "Negatives and right responses (.jsonl, .parquet).", "FILE..."),
+    files: list[Path] = argument(..., "Negatives and correct responses (.jsonl, .parquet).", "FILE..."),
     out: Path | None = option(None, "Also write a page with plots to this file.", "FILE.html", "--out", "-o"),
     overwrite: Overwrite = False,
     embedder: str = option(
@@ -68,12 +69,12 @@ def negatives(
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Measure negatives before training on them, with a line for each generator and category.
+    """Measure negatives before training on them, and print a line for each generator and category.
 
-    The command compares length, overlap, similarity, repetition and grammatical person with those of right
-    responses (records with label 1, and the originals of edited ones). It shows how well a single cue
-    separates the two, and lists what is suspicious. No store is opened. Memory use does not depend on the
-    size of the files.
+    The negatives are compared with correct responses (records with label 1, and the originals of edited
+    responses) by length, word overlap, similarity, repetition and grammatical person. The command shows how
+    well each of these cues alone separates negatives from correct responses, and lists suspicious
+    differences. No store is opened. Memory use does not depend on the size of the files.
     """
     from graphneg.evaluation.negatives.report import check_page, measure, write_page
     from graphneg.evaluation.negatives.statistics import load_models
@@ -101,7 +102,7 @@ def _print(report: Report) -> None:
     from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC
 
     console = results()
-    # Print two tables, because a single one would be wider than a terminal of 80 columns.
+    # Print two tables, because a single table would be wider than 80 characters.
     for columns in (TEXT_COLUMNS, _model_columns(report)):
         table = figures_table("", *columns)
         for target, own in report.reference.items():
@@ -154,12 +155,12 @@ TEXT_COLUMNS: Columns = {
         f"{100 * own.first_person:.0f}/{100 * own.second_person:.0f}/{100 * own.third_person:.0f}%"
     ),
 }
-"""The columns about the texts themselves and about their word overlap with the context and the correct
+"""The columns about the texts themselves, and about their word overlap with the context and with the correct
 response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the columns about the scores of models and about repeated texts."""
+    """Return the columns about the scores of models, and about texts that occur more than once."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

@@ -1,8 +1,8 @@
 """Define the command ``evaluate sources``, which compares sources of wrong responses for training a ranker.
 
-For each source of wrong responses and each seed, a ranker is trained with the same settings and the same
-number of pairs. All rankers are tested on contexts that none of them has seen. The resulting table has a row
-for each source.
+For each source of wrong responses and each random seed, the command trains a ranker. All rankers have the
+same settings and are trained on the same number of pairs of a context and a response. They are tested on
+contexts that none of them has seen. The resulting table has a row for each source.
 
 Example::
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from graphneg.evaluation.comparison.runs import RankerRun
     from graphneg.statistics import Estimate
 
-_of_negatives = panel("Negatives that are made")
+_of_negatives = panel("Generated negatives")
 
 
 @training_command(
@@ -69,12 +69,12 @@ def sources(
         "SHARE",
     ),
     held_out: Literal["right", "nothing"] = option(
-        "right", "Texts that are left out of training: the right responses of the test contexts, or nothing."
+        "right", "Texts to leave out of training: the correct responses of the test contexts, or nothing."
     ),
     seeds: int = option(
         1, "Number of rankers to train for each source, with the seeds 0, 1, 2 and so on.", min=1
     ),
-    positives: int = option(2, "Number of right responses per context and epoch.", min=1),
+    positives: int = option(2, "Number of correct responses per context and epoch.", min=1),
     random: int = option(2, "Number of random wrong responses per context and epoch.", min=1),
     negatives: int = option(3, "Number of wrong responses of the source per context and epoch.", min=1),
     epochs: int = option(
@@ -104,10 +104,11 @@ def sources(
 ) -> None:
     """Train the same ranker on several sources of wrong responses, and compare the results.
 
-    Each ranker is tested on contexts that it has not seen. "Gap closed" is the part of the difference between
-    random and human wrong responses that a source makes up. Intervals are from a bootstrap over contexts and
-    seeds. If a run is interrupted, run the same command again to continue; with more sources or seeds, the
-    command adds them to the results.
+    Each ranker is tested on contexts that it has not seen. "Gap closed" places a source between two others:
+    0% if its ranker is as good as the ranker that is trained on random wrong responses, 100% if it is as good
+    as the one that is trained on human-written ones. Intervals are from a bootstrap over contexts and seeds.
+    If a run is interrupted, run the same command again to continue. If it is run again with more sources or
+    seeds, their results are added.
     \N{FORM FEED}
 
     Raises:
@@ -143,13 +144,11 @@ def sources(
     with progress_bars(keeps(out, "each result")) as bars:
         compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
     show(json, [compared.as_dict()], _table(compared))
-    print_message(
-        f"{out}: {counted(compared.train, 'context')} to learn from, {compared.test:,} to be tested on"
-    )
+    print_message(f"{out}: {counted(compared.train, 'context')} to train on, {compared.test:,} to test on")
 
 
 def _tell(run: RankerRun) -> None:
-    """Print a line about a ranker that has just been trained."""
+    """Print a line about a ranker that has just been trained: its source, seed, pairs, loss and time."""
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} per epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
@@ -165,7 +164,8 @@ def _table(compared: Comparison) -> Table:
 
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     kinds = list(compared.rows[0].figures)
-    # Show "gap closed" only if it was computed, which requires both sources, random and human.
+    # Show the columns "gap closed" only if the comparison has the sources random and human, because the
+    # figures are computed from these two.
     closing = [measure for measure in heads if any(measure in row.gap_closed for row in compared.rows)]
     few = any(row.shortfall for row in compared.rows)
     rows = (

@@ -1,9 +1,10 @@
 """Define the commands ``negatives`` and ``generate``, and print negatives to the terminal.
 
-``negatives`` edits the AMR graphs of the loaded dialogues and decodes the edited graphs to text. ``generate``
-runs a generator that makes wrong responses in another way, such as retrieval by word overlap. If a run of
-either command is interrupted, repeating the command continues it. ``negatives`` can also explain a single
-negative, or count how many rows match after each condition of a transform's query.
+``negatives`` edits the AMR graphs of the loaded dialogues and converts the edited graphs to text.
+``generate`` runs a generator that makes wrong responses in another way, such as retrieval by word overlap. If
+a run of either command is interrupted, the same command continues it. ``negatives --explain`` shows how one
+negative was made. ``negatives --debug-sites`` helps to write transforms: it counts how many rows of a
+transform's query remain after each of its conditions.
 
 Example::
 
@@ -59,9 +60,9 @@ if TYPE_CHECKING:
     from graphneg.store.dialogues import Selection
 
 TRACED = 20
-"""Default number of dialogues that ``--debug-sites`` uses if there is no ``--limit``."""
+"""Number of dialogues that ``--debug-sites`` uses if there is no ``--limit``."""
 NO_GRAPH = "no-graph"
-"""The code for dialogues that are skipped because they have no AMR graphs."""
+"""The code under which a run counts the dialogues that it skips because they have no AMR graphs."""
 _of_decoder = panel("Decoder")
 _of_dialogues = panel("Which dialogues")
 
@@ -106,13 +107,13 @@ def negatives(
     target: Literal["response", "dialogue"] | None = option(
         None, "What may be edited: the response or the whole dialogue. Default: set by the recipe."
     ),
-    per_dialogue: int = option(1, "Number of negatives to make of each dialogue.", min=1),
+    per_dialogue: int = option(1, "Number of negatives to make from each dialogue.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     show: int = option(0, "Show N of the negatives after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
-        "An option of the generator, for recipes that use one (hard). The value is JSON or "
-        "else text. Repeatable.",
+        "An option of the generator, for recipes that use one (hard). The value is JSON or any "
+        "other text. Repeatable.",
         "NAME=VALUE",
         "--option",
     ),
@@ -149,12 +150,12 @@ def negatives(
 ) -> None:
     """Make hard negatives of the loaded dialogues.
 
-    The output can be resumed: after an interruption, run the same command again, and the file will have the
-    same bytes as from a single run. At the end a table shows the number of negatives, and how many are
+    If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
+    as that of an uninterrupted run. At the end, a table shows how many negatives were made, and how many are
     missing for which reason. \N{FORM FEED}
 
     Raises:
-        BadParameter: Options are missing, malformed, or do not go together.
+        BadParameter: A required option is missing, an option is malformed, or options contradict each other.
     """
     from graphneg.decoders.base import get_decoder
     from graphneg.records.files import check_destination, read_negatives
@@ -163,7 +164,7 @@ def negatives(
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
         return
-    # --debug-sites makes no negatives, so it cannot be combined with options for output.
+    # --debug-sites makes no negatives, so refuse options for output.
     if debug_sites:
         if not transform or out is not None or explain is not None:
             raise BadParameter("--debug-sites needs --transform NAME, and neither -o nor --explain")
@@ -177,16 +178,16 @@ def negatives(
         raise BadParameter("name an output with -o FILE (or -o -), or a negative with --explain ID")
     part = shard_of(shard)
     own = named_values(generator_options, "--option")
-    # Only a few recipes use a generator, to which these options can be passed. All others edit graphs.
+    # These options are passed to a generator. Refuse them for recipes that edit graphs and use no generator.
     if own and (recipe not in GENERATED or transform):
         raise BadParameter(
             f"only recipes of a generator take options ({', '.join(GENERATED)})", param_hint="--option"
         )
     if out is not None:
-        # With --shard, `out` itself is not written and may exist. The file of the shard, such as
-        # FILE.3-of-16, is checked when it is written.
+        # With --shard, the command writes a file such as FILE.3-of-16, which is checked when it is written.
+        # FILE itself is not written, so it may exist already.
         check_destination(out, overwrite or part is not None)
-    # Pass only options that the user has set, because a decoder refuses options that it does not have.
+    # Pass only the options that the user has set, because a decoder refuses options that it does not know.
     options = without_none(
         model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
     )
@@ -218,14 +219,15 @@ def negatives(
                 chosen.require(graph)
                 if limit is not None and recipe not in GENERATED:
                     chosen.require(graph, with_graphs=True)
-                unkept = "nothing of it is lost in the store; run the command again"
+                unkept = "the store keeps the finished edits; run the command again"
                 write_stream(made, out, unkept, overwrite=overwrite)
-            # Divide by per_dialogue, because a skipped dialogue is counted once for each missing negative.
+            # A skipped dialogue is counted once for each missing negative, so divide by per_dialogue to get
+            # the number of dialogues.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 print_note(f"{counted(without, 'dialogue')} without AMR graphs: run graphneg parse")
             refuse_empty(made)
-            # Show negatives by reading the file that was written. Standard output cannot be read, and the
-            # file of a shard is incomplete.
+            # The negatives to show are read from the output file. Nothing is shown if they were written to
+            # standard output, which cannot be read, or if the file is that of a shard.
             if show and shard is None and out != STANDARD:
                 show_briefly(_varied(read_negatives(out), show))
 
@@ -268,13 +270,12 @@ def show_sites(
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
-    """Return some negatives to show: the first one of each transform, and others if these are too few."""
+    """Choose negatives to show: the first one of each transform, and others if these are too few."""
     fresh: list[Negative] = []
     others: list[Negative] = []
     seen: set[str] = set()
     for negative in negatives:
-        # Prefer negatives with a transform that was not seen yet, because examples of distinct transforms are
-        # more informative.
+        # Prefer negatives with a transform that has no example yet, so that the examples are varied.
         made_by = {str(edit["transform"]) for edit in negative.edits}
         if made_by - seen:
             fresh.append(negative)
@@ -306,7 +307,7 @@ def generate(
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     options: list[str] | None = option(
         None,
-        "An option of the generator. The value is JSON or else text. Repeatable.",
+        "An option of the generator. The value is JSON or any other text. Repeatable.",
         "NAME=VALUE",
         "--option",
     ),
@@ -327,12 +328,12 @@ def generate(
 ) -> None:
     """Make wrong responses to the contexts of the loaded dialogues.
 
-    The output can be resumed: after an interruption, run the same command again, and the file will have the
-    same bytes as from a single run. At the end a table shows the number of negatives, and how many are
+    If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
+    as that of an uninterrupted run. At the end, a table shows how many negatives were made, and how many are
     missing for which reason. \N{FORM FEED}
 
     Raises:
-        BadParameter: There is no such generator, or it refuses its options.
+        BadParameter: There is no generator with this name, or the generator does not accept the options.
     """
     from graphneg.generators.base import generator_names
     from graphneg.records.files import check_destination
@@ -364,10 +365,10 @@ INDENT = 3
 
 
 def show_briefly(negatives: Sequence[Negative]) -> None:
-    """Print a table with the text and the changed part of the graph before and after each edit.
+    """Print a table of edits: the text and the changed part of the graph, before and after each edit.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives whose edits are printed.
     """
     if not negatives:
         return
@@ -391,7 +392,7 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
 
     Args:
         negative: The negative.
-        refused: The turns whose graph the decoder could not convert to text, with the reasons.
+        refused: The reasons why the decoder could not convert graphs to text, keyed by the index of the turn.
     """
     console = results()
     console.print(Text(negative.id, "bold"), soft_wrap=True)
@@ -445,13 +446,13 @@ def _graph_table(turn: str, before: str, after: str) -> Table:
 
     table = plain_table(Column("original", ratio=1), Column("edited", ratio=1), title=f"Graph of turn {turn}")
     table.expand = True
-    # Use a narrow indentation, so that two graphs fit side by side.
+    # Indent by few characters only, so that two graphs fit side by side.
     formatted = (penman.format(penman.parse(text), indent=INDENT).splitlines() for text in (before, after))
     old, new = ([line for line in lines if not line.startswith("#")] for lines in formatted)
-    # Ignore closing parentheses and indentation. If a node is inserted, they change in other lines as well,
-    # although these lines were not edited.
+    # Compare the lines without indentation and closing parentheses. When a node is inserted, these also
+    # change in neighbouring lines, which would then be marked although their nodes were not edited.
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
-    # Set autojunk=False, because otherwise difflib ignores frequent lines if a graph has 200 lines or more.
+    # Set autojunk=False: otherwise, difflib does not match frequent lines if a graph has 200 lines or more.
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
         left = [Text(f"  {line}") if tag == "equal" else Text(f"- {line}", GONE) for line in old[a:b]]
         right = [Text(f"  {line}") if tag == "equal" else Text(f"+ {line}", NEW) for line in new[c:d]]

@@ -1,9 +1,10 @@
 """Define the options that several commands share.
 
-A single option is a type alias with metadata (``seed: Seed = 0``). Related options are the fields of a
-dataclass, which also has methods that apply them: `StoreOptions` opens the store, `CorpusOptions` and
-`DialogueOptions` choose dialogues, `WriterOptions` chooses the language model of a generator, and `Training`
-and its subclasses contain the settings for training a model.
+A single option is declared by a type alias with metadata, as in ``seed: Seed = 0``. Several related options
+are declared by a dataclass with one field for each. The class also has the methods that use the options:
+`StoreOptions` opens the store, `CorpusOptions` and `DialogueOptions` choose dialogues, `WriterOptions`
+chooses the language model of a generator, and `Training` and its subclasses contain the settings for training
+a model.
 
 Example::
 
@@ -108,8 +109,8 @@ TransformFolders = Annotated[
 ]
 
 WARM_SECONDS = 300
-"""Default number of seconds for which an embedded server waits for another command, if commands are typed in
-a terminal."""
+"""Default number of seconds for which the server of an embedded store keeps running after a command, so that
+the next command starts faster. The default is used only in a terminal."""
 _in_store = partial(shared, rich_help_panel="Store")
 _of_dialogues = partial(shared, rich_help_panel="Which dialogues")
 _of_writer = partial(shared, rich_help_panel="Language model")
@@ -126,8 +127,8 @@ class StoreOptions:
         username: The Neo4j user; None for ``$NEO4J_USERNAME``.
         password: The password of the user; None for ``$NEO4J_PASSWORD``.
         database: The Neo4j database; None for ``$NEO4J_DATABASE``, or else the user's home database.
-        keep_warm: Seconds for which the server of an embedded store waits for the next command; None for
-            `WARM_SECONDS` in a terminal and 0 elsewhere.
+        keep_warm: Number of seconds for which the server of an embedded store keeps running after a command;
+            None for `WARM_SECONDS` in a terminal and 0 elsewhere.
     """
 
     store: Annotated[
@@ -151,7 +152,7 @@ class StoreOptions:
     keep_warm: Annotated[
         int | None,
         _in_store(
-            f"Seconds that the server of an embedded store waits for the next command. "
+            f"Seconds that the server of an embedded store keeps running after a command. "
             f"Default: {WARM_SECONDS} in a terminal, 0 elsewhere.",
             "SECONDS",
             min=0,
@@ -177,19 +178,20 @@ class StoreOptions:
         try:
             return "://" in self.name or Path(self.name).expanduser().exists()
         except (OSError, RuntimeError):
-            return True  # When the path is opened later, an error says what is wrong with it.
+            # The path cannot be checked. Return True, so that opening the store reports what is wrong.
+            return True
 
     @property
     def _warm_for(self) -> int:
-        """Seconds for which an embedded server waits for the next command."""
+        """Number of seconds for which the server of an embedded store keeps running after a command."""
         if self.keep_warm is not None:
             return self.keep_warm
-        # Wait only in an interactive terminal. After a script or a CI job, no command follows that would need
-        # the server.
+        # Keep the server running only in an interactive terminal, where the user may type another command.
+        # After the end of a script or a CI job, nothing would use it.
         return WARM_SECONDS if sys.stderr.isatty() and not os.environ.get("CI") else 0
 
     def open_again(self) -> Store:
-        """Open the store again, after its server has ended.
+        """Open the store again, after the server of an embedded store has stopped.
 
         Returns:
             The open store.
@@ -211,9 +213,10 @@ class StoreOptions:
         """Open the store for a ``with`` block, and show a status line while its server starts.
 
         Args:
-            chosen: Dialogues of which the store must contain at least one; None to check nothing.
+            chosen: The selection of corpora and splits, of which the store must contain at least one
+                dialogue. None to skip this check.
             making: Whether to create the store if it does not exist.
-            upgrading: Whether to accept a store with the schema of an older version.
+            upgrading: Whether to accept a store with the schema of an older version, in order to upgrade it.
 
         Yields:
             The open dialogue graph.
@@ -241,7 +244,7 @@ class StoreOptions:
 def _import_driver() -> None:
     """Import the Neo4j driver without numpy, pandas and pyarrow.
 
-    If these packages are installed, the driver imports them, in order to accept their types as query
+    The driver imports these packages if they are installed, so that their types can be used as query
     parameters. This takes half a second, and no command uses such parameters.
     """
     if "neo4j" not in sys.modules:
@@ -263,12 +266,12 @@ class CorpusOptions:
 
     @property
     def as_arguments(self) -> dict[str, Any]:
-        """The options as keyword arguments for methods of `DialogueGraph`."""
+        """The options as keyword arguments for the methods of `DialogueGraph`."""
         return {"corpora": tuple(self.corpus or ()), "splits": tuple(self.split or ())}
 
     @property
     def selection(self) -> Selection:
-        """The options as a `Selection`, for functions that read the store."""
+        """The options as a `Selection`, which the functions that read the store take."""
         from graphneg.store.dialogues import Selection
 
         return Selection(**self.as_arguments)
@@ -276,7 +279,7 @@ class CorpusOptions:
     def require(self, graph: DialogueGraph, with_graphs: bool = False) -> None:
         """Check that the store contains at least one of the chosen dialogues.
 
-        Without this check, the user would get an empty result and would not know why.
+        Without this check, the user would get an empty result without knowing why.
 
         Args:
             graph: The open dialogue graph.
@@ -287,7 +290,7 @@ class CorpusOptions:
         """
         from graphneg.store.dialogues import count_dialogues
 
-        # Ignore the limit, because one dialogue is enough.
+        # Remove the maximum number of dialogues, because only the existence of one is checked.
         every = replace(self.selection, limit=None, with_graphs=with_graphs)
         if count_dialogues(graph.store, every):
             return
@@ -300,7 +303,7 @@ class CorpusOptions:
 
 @dataclass(frozen=True)
 class DialogueOptions(CorpusOptions):
-    """The options that choose the dialogues for a command.
+    """The options that choose the dialogues for a command, by corpus, by split and by number.
 
     Attributes:
         limit: Maximum number of dialogues; None for no limit.
@@ -312,18 +315,18 @@ class DialogueOptions(CorpusOptions):
 
     @property
     def as_arguments(self) -> dict[str, Any]:
-        """The options as keyword arguments for methods of `DialogueGraph`."""
+        """The options as keyword arguments for the methods of `DialogueGraph`."""
         return {**super().as_arguments, "limit": self.limit}
 
     def contexts(self, graph: DialogueGraph) -> Iterator[Context]:
-        """Read the contexts of the chosen dialogues.
+        """Read the contexts of the chosen dialogues. A context is the turns before a response.
 
         Args:
             graph: The open dialogue graph.
 
         Returns:
-            The contexts of all responses. For a dialogue without responses, these are the contexts of all
-            turns except the first one.
+            The contexts of all responses. In a dialogue without responses, each turn except the first one
+            counts as a response to the turns before it.
         """
         from graphneg.generators.base import ContextSelection, read_contexts
 
@@ -338,14 +341,15 @@ class WriterOptions:
         model: The folder or hub id of a local model, or the name of a model on a server.
         served: Whether the model runs on an OpenAI-compatible server.
         base_url: The address of the server; None for ``$OPENAI_BASE_URL``.
-        route: The API to use; None for ``chat`` with a served model and ``completion`` with a local one.
+        route: The API to use, ``chat`` or ``completion``. None for ``chat`` if the model runs on a server and
+            ``completion`` if it is local.
         concurrency: Maximum number of requests at the same time.
-        timeout: Maximum number of seconds to wait for an answer.
+        timeout: Maximum number of seconds to wait for the answer to a request.
         price_in: Price of a million input tokens.
         price_out: Price of a million output tokens.
         max_cost: Maximum cost of the run. The run stops before it exceeds this cost.
         cache: The file in which answers are cached, so that no prompt is paid for twice.
-        dry_run: Whether to print only an estimate of the cost.
+        dry_run: Whether to print an estimate of the cost and send no requests.
     """
 
     model: Annotated[
@@ -369,7 +373,7 @@ class WriterOptions:
         ),
     ] = None
     concurrency: Annotated[
-        int | None, _of_writer("Number of requests to have open at once. Default: 8.", min=1)
+        int | None, _of_writer("Maximum number of requests at the same time. Default: 8.", min=1)
     ] = None
     timeout: Annotated[float | None, _of_writer("Seconds to wait for an answer. Default: 120.")] = None
     price_in: Annotated[float | None, _of_writer("Price of a million input tokens.", "PRICE")] = None
@@ -402,42 +406,42 @@ class WriterOptions:
                 raise InputError(f"{name} needs a served model: add --served or --base-url URL")
             return own
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
-            # Prices are refused without a cost limit. Set one that is never reached, since a dry run costs
-            # nothing.
+            # Prices are accepted only together with a maximum cost. A dry run costs nothing, so set a maximum
+            # that is never reached.
             given["max_cost"] = inf
         return {**own, "served": given}
 
     def asks_server(self, made: Generated) -> bool:
         """Print an estimate of the requests to the server, and send the first request.
 
-        For a model that does not run on a server, this method does nothing and returns True.
+        If the model does not run on a server, this method does nothing and returns True.
 
         Args:
-            made: The stream of negatives that the generator would write.
+            made: The stream of negatives that the generator makes.
 
         Returns:
-            Whether the command should continue; False for a dry run, in which no request is sent.
+            Whether the command should make the negatives: False for a dry run, in which no request is sent.
 
         Raises:
-            InputError: The generator does not use a server.
+            InputError: Options for a server are given, but the generator does not use one.
         """
         if not (self.served or self.base_url):
             return True
-        with messages().status("counting what there is to ask"):
+        with messages().status("counting the requests"):
             counted = made.estimate()
         if counted is None:
-            raise InputError("this generator uses no server: remove --served and --base-url")
+            raise InputError("this generator does not use a server: remove --served and --base-url")
         print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
         if self.dry_run:
             return False
-        # Send one request now. If the server cannot be reached or the key is wrong, the command ends here,
-        # before a file is created.
+        # Send one request before a file is created. If the server cannot be reached or the key is wrong, this
+        # raises an error.
         counted.ask_first()
         return True
 
 
 def _asked(estimate: Estimate) -> str:
-    """Format an estimate as a phrase for a message."""
+    """Format an estimated number of requests and tokens, and their price, for a message."""
     requests, tokens_in, tokens_out, cost = estimate
     price = "" if cost is None else f", {cost:.4g} at most"
     return f"{requests:,} requests of about {tokens_in:,} tokens, {tokens_out:,} at most to be written{price}"
@@ -454,7 +458,7 @@ class Training:
         seed: Random seed.
         device: Device of the model; None for the best one available.
         offline: Whether downloads are forbidden.
-        overwrite: Whether to delete a model or an unfinished training in the output folder first.
+        overwrite: Whether to delete a model or an unfinished training from the output folder before training.
     """
 
     rate: Rate = 5e-5
@@ -472,7 +476,7 @@ class Training:
     @property
     def arguments(self) -> dict[str, Any]:
         """The options as keyword arguments for a training function. ``--option`` overrides the others."""
-        # Put `training_arguments` last, so that --option overrides the other options.
+        # Put `training_arguments`, which include the values of --option, last: they override the others.
         own = {"seed": self.seed, "overwrite": self.overwrite}
         return own | training_arguments(self.rate, self.batch, self.option)
 
@@ -482,7 +486,7 @@ class LanguageModelTraining(Training):
     """The options for fine-tuning a language model.
 
     Attributes:
-        epochs: Number of passes over the training pairs, which may be a fraction.
+        epochs: Number of passes over the training pairs. It need not be an integer: 0.5 uses half of them.
     """
 
     batch: BatchSize = 8
@@ -504,8 +508,8 @@ class EncoderTraining(Training):
 
     Attributes:
         max_tokens: Maximum number of tokens of an input.
-        freeze: Prefixes of the names of parameters that are not trained.
-        dropout: Dropout probability; None for that of the model's configuration.
+        freeze: Name prefixes of the model parameters that are not trained.
+        dropout: Dropout probability; None for the one in the model's configuration.
     """
 
     max_tokens: MaxTokens = 256
@@ -520,7 +524,7 @@ class EncoderTraining(Training):
 
 
 def training_arguments(rate: float, batch: int, option: Iterable[str] | None) -> dict[str, Any]:
-    """Return options for training under the names of transformers' ``TrainingArguments``.
+    """Convert training options to arguments of transformers' ``TrainingArguments``.
 
     Args:
         rate: Learning rate.
@@ -528,7 +532,7 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
         option: Further arguments as ``NAME=VALUE``. They override the learning rate and the batch size.
 
     Returns:
-        The arguments by name.
+        A dictionary from the names of the arguments to their values.
 
     Example:
         >>> training_arguments(5e-5, 16, ["bf16=true"])
@@ -544,15 +548,15 @@ def made_responses(
     """Read contradictory and consistent responses from files of negatives.
 
     Args:
-        paths: Files that ``graphneg negatives --recipe contradiction`` wrote; None or an empty list if there
-            are none.
-        embedder: A sentence encoder or word vectors. They are used to replace each edited sentence by a
-            similar one that a speaker of another dialogue said. None keeps the edited sentences.
+        paths: Files that ``graphneg negatives --recipe contradiction`` wrote. None or an empty list gives no
+            responses.
+        embedder: A sentence encoder or word vectors, with which each edited sentence is replaced by a similar
+            sentence from another dialogue. None keeps the edited sentences.
         seed: Random seed.
         offline: Whether downloads are forbidden.
 
     Returns:
-        The responses: equal numbers of contradictory and consistent ones.
+        Equal numbers of contradictory and consistent responses.
     """
     from graphneg.nn.embedders import get_embedder, is_static
     from graphneg.scorers.edited_contradictions import read_made
@@ -561,6 +565,6 @@ def made_responses(
         return []
     if embedder is None:
         return read_made(paths, seed=seed)
-    # Static word vectors have no option "offline", since they are always local files.
+    # Word vectors are always local files, so their loader has no option "offline".
     options = {} if is_static(embedder) else {"offline": offline}
     return read_made(paths, seed=seed, embedder=get_embedder(embedder, **options))

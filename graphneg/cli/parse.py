@@ -1,7 +1,8 @@
 """Define the command ``parse``, which parses utterances to AMR graphs.
 
-The parser runs in worker processes. By default, the command adds a graph to each utterance in the store that
-has none. With ``--text``, it parses the lines of a text file to a PENMAN file and does not use a store.
+The parser runs in worker processes. By default, the command parses each utterance in the store that has no
+graph yet, and stores the graph. With ``--text``, it parses each line of a text file, writes the graphs to a
+PENMAN file, and does not use a store.
 
 Example::
 
@@ -100,7 +101,7 @@ def parse(
     file with one utterance per line, writes a PENMAN file, and does not open a store. \N{FORM FEED}
 
     Raises:
-        BadParameter: Options are missing or do not go together.
+        BadParameter: A required option is missing, or options contradict each other.
     """
     from graphneg.records.runs import check_new
 
@@ -116,7 +117,7 @@ def parse(
         report = _parse_file(text, out, partial(_pool, parser, options, processes))
     else:
         with (
-            # Load the parser first. If this fails, no server is started for the store.
+            # Load the parser before the store is opened, so that no server is started if loading fails.
             _pool(parser, options, processes) as pool,
             where.opened(chosen) as graph,
             progress_bars("what was written is kept; the same command again parses the rest") as bars,
@@ -139,7 +140,7 @@ def parse(
 
 @contextmanager
 def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
-    """Provide the worker processes of a parser. If the parser cannot be loaded, the exit status is 2."""
+    """Start the worker processes of a parser. If the parser cannot be loaded, the exit status is 2."""
     from graphneg.parsers.jobs import open_pool
 
     try:
@@ -155,7 +156,7 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 def _parse_file(
     source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
 ) -> ParseReport:
-    """Parse a text file to a PENMAN file. The file is renamed to its final name when it is complete."""
+    """Parse a text file, and write the graphs to a PENMAN file that appears only when it is complete."""
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
     from graphneg.records.runs import atomic_file
 
@@ -172,10 +173,10 @@ def _parse_file(
         files.enter_context(advise_on_interrupt("OUT is written when it is complete; run the command again"))
         pool, bars = files.enter_context(opened()), files.enter_context(Bars())
         report = ParseReport(pool.source)
-        # Measure the progress in bytes, because counting the lines would require reading the file twice.
+        # Measure progress in bytes. To measure it in lines, the file would have to be read twice.
         bars.start("parse", None if source == STANDARD else os.path.getsize(source), BYTES)
         for number, block in enumerate(parse_lines(pool, decoded_lines(lines, bars), report)):
-            # Write an empty line between graphs, as PENMAN files require.
+            # Separate the graphs by an empty line, as usual in PENMAN files.
             output.write((("\n" if number else "") + block).encode())
         bars.finish()
         output.flush()

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _of_models = panel("Language models")
 _of_limits = panel("Thresholds")
-_of_choice = panel("The best of several")
+_of_choice = panel("Criteria for wrong responses")
 
 
 @training_command(
@@ -78,7 +78,8 @@ def search(
     k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
         "mean",
-        "Retrieve the nearest neighbours of the mean of a context's vectors, or of each vector (slower).",
+        "Retrieve the nearest neighbours of the mean of a context's vectors, or of each vector (codes, "
+        "which is slower).",
     ),
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(
@@ -98,8 +99,9 @@ def search(
 ) -> None:
     """Find the responses that fit a context best.
 
-    From a bank, a poly-encoder retrieves the nearest responses and ranks them again. Candidates from a file
-    are all ranked, by any kind of ranker. No store is opened. \N{FORM FEED}
+    With --bank, a poly-encoder retrieves the responses whose vectors are nearest to the context, and then
+    ranks these more exactly. With --candidates, a ranker of any kind ranks all responses of the file. No
+    store is opened. \N{FORM FEED}
 
     Raises:
         BadParameter: Both or neither of --bank and --candidates are given.
@@ -142,7 +144,7 @@ def index(
     files: list[Path] | None = argument(
         None,
         "Read responses from these files instead of the store: text files with one response "
-        "per line, or records (.jsonl, .parquet), of which only the right responses are used.",
+        "per line, or records (.jsonl, .parquet), of which only the correct responses are used.",
         "FILE...",
     ),
     kind: Literal["flat", "ivf", "hnsw"] = option(
@@ -160,9 +162,9 @@ def index(
 ) -> None:
     """Encode responses with a poly-encoder, to be searched by graphneg rank search.
 
-    Without files, the responses come from a store: all turns that follow another turn, and the right
-    responses. Duplicates are removed. If a run is interrupted, run the same command again: the bank will have
-    the same bytes as from a single run. \N{FORM FEED}
+    If no files are given, the responses come from a store: all turns that follow another turn, and the
+    correct responses. Duplicates are removed. If a run is interrupted, run the same command again to
+    continue: the bank will be the same, byte for byte, as that of an uninterrupted run. \N{FORM FEED}
 
     Raises:
         BadParameter: Options that choose dialogues of a store are given together with files.
@@ -217,18 +219,18 @@ def select(
     ),
     quantile: float | None = _of_limits(
         None,
-        "Share of right pairs that the learned thresholds keep. Default: the thresholds that "
-        "separate right from random pairs best.",
+        "Share of the --validation records that the learned thresholds should keep. Default: learn "
+        "the thresholds that best separate these records from random pairs.",
         min=0,
         max=1,
     ),
     forward_threshold: float | None = _of_limits(
         None,
-        "Maximum forward perplexity: of the response given its context. Default: learned from --validation.",
+        "Maximum perplexity of the response given its context. Default: learned from --validation.",
     ),
     backward_threshold: float | None = _of_limits(
         None,
-        "Maximum backward perplexity: of the context given the response. Default: learned from --validation.",
+        "Maximum perplexity of the context given the response. Default: learned from --validation.",
     ),
     keep: Literal["fitting", "unfitting"] = option(
         "fitting", "Keep the responses within the perplexity thresholds (fitting) or beyond them (unfitting)."
@@ -266,25 +268,25 @@ def select(
     shard: ShardOption = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Keep the best of some records.
+    """Select the best records from a file, and write them with their scores.
 
-    Without --model, wrong responses are scored by the share of their content words that the context contains
-    (context_overlap), by how usual their words are together (selectional_fit), and by how well they answer
-    the context according to the judge (answers), if there is one. Responses that would be acceptable answers
-    are left out. With --model, responses are chosen by their forward and backward perplexity. The scores are
-    added to the kept records.
+    Without --model, wrong responses are selected by up to three scores: the share of their content words that
+    occur in the context (context_overlap), how usual the combination of their words is (selectional_fit),
+    and, with --judge, how well they answer the context according to the judge (answers). Responses that would
+    be acceptable answers are left out. With --model, responses are selected by their forward and backward
+    perplexity.
 
-    The output can be resumed: after an interruption, run the same command again, and the file will have the
-    same bytes as from a single run. \N{FORM FEED}
+    If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
+    as that of an uninterrupted run. \N{FORM FEED}
 
     Raises:
-        BadParameter: Options are missing or do not go together, or a file does not exist.
+        BadParameter: A required option is missing, options contradict each other, or a file does not exist.
     """
     from graphneg.records.files import check_destination
 
     if not file.is_file():
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
-    # Refuse to write the file that is read, because records are written while others are still being read.
+    # The output must not be the input file, because records are written while others are still being read.
     if out != STANDARD and Path(out).resolve() == file.resolve():
         raise BadParameter(f"{out} is the input; name another file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
@@ -295,7 +297,7 @@ def select(
 
         needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
         choice = SelectionCriteria(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
-        # Refuse to run without any criterion, because every record would be kept.
+        # Without any criterion, every record would be kept, which the user cannot have wanted.
         if choice == SelectionCriteria() and judge is None:
             raise BadParameter("name a criterion: --per-context, --least, --quota, --judge or --model")
         if choice.judged and judge is None:
@@ -318,17 +320,17 @@ def select(
         raise BadParameter(
             "--model selects by perplexity only: select by the other criteria in a second command"
         )
-    # If there is no backward model, load only one model and use it for both directions.
+    # Without a backward model, load one model and use it for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
-    # Both thresholds must be given if there are no validation records from which they can be learned.
+    # Without validation records, no threshold can be learned, so the user must give both.
     if validation is None and None in limits.given:
         raise BadParameter(
             "limit the perplexities: --validation FILE, or --forward-threshold and --backward-threshold"
         )
     if validation is not None and not validation.is_file():
         raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")
-    # Show a status line during these imports as well, because importing torch takes seconds.
+    # Importing torch takes seconds, so show the status line during these imports, too.
     with messages().status(f"loading {model}"):
         from graphneg.generators.selection import Bidirectional, Selected
         from graphneg.nn.models import load_causal
@@ -342,15 +344,16 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The options of ``select`` from which the perplexity thresholds and the other criteria are determined.
+    """The options of ``select`` that limit the perplexities, and the other options of this kind of selection.
 
     Attributes:
-        validation: File of correct pairs from which missing thresholds are learned; None if there is none.
-        quantile: Share of correct pairs that the learned thresholds should keep; None for the thresholds that
-            best separate correct pairs from random ones.
+        validation: File of contexts with correct responses, from which thresholds are learned; None if both
+            thresholds are given.
+        quantile: Share of these correct responses that the learned thresholds should keep; None for the
+            thresholds that best separate them from random responses.
         given: The forward and the backward threshold. None for a threshold that has to be learned.
-        keep: Which responses to keep: ``fitting`` for those within the thresholds, ``unfitting`` for those
-            beyond.
+        keep: Which responses to keep: ``fitting`` for those with both perplexities within the thresholds,
+            ``unfitting`` for the others.
         per_context: Maximum number of records per context; None for no maximum.
         seed: Random seed for sampling random pairs.
     """
@@ -363,10 +366,10 @@ class _Limits:
     seed: int
 
     def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
-        """Return the selection criteria. Learn the thresholds that are not given from the validation records.
+        """Return the selection criteria. Thresholds that are not given are learned from validation records.
 
         Args:
-            scorer: The language models with which the thresholds are learned.
+            scorer: The language models that compute the perplexities.
 
         Returns:
             The selection criteria.
@@ -382,7 +385,7 @@ class _Limits:
             for name, separation in zip(("forward", "backward"), learned, strict=True):
                 kept, random = f"{separation.right_kept:.0%}", f"{separation.random_kept:.0%}"
                 limit = f"{name} perplexity up to {separation.threshold:.1f}"
-                print_message(f"{limit}: {kept} of right pairs, {random} of random ones")
+                print_message(f"{limit}: {kept} of correct pairs, {random} of random ones")
             limits = tuple(
                 found.threshold if limit is None else limit
                 for limit, found in zip(limits, learned, strict=True)
@@ -402,7 +405,7 @@ def _judge(model: str, device: str, offline: bool) -> Ranker:
 
 
 def _shares(given: Sequence[str], name: str) -> dict[str, float]:
-    """Parse ``NAME=SHARE`` arguments."""
+    """Parse ``NAME=SHARE`` arguments, such as ``context_overlap=0.2``."""
     shares: dict[str, float] = {}
     for text in given:
         key, _, share = text.partition("=")

@@ -1,7 +1,8 @@
-"""Define the command ``run``, which loads and parses dialogues and makes negatives, as a file describes.
+"""Define the command ``run``, which loads and parses dialogues and makes negatives from them.
 
-The dialogues are divided into blocks, which can be processed on a Ray cluster. Finished blocks are kept, so
-that the same command continues a run that was interrupted.
+A pipeline file describes what is loaded, how it is parsed and which negatives are made. The dialogues are
+divided into blocks, which can be processed on a Ray cluster. Finished blocks are kept, so that the same
+command continues a run that was interrupted.
 
 Example::
 
@@ -41,8 +42,9 @@ def run(
 ) -> None:
     """Load dialogues, parse them and make negatives, in blocks, on one machine or many.
 
-    The output is byte for byte the file that load, parse and negatives (or generate) would write one after
-    another. Finished blocks are kept: if a run is interrupted, run the same command again to make the others.
+    The output is the same, byte for byte, as if the commands load, parse and negatives (or generate) were run
+    one after another. Finished blocks are kept: if a run is interrupted, run the same command again to make
+    the others.
     """
     from graphneg.model import Rejected
     from graphneg.pipeline import read_pipeline, run_pipeline
@@ -52,7 +54,7 @@ def run(
         if ray is None:
             made = run_pipeline(what, progress=bars, overwrite=overwrite, on_rejected=refused.append)
         else:
-            # Ray is an optional dependency.
+            # Import Ray only if it is used, because it is an optional dependency.
             from graphneg.ray import connected, run_on
 
             with connected(ray):

@@ -1,8 +1,8 @@
 """Define the command ``serve``, which serves web pages to a local browser.
 
-The arguments determine which pages there are. If files of negatives are given, they can be browsed and
-judged. If there is a store, it can be explored with queries and drawings. Judgements are written to an SQLite
-file. When the command is run again, annotators continue where they stopped.
+The arguments determine which pages there are. Files of negatives can be browsed and judged. A store can be
+explored with queries, whose results are drawn as graphs. Judgements are written to an SQLite file. When the
+command is run again, annotators continue where they stopped.
 
 Example::
 
@@ -51,21 +51,22 @@ class ReviewOptions:
     """The options for judging negatives.
 
     Attributes:
-        questions: The name of a set of questions that ships with graphneg, or a file; None for ``usable``.
+        questions: The name of a set of questions that ships with graphneg, or a file of questions; None for
+            the set ``usable``.
         n: Number of negatives that are sampled from each source.
         annotators: Number of annotators per item; 0 if every annotator judges every item.
-        gold: Files of items with known answers, which are mixed in to check the annotators.
-        human: Files of contexts with human-written wrong responses, which are another source.
+        gold: Files of items with known answers. They are mixed with the other items to check the annotators.
+        human: Files of contexts with human-written wrong responses. All of them together are one more source.
         seed: Random seed.
-        judgements: The file in which answers are stored; None for a file in the folder of the first file of
-            negatives.
+        judgements: The file in which the annotators' answers are stored; None for a file in the same folder
+            as the first file of negatives.
     """
 
     questions: Annotated[
         str | None,
         _of_judging(
-            "What annotators are asked: a ready set (usable, contradiction, categories, "
-            "hardness), or a file. Default: usable.",
+            "The questions to ask: a predefined set (usable, contradiction, categories, "
+            "hardness) or a file. Default: usable.",
             "NAME_OR_FILE",
         ),
     ] = None
@@ -75,13 +76,15 @@ class ReviewOptions:
     ] = 0
     gold: Annotated[
         list[Path] | None,
-        _of_judging("Items with known answers to mix in: labels.jsonl of another review. Repeatable."),
+        _of_judging(
+            "Items with known answers, to check the annotators: labels.jsonl of another review. Repeatable."
+        ),
     ] = None
     human: Annotated[
         list[Path] | None,
         _of_judging(
-            "Contexts in the format of DailyDialog++, whose human-written wrong responses are one "
-            "more source. Repeatable."
+            "Contexts in the format of DailyDialog++. Their human-written wrong responses are used as "
+            "another source. Repeatable."
         ),
     ] = None
     seed: Annotated[
@@ -95,10 +98,10 @@ class ReviewOptions:
     ] = None
 
     def view(self, files: Sequence[Path]) -> ReviewView:
-        """Return the view for judging negatives, for a new review or one that already exists.
+        """Return the view for judging negatives. It continues an existing review or starts a new one.
 
         Args:
-            files: The files of negatives. They may be empty if the file of answers exists.
+            files: The files of negatives. Empty to continue the review in the file of answers.
 
         Returns:
             The view.
@@ -117,14 +120,15 @@ class ReviewOptions:
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
-            # Sample the items only when somebody opens the view, because sampling reads all files.
+            # Sampling reads all files, so postpone it until somebody opens the view.
             return ReviewView(lambda: self._drawn(path, files, questions, gold))
         kept = Judgements.open(path)
-        # Refuse other questions than those of the existing review: their answers could not be combined.
+        # Refuse questions that differ from those of the existing review, because answers to different
+        # questions cannot be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
             raise InputError(f"{path}: the file has other questions; name another file with --judgements")
-        print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')}, drawn before")
+        print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')} that were sampled before")
         return ReviewView(lambda: kept)
 
     def _drawn(
@@ -172,15 +176,15 @@ def serve(
     review: ReviewOptions,
     where: StoreOptions,
 ) -> None:
-    """Serve pages to judge negatives, browse them and explore the store, until Ctrl-C.
+    """Serve web pages for judging negatives, browsing them and exploring the store, until Ctrl-C.
 
-    With a store but no files, the pages show the negatives that were made from the store.
+    If there is a store and no files are given, the pages show the negatives that were made from the store.
 
     The printed address contains a token, without which nobody can open the pages.
 
-    The items to judge are sampled once, as graphneg annotate does, and stored with all answers beside the
-    first file. Run the same command again to continue. graphneg annotate --read prints the results, which the
-    pages show as well. \N{FORM FEED}
+    The items to judge are sampled when the judging starts, in the same way as by graphneg annotate. They are
+    stored together with the answers in a file beside the first file of negatives. Run the same command again
+    to continue. The pages show the results, and graphneg annotate --read prints them. \N{FORM FEED}
 
     Raises:
         InputError: The packages for pages are not installed.
@@ -209,8 +213,8 @@ def _views(
     """Return the views for browsing and judging the files and for exploring the store."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
-    # Without files, show the negatives that were made from the store. Do not do so if only --judgements is
-    # given, because then the user wants to judge.
+    # Without files, show the negatives that were made from the store. The exception is a command with
+    # --judgements: the user then wants to continue a review, not to browse negatives.
     shown = files or (review.judgements is None and graph is not None and _of_store(graph)) or ()
     if shown:
         from graphneg.pages.index import open_index
@@ -226,10 +230,10 @@ def _views(
         from graphneg.store.reopening import ReopenedStore
 
         if not views:
-            # Without files, this view tells the user how to make negatives.
+            # There are no negatives. The empty view tells the user how to make some.
             views.append(NegativesView([]))
-        # Reopen the store if needed, because the server of an embedded store can end while the pages are
-        # open.
+        # The server of an embedded store can stop while the pages are open. `ReopenedStore` then opens the
+        # store again.
         stores = ReopenedStore(graph.store, where.open_again)
         opened.callback(stores.close)
         views.append(GraphView(stores, query_timeout))
@@ -239,7 +243,7 @@ def _views(
 
 
 def _of_store(graph: DialogueGraph) -> list[Path]:
-    """Write the negatives of a store to a cache file. Return a list with this file, or an empty list."""
+    """Write the negatives in a store to a cache file. Return a list of its path; empty if there are none."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder
@@ -250,8 +254,8 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
     if not (made := variants_digest(graph.store)):
         return []
     content = texts_digest(graph.store, Selection())
-    # The name of the folder depends on the negatives, the texts and the version, so that an outdated file is
-    # never used.
+    # Derive the name of the folder from the negatives, the texts and the version of graphneg. If one of them
+    # changes, another folder is used, and the outdated file is not.
     folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():
@@ -262,9 +266,10 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
 
 
 def _password(host: str) -> str:
-    """Return the password for the pages. It is empty if only this machine can connect.
+    """Return the password for the pages, which is empty if only this machine can connect.
 
-    The password is taken from the environment variable, or else typed in if there is a terminal.
+    The password is read from an environment variable. If it is not set, the user is asked for a password in
+    the terminal.
     """
     from graphneg.pages.gate import is_loopback
 

@@ -34,9 +34,9 @@ def merge(
 ) -> None:
     """Join the files of all shards.
 
-    A command with --shard I/N writes the file of one shard. Merging all N files gives byte for byte the file
-    of a single run. Files that were written with different settings, from different stores or by different
-    versions are refused, as is an incomplete set of shards. No store is opened.
+    A command with --shard I/N writes the file of one shard. Merging all N files gives the same file, byte for
+    byte, as a single run without --shard. An error is raised if a shard is missing, or if the files were
+    written with different settings, from different stores or by different versions. No store is opened.
     """
     from graphneg.merging import merge as put_together
 
@@ -67,10 +67,10 @@ def snapshot(
     overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
-    """Count what is needed from all dialogues, for stores that contain only a shard of them.
+    """Write a file with the data from the whole corpus that the runs on single shards need.
 
-    Run it on a store with all dialogues. On each machine with a shard, graphneg load snapshot FILE adds the
-    counts to the store; the negatives of the shard are then the same as those made in the complete store.
+    Run this command on a store with all dialogues. Then run graphneg load snapshot FILE on each machine that
+    stores only one shard. The negatives of the shard will be the same as those made in the complete store.
     """
     from graphneg.records.runs import check_new
     from graphneg.snapshots import PARTS, Snapshot
@@ -80,7 +80,7 @@ def snapshot(
         where.opened() as graph,
         progress_bars(f"{out} is written when it is complete; run it again") as bars,
     ):
-        # By default, leave out the shifts if the store has no shift graph.
+        # By default, include all parts, but leave out the shifts if the store has no shift graph.
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
     print_message(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")

@@ -1,9 +1,9 @@
 """Define the commands ``shift``, which build and use the graph of keyword shifts between posts and replies.
 
-The focus is the keyword of a post that the reply refers to. The perspective is the keyword of the reply to
-which the conversation moves. The shift graph counts how often replies move from each focus to each
-perspective. From it, ``shift substitutes`` finds other perspectives to which a reply could have moved. The
-method is that of CAPT (Ou et al. 2022).
+If somebody answers the post "Do you like coffee?" by "I prefer tea.", the conversation shifts from the
+keyword "coffee", which is called the focus, to the keyword "tea", which is called the perspective. The shift
+graph counts how often replies move from each focus to each perspective. ``shift substitutes`` searches the
+graph for other perspectives to which a reply could have moved. The method is that of CAPT (Ou et al. 2022).
 
 Example::
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 BAR = 16
 """Length of the longest bar in a table, in characters."""
 _of_embedder = panel("Embedder")
-_of_what = panel("Of what")
+_of_what = panel("What to find substitutes for")
 _how = panel("Which substitutes")
 
 
@@ -84,22 +84,22 @@ def build(
         None, "Number of threads of the encoder. Default: one per core.", min=1
     ),
     offline: bool = _of_embedder(False, "Do not download anything from a model hub."),
-    rebuild: bool = option(False, "Delete the shift graph of all corpora first."),
+    rebuild: bool = option(False, "Delete the existing shift graph, which covers all corpora, first."),
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
-    """Find the keywords of posts and replies, and count which keyword leads to which.
+    """Find the keywords of posts and replies, and count the shifts from keyword to keyword.
 
-    The focus is the keyword of the post that is most similar to the reply. The perspective is the keyword of
-    the reply that is most similar to the focus. The replies to a post are the next utterance and the
-    responses with label 1. Dialogues that are in the graph already are skipped: if a run is interrupted, run
-    the same command again to complete it.
+    The focus of a shift is the keyword of the post that is most similar to the reply. The perspective is the
+    keyword of the reply that is most similar to the focus. The replies to a post are the next utterance and
+    the responses with label 1. Dialogues that are in the graph already are skipped: if a run is interrupted,
+    run the same command again to complete it.
     """
     from graphneg.nn.embedders import get_embedder
     from graphneg.shift.keywords import get_extractor
 
-    # Pass only options that the user has set, because word vectors refuse options of encoders, such as
-    # --device.
+    # Pass only options that the user has set, because word vectors do not accept the options of encoders,
+    # such as --device.
     own = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
     with where.opened() as graph:
         with messages().status(f"loading {embedder}"):
@@ -127,8 +127,8 @@ def export(
 ) -> None:
     """Write the shift graph to a file: keywords, and how often replies move from one to another.
 
-    .graphml contains one directed graph with a count on each edge. .parquet and .jsonl contain one edge per
-    row.
+    A .graphml file contains one directed graph with a count on each edge. A .parquet or .jsonl file has one
+    row per edge.
     """
     from graphneg.records.runs import check_new, check_output
     from graphneg.shift.graphs import SUFFIXES
@@ -151,7 +151,8 @@ def show(
 ) -> None:
     """Show the keywords to which replies move from a keyword, and the keywords from which they move to it.
 
-    The page is a single file that loads nothing else. Click a shift in it to see the utterances behind it.
+    --html writes a page in a single file, which can be opened without a server or the internet. Click a shift
+    in the page to see the posts and replies that were counted for it.
     """
     from graphneg.shift.page import neighbourhood, write_page
 
@@ -165,15 +166,16 @@ def show(
 
 
 def _print_neighbourhood(around: Neighbourhood) -> None:
-    """Print a table for each direction of shifts.
+    """Print two tables: the shifts from a keyword, and the shifts to it.
 
-    A row has the other keyword, the number of pairs, a bar, and a post with its reply as an example.
+    A row has the other keyword of the shift, the number of pairs of a post and a reply, a bar whose length
+    shows this number, and one of the pairs as an example.
     """
     console = results()
     console.print(Text(around.topic, "bold"))
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
-    # Use the same scale for the bars of both tables.
+    # Scale the bars of both tables by the same maximum, so that they can be compared.
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
     to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
     leaving = f"{counted(around.outgoing, 'pair')} move on from it to {to}"
@@ -242,13 +244,13 @@ def substitutes(
 ) -> None:
     """Find other perspectives to which a reply could move, among candidates from the shift graph.
 
-    Each keyword before the reply is a focus. The keywords to which it leads, except the reply's own
-    perspective, are split into subsets, and the predictor selects one of each. Give one of --post,
-    --utterance and --out. The output file can be resumed: if a run is interrupted, run the same command
-    again. \N{FORM FEED}
+    Each keyword of the turns before the reply is used as a focus. The candidates are the keywords to which
+    replies move from this focus, except the reply's own perspective. They are divided into subsets, and the
+    predictor selects one candidate of each subset. Give exactly one of --post, --utterance and --out. If a
+    run with --out is interrupted, run the same command again to continue. \N{FORM FEED}
 
     Raises:
-        BadParameter: Not exactly one of the three options is given, or there is no such predictor.
+        BadParameter: Not exactly one of the three options is given, or no predictor has the name.
     """
     from graphneg.shift.keywords import get_extractor
     from graphneg.shift.prediction import PLUGINS
@@ -327,7 +329,7 @@ def train(
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model on the pairs of the shift graph, for graphneg shift substitutes.
+    """Fine-tune a language model on the posts and replies of the shift graph, for graphneg shift substitutes.
 
     seq2seq (BART, T5) learns to select the perspective of the reply among candidates. causal (GPT-2, Llama)
     learns to generate it. If a run is interrupted, run the same command again to continue from the last

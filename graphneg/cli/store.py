@@ -55,16 +55,16 @@ KINDS = {
     "SHIFTS_TO": "keyword shifts",
     "Frame": "frames",
     "Parse": "texts that were parsed",
-    "Sentence": "sentences of no dialogue",
+    "Sentence": "sentences outside dialogues",
     "Variant": "negatives tried",
     "Edit": "edits",
 }
 """The names that ``info`` prints for the node labels and relationship types of a store."""
 SNAPSHOT = "snapshot"
-"""The name for ``load`` that loads a snapshot. Snapshots are not read by a loader but by
-`graphneg.snapshots`."""
+"""The argument of ``load`` that loads a snapshot: ``graphneg load snapshot FILE``. There is no loader of this
+name; `graphneg.snapshots` reads the file."""
 ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
-"""The names of the items in an exported file, by the suffix of the file."""
+"""What an exported file consists of, by its suffix, for messages such as "out.amr: 20 graphs"."""
 
 
 @command(
@@ -112,7 +112,7 @@ def load(
         "HOURS",
     ),
     rejected: Path | None = option(
-        None, "Write everything that is refused to FILE: one line each, with place and reason."
+        None, "Write a line with the place and the reason for each rejected item to FILE."
     ),
     bulk: Path | None = option(
         None,
@@ -123,15 +123,15 @@ def load(
     shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
-    """Load files of a corpus or resource.
+    """Load the files of a corpus, or of a resource such as ConceptNet.
 
     Data that the store already contains are skipped: if a load is interrupted, run the same command again to
-    complete it. Items that cannot be read are counted, reported with their place, and left out.
+    complete it. Items that cannot be read are left out, counted, and reported with their file and line.
     \N{FORM FEED}
 
     Raises:
-        BadParameter: An option is malformed, or does not go with another one.
-        Exit: Nothing was loaded, and the store has nothing of it.
+        BadParameter: An option is malformed, or contradicts another one.
+        Exit: Nothing was loaded, and nothing of these files is in the store already.
     """
     from graphneg.ingest.loader import get_loader, loader_names
 
@@ -143,7 +143,7 @@ def load(
     if corpus == SNAPSHOT:
         _load_snapshot(paths or (), where)
         return
-    # Raise an error for an unknown loader now, before other options are checked.
+    # Look the loader up first, so that an unknown name is reported before other errors.
     get_loader(corpus)
     for pair in map or ():
         if "=" not in pair:
@@ -174,7 +174,8 @@ def load(
         print_message(f"all refusals are in {rejected}")
     if bulk is not None:
         print_message(f"create a Neo4j database with: sh {bulk}/import.sh")
-    # Exit with an error if nothing was loaded now or before, so that a script does not continue.
+    # Exit with an error if nothing was loaded, neither by this command nor by an earlier one, so that a
+    # script does not continue.
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
 
@@ -199,14 +200,14 @@ def _bulk(folder: Path) -> BulkFiles:
 
 @contextmanager
 def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
-    """Provide a function that writes the place and the reason of a rejected item to a tab-separated file."""
+    """Provide a function that writes the place and the reason of a rejected item to a line of ``file``."""
     from graphneg.records.runs import unwritable
 
     if file is None:
         yield None
         return
     try:
-        # Use line buffering, so that each line is in the file even if the process is killed later.
+        # Use line buffering, so that no complete line is lost if the process is killed.
         stream = file.open("w", buffering=1, encoding="utf-8")
     except OSError as error:
         raise unwritable(file, error, "nothing was changed") from error
@@ -220,7 +221,8 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
     try:
         yield write
     finally:
-        with suppress(OSError):  # If the disk is full, `write` has already reported it.
+        # If the disk is full, closing the file fails again. `write` has already reported the error.
+        with suppress(OSError):
             stream.close()
 
 
@@ -249,9 +251,9 @@ def info(*, json: Json = False, where: StoreOptions) -> None:
 
 @command("graphneg upgrade", "graphneg --store neo4j://localhost upgrade")
 def upgrade(*, where: StoreOptions) -> None:
-    """Upgrade a store of an older version of graphneg in place.
+    """Convert a store that an older version of graphneg wrote to the schema of this version.
 
-    Properties that graphneg computes from graphs and words are computed again. Loaded data do not change. If
+    Properties that graphneg derives from graphs and words are computed again. Loaded data do not change. If
     an upgrade is interrupted, run the same command again to complete it.
     """
     with (
@@ -278,7 +280,7 @@ def export(
     ),
     format: Literal["dailydialog_pp"] | None = option(
         None,
-        "Write this format instead of the one that the suffix selects: contexts with right "
+        "Write this format instead of the one that the suffix selects: contexts with correct "
         "and wrong responses (.json, .jsonl).",
     ),
     negatives: list[Path] | None = option(
@@ -291,14 +293,14 @@ def export(
 ) -> None:
     """Write the loaded data to a file in the format of its suffix.
 
-    .jsonl and .parquet contain the dialogues as positives, and their responses, as records like those of
-    negatives. .amr and .penman contain the AMR graphs exactly as they were loaded. .graphml contains the
-    dialogues and their AMR graphs as one graph. The format dailydialog_pp is what compare, evaluate ranker
-    and other programs read: each context that a response or negative answers, with its right and wrong
-    responses. \N{FORM FEED}
+    .jsonl and .parquet files contain the dialogues (as positives) and their responses, in records like those
+    of negatives. .amr and .penman files contain the AMR graphs exactly as they were loaded. .graphml files
+    contain the dialogues and their AMR graphs as one graph. The format dailydialog_pp, which graphneg
+    compare, graphneg evaluate ranker and other programs read, contains each context with its correct and
+    wrong responses. \N{FORM FEED}
 
     Raises:
-        BadParameter: Negatives are given without a format that contains them.
+        BadParameter: ``--negatives`` is given without ``--format``.
     """
     from graphneg.datasets.groups import ContextWriter, export_contexts
     from graphneg.editing import export as exports
@@ -325,10 +327,10 @@ def export(
     else:
         print_message(f"{out}: {holds}")
         for amount, of in (
-            (write.incomplete, "contexts without a right or a wrong response"),
+            (write.incomplete, "contexts without a correct or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
-            (write.unusable, "negatives that are empty or say what a right response says"),
-            # Do not report these for a shard, where most negatives belong to dialogues of other shards.
+            (write.unusable, "negatives that are empty or equal to a correct response"),
+            # Do not report these for a shard: most negatives belong to dialogues of other shards.
             (write.duplicated if part is None else 0, "negatives of dialogues that are not among these"),
         ):
             if amount:

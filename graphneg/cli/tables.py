@@ -1,7 +1,7 @@
 """Print the results of commands to standard output, as tables or (with ``--json``) as JSON.
 
-All tables have a line under the header and no frame. `plain_table` makes a table of texts, `figures_table`
-makes a table of numbers, and `show` prints either tables or JSON lines.
+All tables have a line under the header and no frame. `plain_table` returns a table of texts, `figures_table`
+returns a table of numbers, and `show` prints either tables or JSON lines.
 
 Example::
 
@@ -43,20 +43,20 @@ def print_json(*values: Any, indent: int | None = None) -> None:
     Control characters are escaped, so that data cannot change the state of the terminal.
 
     Args:
-        *values: The values. Each of them begins on a new line.
-        indent: Number of spaces per level; None to print each value on one line.
+        *values: The values to print, each starting on a new line.
+        indent: Number of spaces per nesting level; None to print each value on one line.
     """
     for value in values:
         typer.echo(visible(json_line(value, default=str, indent=indent)))
 
 
 def show(json: bool, values: Iterable[Any], *tables: Table) -> None:
-    """Print values as JSON, or print tables.
+    """Print the result of a command, either as JSON or as tables.
 
     Args:
-        json: Whether to print the values as JSON; False to print the tables.
-        values: The values.
-        *tables: The tables.
+        json: Whether to print the result as JSON; False to print tables.
+        values: The result for JSON, one value per line.
+        *tables: The same result as tables.
     """
     if json:
         print_json(*values)
@@ -78,7 +78,7 @@ def plain_table(
     Returns:
         The table.
     """
-    # Wrap long names instead of truncating them, because users may want to copy them.
+    # Wrap long texts instead of truncating them, because users may want to copy names and ids.
     whole = (Column(one, overflow="fold") if isinstance(one, str) else one for one in columns)
     table = Table(
         *whole, title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
@@ -91,14 +91,14 @@ def plain_table(
 def figures_table(
     *headers: str, names: int = 1, rows: Iterable[Iterable[str | Text]] = (), title: str | None = None
 ) -> Table:
-    """Return a table of numbers.
+    """Return a table of numbers, with names in the first columns.
 
     Numbers are aligned to the right and never truncated or wrapped. In a narrow terminal, the names are
     wrapped.
 
     Args:
         *headers: The headers of the columns.
-        names: Number of columns at the left that contain names instead of numbers.
+        names: Number of columns at the left that contain names.
         rows: The rows of cells. Strings may contain Rich markup.
         title: The title above the table; None for no title.
 
@@ -109,7 +109,7 @@ def figures_table(
     named = (Column(header, overflow="fold") for header in headers[:names])
     figures = (Column(header, justify="right", no_wrap=True) for header in headers[names:])
     table = plain_table(*named, *figures, rows=rows, title=title)
-    # Put one space instead of two between columns, because tables of numbers are wide.
+    # Tables of numbers are wide, so put one space instead of two between columns.
     table.padding = (0, 1, 0, 0)
     return table
 
@@ -117,8 +117,8 @@ def figures_table(
 def decoder_table(scores: DecoderScores) -> Table:
     """Return a table that compares the texts of a decoder with the reference texts.
 
-    The second row has the scores of the reference texts themselves. Their Smatch score is below 1 because of
-    the mistakes of the parser that parses texts back to graphs.
+    To compute Smatch, the texts are parsed back to graphs. The second row has the scores of the reference
+    texts themselves, whose Smatch score shows how many mistakes the parser makes.
 
     Args:
         scores: The scores of the decoder.
@@ -142,10 +142,10 @@ def decoder_table(scores: DecoderScores) -> Table:
 
 
 def filled_table(rows: Sequence[Filled]) -> Table:
-    """Return a table of texts with blanks, the original words, and the texts that a model filled in.
+    """Return a table of texts with blanks, the original words, and the texts as a model completed them.
 
     Args:
-        rows: The texts with blanks and their fillings.
+        rows: The texts with blanks, and the completed texts.
 
     Returns:
         The table.
@@ -155,13 +155,14 @@ def filled_table(rows: Sequence[Filled]) -> Table:
 
 
 def shortage_table(rows: Sequence[Shortage]) -> Table:
-    """Return a table of the negatives that are sampled in one epoch, by source and error category.
+    """Return a table of the negatives that are sampled for one epoch of training, by source and category.
 
-    The columns ``similar`` have the similarity of the negatives to the correct responses. In the row of a
-    category, cells are empty if only the numbers of the whole source are known.
+    The last three columns are the minimum, median and maximum of the similarity between the negatives and the
+    correct responses. In the row of a category, the cells are empty whose numbers are known only for the
+    whole source.
 
     Args:
-        rows: The counts for each source and for each category of a source.
+        rows: The counts of each source, and of each category of errors in a source.
 
     Returns:
         The table.
@@ -169,7 +170,7 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
     table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
     for row in rows:
-        # A category belongs to a source. In its row, leave out the numbers of the whole source.
+        # These numbers are known only for a source as a whole. Leave them out of the rows of its categories.
         needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
         name, spread = "" if row.category else row.name, row.similarity
         figures = (spread.minimum, spread.median, spread.maximum) if spread else ()
@@ -179,7 +180,7 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
 
 
 def with_interval(figure: Estimate) -> str:
-    """Format an estimate with its confidence interval below it.
+    """Format an estimate as a table cell, with its confidence interval on a second line.
 
     Args:
         figure: The estimate and the ends of its interval.

@@ -1,8 +1,8 @@
 """Print messages, progress bars and reports to standard error.
 
 Texts from data (a reply, a file name, an error message) can contain control characters that would change the
-state of the terminal. `Screen` and `visible` escape them. Long-running commands use `progress_bars`. It draws
-progress bars. When the user presses Ctrl-C, it prints which results are kept and how to continue.
+state of the terminal. `Screen` and `visible` escape them. Long-running commands use `progress_bars`, which
+draws progress bars. If the user presses Ctrl-C, it prints which results are kept and how to continue.
 
 Example::
 
@@ -38,27 +38,27 @@ from graphneg.errors import GeneratorError, InputError
 STANDARD = "-"
 """The file name that stands for standard input or standard output."""
 PIPE_WIDTH = 120
-"""Width of tables in characters if the output is not a terminal."""
+"""Width of tables in characters if they are written to a file or pipe."""
 BYTES = "B"
-"""The unit of progress that is measured in bytes. Progress bars show such amounts in kB or MB."""
+"""The unit of a progress bar that counts bytes. The bar shows the number in kB or MB."""
 CONTROL_CHARACTERS = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
-"""Characters that a terminal would interpret or cannot show.
+"""Pattern for a character that a terminal would interpret as a command, or cannot show.
 
-These are control characters other than tab and newline, characters that change the text direction, and
+It matches control characters other than tab and newline, characters that change the text direction, and
 surrogates.
 """
 
 
 def visible(text: str) -> str:
-    r"""Escape the characters of a text that a terminal would interpret.
+    r"""Escape the characters of a text that could change the state of the terminal.
 
     Args:
         text: Any text.
 
     Returns:
-        The text, in which each such character is written as ``\uXXXX``, as in Python and JSON.
+        The text with each such character written as ``\uXXXX``, as in Python and JSON.
 
     Example:
         >>> print(visible("\x1b[2J\u202eevil"))
@@ -70,19 +70,20 @@ def visible(text: str) -> str:
 class Screen(Console):
     """A Rich console that can safely print texts from data.
 
-    It escapes control characters, and it does not replace names such as ``:smile:`` by emoji.
+    It escapes control characters, and it does not replace words such as ``:smile:`` by emoji, as Rich does by
+    default.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        """Initialize a console for standard output, or for standard error."""
+        """Initialize a console for standard output or, if ``stderr`` is True, for standard error."""
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:
-        """Render text with Rich markup, and escape control characters in it.
+        """Render a string with Rich markup, and escape control characters in it.
 
         Args:
-            text: The text with markup.
-            **settings: Further arguments of Rich's method.
+            text: The string with markup.
+            **settings: Further arguments of ``rich.console.Console.render_str``.
 
         Returns:
             The rendered text.
@@ -90,16 +91,16 @@ class Screen(Console):
         return super().render_str(visible(text), **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render an object. If it is a `Text`, escape control characters in it.
+        """Render an object for printing. If it is a Rich `Text`, escape control characters in it.
 
         Args:
             renderable: The object to render.
-            options: The options of the console.
+            options: Rendering options, such as the width; None for those of the console.
 
         Returns:
             The segments to print.
         """
-        # Escape a `Text` here, because Rich does not pass it to `render_str`.
+        # Rich passes strings to `render_str`, which escapes them, but not `Text` objects. Escape these here.
         if isinstance(renderable, Text) and CONTROL_CHARACTERS.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -114,8 +115,8 @@ def messages() -> Console:
 def sized(console: Console) -> Console:
     """Set a fixed width for a console that does not write to a terminal.
 
-    Otherwise, Rich would assume 80 columns, which is too narrow for some tables. ``$COLUMNS`` takes
-    precedence.
+    Without a fixed width, Rich assumes 80 columns, which is too narrow for some tables. If the environment
+    variable ``COLUMNS`` is set, Rich uses it, and the width is not changed.
 
     Args:
         console: The console.
@@ -129,7 +130,7 @@ def sized(console: Console) -> Console:
 
 
 def print_error(message: str) -> None:
-    """Print an error message to standard error, without line breaks, so that paths and ids can be copied.
+    """Print an error message to standard error. Long lines are not broken, so paths and ids can be copied.
 
     Args:
         message: The error message.
@@ -138,7 +139,7 @@ def print_error(message: str) -> None:
 
 
 def print_note(message: str) -> None:
-    """Print a note to standard error, about something that the user should know and that is not an error.
+    """Print a note to standard error. A note tells the user about something that is not an error.
 
     Args:
         message: The text of the note.
@@ -153,7 +154,8 @@ def print_message(message: str, prefix: str = "") -> None:
         message: The message.
         prefix: Text to print before the message. It may contain Rich markup.
     """
-    # Escape the message: a file name in it may contain square brackets, which Rich would interpret as markup.
+    # Escape square brackets in the message, which may be part of a file name: Rich would interpret them as
+    # markup.
     messages().print(prefix + escape(message), soft_wrap=True)
 
 
@@ -193,24 +195,24 @@ def counted(amount: int, noun: str) -> str:
 
 
 def amounts_text(amounts: Mapping[str, int]) -> str:
-    """Format numbers with their names.
+    """Format numbers and what they count as a text for a message.
 
     Args:
-        amounts: The numbers by name.
+        amounts: A mapping from the names of what was counted to the numbers.
 
     Returns:
-        A text in the alphabetical order of the names, such as ``edits 1,200, random 300``.
+        The names in alphabetical order with their numbers, such as ``edits 1,200, random 300``.
     """
     return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
 
 
 @contextmanager
 def advise_on_interrupt(advice: str | Callable[[], str]) -> Generator[None]:
-    """Print advice and exit with status 130 if the user presses Ctrl-C within the ``with`` block.
+    """Print a message and exit with status 130 if the user presses Ctrl-C within the ``with`` block.
 
     Args:
-        advice: The text to print, which says which results are kept and how to continue, or a function that
-            returns this text.
+        advice: The message, which tells the user which results are kept and how to continue, or a function
+            that returns the message.
 
     Raises:
         Exit: The user pressed Ctrl-C.
@@ -225,10 +227,10 @@ def advise_on_interrupt(advice: str | Callable[[], str]) -> Generator[None]:
 
 @contextmanager
 def progress_bars(advice: str | Callable[[], str]) -> Generator[Bars]:
-    """Provide progress bars for the ``with`` block, and print advice on Ctrl-C as `advise_on_interrupt` does.
+    """Provide progress bars for the ``with`` block. If the user presses Ctrl-C, print a message and exit.
 
     Args:
-        advice: The text to print on Ctrl-C, or a function that returns it; see `advise_on_interrupt`.
+        advice: The message to print on Ctrl-C, or a function that returns it; see `advise_on_interrupt`.
 
     Yields:
         The progress bars.
@@ -238,15 +240,16 @@ def progress_bars(advice: str | Callable[[], str]) -> Generator[Bars]:
 
 
 def training(out: Path) -> AbstractContextManager[Bars]:
-    """Return a context manager like `progress_bars` for training a model.
+    """Provide progress bars for training a model, like `progress_bars`.
 
-    On Ctrl-C, it prints whether there is a checkpoint from which the training can be continued.
+    If the user presses Ctrl-C, the message says whether there is a checkpoint from which the training can be
+    continued.
 
     Args:
         out: The folder in which the model is saved.
 
     Returns:
-        The context manager.
+        A context manager that provides the progress bars.
     """
     checkpoints = out / "checkpoints"
     kept, unkept = (
@@ -257,27 +260,28 @@ def training(out: Path) -> AbstractContextManager[Bars]:
 
 
 def keeps(where: str | Path, what: str) -> str:
-    """Return the advice for a command that was stopped and can be resumed.
+    """Return the Ctrl-C message of a command that can be resumed.
 
     Args:
         where: The file or folder in which the finished part of the work is stored.
-        what: Description of this part, such as ``what was read``.
+        what: Description of the finished part, such as ``what was read``.
 
     Returns:
-        The advice, for `advise_on_interrupt` or `progress_bars`.
+        The message, for `advise_on_interrupt` or `progress_bars`.
     """
     return f"{where} keeps {what}; run the same command again to continue"
 
 
 def keeps_part(out: str | Path, what: str) -> str:
-    """Return the advice for a command that was stopped while it wrote a file, and can be resumed.
+    """Return the Ctrl-C message of a command that writes a file and can be resumed.
 
     Args:
-        out: The file that the command writes. The finished part is stored in another file in the same folder.
-        what: Description of this part, such as ``what was chosen``.
+        out: The file that the command writes. Until it is complete, the finished part is stored in another
+            file in the same folder.
+        what: Description of the finished part, such as ``what was chosen``.
 
     Returns:
-        The advice, for `advise_on_interrupt` or `progress_bars`.
+        The message, for `advise_on_interrupt` or `progress_bars`.
     """
     return f"{what} is kept beside {out}; run the same command again to continue"
 
@@ -285,20 +289,19 @@ def keeps_part(out: str | Path, what: str) -> str:
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
     """Write a stream of records to a file or to standard output, and print a report.
 
-    The report has a table of counts, the number of records, and notes, for example why a run was started
-    again instead of being resumed. If the file was already complete, the report says only this.
+    The report has a table of counts, the number of records, and notes. A note says, for example, why a run
+    was started again instead of being resumed. If the file was already complete, the report says only this.
 
     Args:
-        made: The stream of records, such as a `NegativeStream`. Writing consumes it.
+        made: The stream of records, such as a `NegativeStream`. Writing iterates over it and exhausts it.
         out: The file to write; ``-`` for standard output. A file with the suffix ``.parquet`` is written as
             Parquet, any other file as JSON lines.
-        unkept: The advice to print if the user stops a run that writes to standard output and so cannot be
-            resumed.
+        unkept: The Ctrl-C message of a run that writes to standard output, which cannot be resumed.
         verb: ``made`` for negatives that are generated, ``chosen`` for records that are selected.
         overwrite: Whether to replace an existing file.
 
     Raises:
-        BadParameter: The stream is one shard, and it should be written to standard output.
+        BadParameter: The stream is one shard of a run, and ``out`` is standard output.
     """
     if made.shard is not None:
         if out == STANDARD:
@@ -306,7 +309,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
-    # Check this before the file is written. The report says whether a file was replaced.
+    # The report says whether a file was replaced, so check now whether the file exists.
     replaces = Path(out).is_file()
     with advise_on_interrupt(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
         if whole:
@@ -326,7 +329,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
-    # The remaining line is about the file, and there is none.
+    # The last line of the report is about the file. Leave it out if there is none.
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
@@ -336,13 +339,13 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
 
 
 def refuse_empty(made: Any) -> None:
-    """Raise an error if a stream contained no negatives, unless it was a shard.
+    """Raise an error if a run made no negatives, unless it was the run of a shard, which may be empty.
 
     Without this error, a script would continue with an empty file and fail later, where the cause is hard to
     find.
 
     Args:
-        made: The stream, after it has been written.
+        made: The stream of negatives, after it has been written.
 
     Raises:
         GeneratorError: There were no negatives. The message contains the most frequent reason.
@@ -358,7 +361,7 @@ def refuse_empty(made: Any) -> None:
 
 
 def say_complete(out: str | Path, holds: str) -> None:
-    """Print that there is nothing to do, because the same command has already written the file completely.
+    """Print that nothing was done, because an earlier run of the same command has completed the file.
 
     Args:
         out: The path of the file.
@@ -368,26 +371,26 @@ def say_complete(out: str | Path, holds: str) -> None:
 
 
 def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:
-    """Print a line about a model that has been trained.
+    """Print a line about a model that has been trained: its folder, the number of steps and the loss.
 
     Args:
-        report: The result of the training, an object with ``steps`` and ``loss``.
+        report: The result of the training, an object with the attributes ``steps`` and ``loss``.
         out: The folder of the model.
         learned: Text to add at the end of the line.
-        examples: Number of training pairs; None to leave it out.
+        examples: Number of training pairs to print; None to leave it out.
     """
     on = "" if examples is None else f"on {counted(examples, 'pair')} "
     print_message(f"{out}: trained {on}in {counted(report.steps, 'step')}, loss {report.loss:.3f}{learned}")
 
 
 class Bars:
-    """Draws progress bars on standard error. A bar disappears when its task is finished.
+    """Progress bars on standard error, of which one is visible at a time.
 
-    Nothing is drawn if standard error is not a terminal.
+    A bar disappears when its task is finished. Nothing is drawn if standard error is not a terminal.
     """
 
     def __init__(self) -> None:
-        """Initialize the bars without drawing anything."""
+        """Initialize the display without drawing anything."""
         console = messages()
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -397,7 +400,7 @@ class Bars:
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
-            # Keep the control sequences of progress bars out of log files.
+            # Draw nothing into a log file, where the control sequences of a progress bar are not readable.
             disable=not console.is_terminal,
         )
 
@@ -405,18 +408,18 @@ class Bars:
         """Start a new bar and remove the previous one.
 
         Args:
-            label: The text before the bar.
+            label: The text before the bar, such as ``parse``.
             total: The total amount of work; None if it is not known.
-            unit: The unit of the amounts, such as ``texts`` or `BYTES`.
+            unit: What is counted, such as ``texts``, or `BYTES`.
         """
         self.finish()
         self._progress.add_task(label, total=total, unit=unit)
 
     def advance(self, amount: int) -> None:
-        """Report that more work is done.
+        """Advance the bar.
 
         Args:
-            amount: The additional amount of work, in the unit of the bar.
+            amount: The amount of work that was done since the last call, in the unit of the bar.
         """
         for task in self._progress.task_ids:
             self._progress.advance(task, amount)

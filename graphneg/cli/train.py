@@ -1,9 +1,9 @@
 """Define the commands ``train``, which train language models, decoders, rankers, scorers and detectors.
 
-Language models are trained on the dialogues of a store, encoders on files of negatives. The output is a
-folder that transformers can load. During the training, checkpoints are saved in this folder, so that the same
-command continues a training that was interrupted. Texts that are held out for a test are never used for
-training.
+Language models are trained on the dialogues of a store, and encoders are trained on files of negatives. The
+output is a folder that transformers can load. During the training, checkpoints are saved in this folder, so
+that the same command continues a training that was interrupted. Texts that are held out for a test are never
+used for training.
 
 Example::
 
@@ -79,8 +79,8 @@ def lm(
 ) -> None:
     """Fine-tune a language model to predict replies, or the posts before them, for graphneg select.
 
-    Every turn counts as a reply to the turns before it, and so does every right response. If a run is
-    interrupted, run the same command again to continue from the last checkpoint.
+    The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
+    responses. If a run is interrupted, run the same command again to continue from the last checkpoint.
     """
     from graphneg.generators.selection import train_scorer
 
@@ -102,9 +102,9 @@ def counterfactual(
 ) -> None:
     """Fine-tune a language model to reply with a given perspective, for graphneg generate counterfactual.
 
-    The model is causal (GPT-2, Llama) or sequence-to-sequence (BART, T5). Run graphneg shift build first, to
-    find the perspectives. If a run is interrupted, run the same command again to continue from the last
-    checkpoint.
+    A perspective is the keyword to which a reply moves the conversation. Run graphneg shift build first: it
+    finds the perspectives. The model can be causal (GPT-2, Llama) or sequence-to-sequence (BART, T5). If a
+    run is interrupted, run the same command again to continue from the last checkpoint.
     """
     from graphneg.generators.counterfactual_model import train_counterfactual_replies
 
@@ -129,9 +129,9 @@ def keywords(
 ) -> None:
     """Fine-tune a language model to reply with given words, for graphneg generate key-context and key-sem.
 
-    Every turn counts as a reply to the turns before it, and so does every right response. The words given in
-    training are the keywords of the reply itself. If a run is interrupted, run the same command again to
-    continue from the last checkpoint.
+    The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
+    responses. In training, the given words are the keywords of the reply itself. If a run is interrupted, run
+    the same command again to continue from the last checkpoint.
     """
     from graphneg.generators.keywords.requests import train_keyword_replies
     from graphneg.shift.keywords import get_extractor
@@ -147,7 +147,7 @@ class InfillingTraining(LanguageModelTraining):
     """The options for training a language model to fill the blanks of a text.
 
     Attributes:
-        freeze: Prefixes of the names of parameters that are not trained.
+        freeze: Name prefixes of the model parameters that are not trained.
     """
 
     freeze: Freeze = None
@@ -187,7 +187,7 @@ def decoder(
     out: options.OutFolder,
     gold: bool = option(False, "Train on loaded graphs only, not on those that a parser made."),
     held_out: int = option(
-        200, "Number of pairs to hold out and measure; at most a tenth of all pairs.", min=0
+        200, "Number of pairs to hold out and evaluate on; at most a tenth of all pairs.", min=0
     ),
     parser: options.BackParser = "dependency",
     lessons: DecoderTraining,
@@ -196,10 +196,12 @@ def decoder(
 ) -> None:
     """Fine-tune a language model to write the texts of AMR graphs, for --decoder t5.
 
-    The model is sequence-to-sequence (T5, BART; amrlib can read the result, too) or causal (GPT-2, Llama). It
-    is trained on every utterance with a graph. Held-out pairs are written to held_out.amr in the folder and
-    measured: BLEU, chrF, and Smatch of the texts parsed back. If a run is interrupted, run the same command
-    again to continue from the last checkpoint.
+    The model can be sequence-to-sequence (T5, BART) or causal (GPT-2, Llama). amrlib, too, can use a
+    sequence-to-sequence model that is trained here. The model is trained on every utterance with a graph,
+    except some pairs that are held out: they are written to held_out.amr in the folder. After the training,
+    the model writes texts from the held-out graphs. The texts are evaluated by BLEU and chrF, and parsed back
+    to graphs to compute Smatch. If a run is interrupted, run the same command again to continue from the last
+    checkpoint.
     """
     from graphneg.decoders.t5 import T5Decoder
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_graph_text_pairs
@@ -209,12 +211,12 @@ def decoder(
     from graphneg.training.decoder import HELD_OUT, read_text_graph_pairs, train_decoder
     from graphneg.training.decoder import held_out as divided
 
-    if held_out:  # Report a missing package now and not after an hour of training.
+    if held_out:  # Check the packages now, so that a missing one is reported before the training.
         check_packages()
         get_parser(parser)
     with where.opened(chosen) as graph:
         chosen.require(graph, with_graphs=True)
-        # Read all graphs now, so that the store can be closed before the training.
+        # Read all graphs into a list, so that the store can be closed before the training.
         meanings = list(read_text_graph_pairs(graph.store, chosen.selection, gold_only=gold))
     learned, measured = divided(meanings, held_out, lessons.seed)
     loaded = load_either(model, device=lessons.device, offline=lessons.offline)
@@ -222,8 +224,8 @@ def decoder(
         report = train_decoder(loaded, learned, out, measured=measured, progress=bars, **lessons.arguments)
     left_out = f"; {report.too_long:,} were too long" if report.too_long else ""
     tell_trained(report, out, left_out, report.examples)
-    # Free the trained model before it is loaded again, because the memory of a GPU may not suffice for two
-    # models.
+    # Free the model before the saved copy is loaded for the evaluation: a GPU may have too little memory for
+    # both.
     del loaded
     if measured:
         with progress_bars(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
@@ -243,7 +245,9 @@ def infill(
     model: options.StartModel,
     out: options.OutFolder,
     held_out: int = option(
-        200, "Number of texts to hold out and measure; at most those of a tenth of the dialogues.", min=0
+        200,
+        "Number of texts to hold out and evaluate on; they are from at most a tenth of the dialogues.",
+        min=0,
     ),
     lessons: InfillingTraining,
     chosen: DialogueOptions,
@@ -251,10 +255,10 @@ def infill(
 ) -> None:
     """Fine-tune a language model to fill the blanks of a text, for graphneg generate mask-and-fill.
 
-    Every turn counts as a reply to the turns before it, and so does every right response. Up to three
-    training examples are made of each reply, by removing words, phrases and sentences. The perplexity on the
-    blanks of held-out texts is printed, with some examples. If a run is interrupted, run the same command
-    again to continue from the last checkpoint.
+    The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
+    responses. Up to three training examples are made from each reply, by replacing words, phrases or
+    sentences by blanks. After the training, the perplexity on the blanks of held-out texts is printed, with
+    some examples. If a run is interrupted, run the same command again to continue from the last checkpoint.
     """
     from graphneg.generators.infilling.training import train_infilling
     from graphneg.nn.models import load_either
@@ -307,12 +311,13 @@ def adapt(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Post-train an encoder on dialogues: masked words and the next utterance, with speakers.
+    """Continue the pre-training of an encoder on dialogues, for graphneg train ranker --kind sa-bert.
 
-    Every turn counts as a reply to the turns before it, and so does every right response. In half of the
-    examples the reply is replaced by another one. Start graphneg train ranker --kind sa-bert from the
-    resulting folder. If a run is interrupted, run the same command again to continue from the last
-    checkpoint.
+    The encoder learns to predict masked words, and whether a reply follows its context. The input marks the
+    speakers. The training data are the turns of the dialogues, each as a reply to the turns before it, and
+    the correct responses. In half of the examples, the reply is replaced by another one. Pass the resulting
+    folder to graphneg train ranker as --model. If a run is interrupted, run the same command again to
+    continue from the last checkpoint.
     """
     from graphneg.datasets.groups import read_groups
     from graphneg.evaluation.ranking import response_texts
@@ -355,7 +360,7 @@ def ranker(
         "and generator.",
         "NAME=N",
     ),
-    positives: int = option(2, "Maximum number of right responses per context.", min=1),
+    positives: int = option(2, "Maximum number of correct responses per context.", min=1),
     held_out: HeldOutContexts = None,
     held_out_split: list[str] | None = option(
         None, "A split of the files whose responses are not trained on. Repeatable.", "NAME"
@@ -376,17 +381,18 @@ def ranker(
 ) -> None:
     """Train a ranker of responses on files of negatives.
 
-    A cross-encoder reads the context and the response together. An sa-bert is a cross-encoder that also reads
-    the ends of turns and the speakers. A poly-encoder reads responses separately, so that many can be
-    searched.
+    A cross-encoder reads the context and the response together. An sa-bert is a cross-encoder whose input
+    also marks the ends of turns and the speakers. A poly-encoder encodes responses separately from the
+    context, so that millions of responses can be searched.
 
-    The right responses are the originals of edited ones, and the records with label 1. If a context has too
-    few responses of a kind, the number that is missing is printed; nothing is added in their place. The
-    output is a folder that transformers can load. If a run is interrupted, run the same command again to
-    continue from the last checkpoint. \N{FORM FEED}
+    The correct responses are the originals of edited responses, and the records with label 1. If a context
+    has fewer responses from a source than --mix asks for, they are not replaced by others; the number of
+    missing responses is printed. The output is a folder that transformers can load. If a run is interrupted,
+    run the same command again to continue from the last checkpoint. \N{FORM FEED}
 
     Raises:
-        BadParameter: There is no such kind of ranker, or it has no codes.
+        BadParameter: There is no ranker of this kind, or ``--codes`` is given for another kind than a
+            poly-encoder.
     """
     from graphneg.datasets.negative_dataset import NegativeDataset
     from graphneg.datasets.pair_sampler import RANDOM, Mix, shortages
@@ -421,8 +427,8 @@ def ranker(
         print_note(f"{counted(short.held_out, 'response')} were left out, because they are held out")
     if short.unusable:
         print_note(
-            f"{counted(short.unusable, 'response')} were left out: empty, or given as wrong and as right for "
-            "the same context"
+            f"{counted(short.unusable, 'response')} were left out: empty, or given as wrong and as correct "
+            "for the same context"
         )
     learned = sum(report.pairs.values())
     if learned < report.planned:
@@ -431,7 +437,7 @@ def ranker(
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
-    """Print which sources have too few negatives for the mix, and which sources the mix does not use."""
+    """Print which sources have fewer negatives than the mix asks for, and which ones it does not name."""
     for name, amount in sorted(short.responses.items()):
         print_note(f"{name}: {few[name]} have too few negatives; {amount:,} per epoch are missing")
     for name, amount in sorted(short.unused.items()):
@@ -486,9 +492,9 @@ def coherence(
 ) -> None:
     """Train an encoder to distinguish coherent dialogues from edited ones, on files of negatives.
 
-    The originals of the negatives are the coherent dialogues. Dialogues that are longer than a window are
-    divided between turns. The output is a folder that transformers can load. If a run is interrupted, run the
-    same command again to continue from the last checkpoint.
+    The originals of the negatives are the coherent dialogues. A dialogue that is too long for the encoder is
+    divided into windows, each of which consists of whole turns. The output is a folder that transformers can
+    load. If a run is interrupted, run the same command again to continue from the last checkpoint.
     """
     from graphneg.evaluation.correlation import turn_texts
     from graphneg.scorers.coherence import CoherenceScorer, read_dialogues
@@ -558,13 +564,13 @@ def contradiction(
 ) -> None:
     """Train a detector of contradictions on labelled responses or on graph-made ones.
 
-    The detector reads a response and an earlier utterance of the same speaker. The best results come from two
-    trainings: first on graph-made responses, then on labelled ones, with --model set to the folder of the
-    first. The output is a folder that transformers and sentence-transformers can load. If a run is
-    interrupted, run the same command again to continue. \N{FORM FEED}
+    The detector reads a response and an earlier utterance of the same speaker. The best results come from
+    training twice: first on graph-made responses (--made), then on labelled responses, with the folder of the
+    first training as --model. The output is a folder that transformers and sentence-transformers can load. If
+    a run is interrupted, run the same command again to continue. \N{FORM FEED}
 
     Raises:
-        BadParameter: There are neither labelled responses nor negatives.
+        BadParameter: Neither labelled responses nor negatives are given.
     """
     from graphneg.evaluation.cross_validation import test_texts
     from graphneg.ingest.labelled import read_labelled

@@ -1,8 +1,9 @@
 """Combine views into a web application, and serve it on a port of this machine.
 
-A view (`View`) has a title for the navigation bar and routes below its path. `Pages` combines views into a
-Starlette application. It renders their templates with all text escaped, and shows an error as a page with a
-message of one line. `serve` runs the application with uvicorn, behind a `Gate`.
+A view (`View`) is a part of the application, such as the table of negatives. It has a title for the
+navigation bar and routes below its path. `Pages` combines views into a Starlette application. It escapes all
+text in their templates, and shows an error as a page with a one-line message. `serve` runs the application
+with uvicorn, behind a `Gate`, which checks whether a visitor may see the pages.
 
 Example::
 
@@ -33,7 +34,7 @@ from graphneg.pages.gate import LOGIN, Access, Gate
 from graphneg.pages.query_slots import BusyError
 
 FOLDER = Path(__file__).parent
-_UNEXPECTED = "something went wrong here; the terminal of graphneg serve says what"
+_UNEXPECTED = "unexpected error: see the terminal in which graphneg serve is running"
 
 
 class View(Protocol):
@@ -57,10 +58,10 @@ class View(Protocol):
     def routes(self, pages: Pages) -> Sequence[BaseRoute]:
         """Return the routes of the view.
 
-        Endpoints may be ordinary functions, which Starlette runs in threads, or coroutines.
+        The endpoints may be coroutines or ordinary functions, which Starlette runs in threads.
 
         Args:
-            pages: The pages, whose `Pages.render` the endpoints call.
+            pages: The application. The endpoints call its `Pages.render`.
 
         Returns:
             The routes, all of them below the path of the view.
@@ -89,7 +90,8 @@ class Pages:
             request: The request to which the page responds.
             template: The path of the template below ``templates/``. Most templates extend ``base.html``.
             status: The HTTP status.
-            **values: Variables for the template, in addition to ``views`` and ``path`` (of the request).
+            **values: Variables for the template, in addition to ``views`` and ``path``, the path of the
+                request.
 
         Returns:
             The response.
@@ -110,8 +112,8 @@ class Pages:
         ]
         for view in self.views:
             routes += view.routes(self)
-        # The entry for `Exception` handles bugs: the visitor sees a page with a message, and the traceback is
-        # printed in the terminal.
+        # `Exception` stands for all other exceptions, which are bugs: the visitor sees a page with a message,
+        # and the traceback is printed in the terminal.
         faults: Any = {HTTPException: self._refused, GraphnegError: self._refused, Exception: self._refused}
         return Starlette(routes=routes, exception_handlers=faults)
 
@@ -121,7 +123,7 @@ class Pages:
             view.close()
 
     def _first(self, request: Request) -> Response:
-        # Redirect to the first view that has something to show.
+        # Redirect from the root path to the first view that has something to show.
         first = next((view for view in self.views if not view.is_empty), self.views[0])
         return RedirectResponse(first.path, 303)
 
@@ -129,7 +131,7 @@ class Pages:
         return self.render(request, "login.html", views=(), wrong="wrong" in request.query_params)
 
     def _refused(self, request: Request, error: Exception) -> Response:
-        """Respond to an error with a page that shows a message of one line."""
+        """Respond to an error with a page that shows a one-line message."""
         status, said = 500, _UNEXPECTED
         if isinstance(error, HTTPException):
             status, said = error.status_code, error.detail
@@ -139,7 +141,7 @@ class Pages:
             status, said = (400 if isinstance(error, InputError) else 503), first_line(error)
         answer = self.render(request, "error.html", status, said=said)
         if isinstance(error, BusyError):
-            # Tell the browser to try again after 3 s, since the queries of other visitors end within seconds.
+            # Tell the browser to try again after 3 s. By then, a query of another visitor has probably ended.
             answer.headers["Retry-After"] = "3"
         return answer
 
@@ -148,7 +150,7 @@ def _templates() -> Environment:
     return Environment(
         loader=PackageLoader("graphneg.pages"),
         autoescape=True,
-        # Raise an error for a misspelled name in a template. By default, jinja2 would insert an empty text.
+        # Raise an error for a misspelled variable in a template. By default, jinja2 inserts an empty text.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -156,11 +158,11 @@ def _templates() -> Environment:
 
 
 def guarded(pages: Pages, access: Access) -> ASGIApp:
-    """Return the application behind a `Gate`, which checks who may see the pages.
+    """Return the application behind a `Gate`, which checks whether a visitor may see the pages.
 
     Args:
         pages: The pages.
-        access: The address and the secrets for the gate.
+        access: The address of the pages, and the secrets that give access to them.
 
     Returns:
         The ASGI application.
@@ -183,8 +185,8 @@ def bound(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
-    # Allow a restart on the same port. Otherwise, the port would remain in use for a minute after the server
-    # ended.
+    # Allow the server to be restarted on the same port. Otherwise, the operating system would keep the port
+    # in use for a minute after the server has ended.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
@@ -202,7 +204,7 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
 
     Args:
         pages: The pages, which are closed at the end.
-        access: The address and the secrets that determine who may see the pages.
+        access: The address of the pages, and the secrets that give access to them.
         listening: The socket that `bound` returned, which is closed at the end.
     """
     from uvicorn import Config, Server
@@ -215,8 +217,9 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
         log_level="warning",
         access_log=False,
         server_header=False,
-        # Do not use X-Forwarded-For headers, which uvicorn trusts if they come from this machine. An attacker
-        # could send a different address with each password and so evade the limit per address.
+        # Ignore X-Forwarded-For headers, which uvicorn would trust in requests from this machine. With such a
+        # header, an attacker could claim another address for each attempt to guess the password, so the limit
+        # of attempts per address would have no effect.
         proxy_headers=False,
         lifespan="off",
         ws="none",

@@ -1,11 +1,12 @@
 """Protect the server against clients that keep many connections open.
 
-uvicorn closes only connections that are idle between two requests. So a client that sends a few hundred
-incomplete requests would use up all the files that a process may open. `LimitedProtocol` prevents this. The
-headers and the body of a request must arrive in time, a response must be read in time, and the number of
-connections is limited, per address and in total. When a limit is reached, the connection that has been
-waiting longest for a complete request is closed to make room for the new one. An ordinary browser sends its
-requests immediately, so it does not lose connections.
+By default, uvicorn closes a connection only if it is idle between two requests. A client that sends a few
+hundred incomplete requests could therefore use up all the sockets that the process may open.
+`LimitedProtocol` prevents this: the headers and the body of a request must arrive in time, a response must be
+read in time, and the number of connections is limited, per address and in total. If the maximum number is
+reached, a connection is closed to make room for the new one: the one on which the server has waited longest
+for a complete request. Ordinary browsers send complete requests immediately, so their connections are not
+closed.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ MOST, MOST_OF_ONE = 400, 100
 The limit per address is generous, because several visitors may share the address of a router.
 """
 PATIENCE_SECONDS = 1.0
-"""Seconds for which a connection without a complete request is safe from being closed to make room for
-others."""
+"""Minimum number of seconds that the server waits for a complete request before the connection may be closed
+to make room for others."""
 HEAD_SECONDS = 10.0
-"""Maximum number of seconds for sending the headers of a request, from the start of the connection or the
-request."""
+"""Maximum number of seconds until the headers of a request have arrived, counted from the start of the
+connection or from the end of the previous response."""
 BODY_SECONDS = 300.0
-"""Maximum number of seconds for sending the body of a request, enough for the largest file of judgements at 2
-Mbit/s."""
+"""Maximum number of seconds until the body of a request has arrived. It is enough to upload the largest file
+of judgements at 2 Mbit/s."""
 LINGER_SECONDS = 2.0
-"""Seconds after which a connection is closed if the response was sent before the whole request had
-arrived."""
+"""Number of seconds to wait for the rest of a request whose response was already sent. After that, the
+connection is closed."""
 STALL_SECONDS = 30.0
-"""Seconds after which a connection is closed if the visitor does not read the response."""
+"""Number of seconds after which a connection is closed because the visitor does not read the response."""
 
 
 def _short_answer(status: str) -> bytes:
@@ -50,7 +51,7 @@ _TOO_SLOW = _short_answer("408 Request Timeout")
 
 
 class LimitedProtocol(H11Protocol):
-    """A connection of uvicorn with the time limits and the maximum number of connections of this module."""
+    """A uvicorn connection with time limits, which is refused if there are too many other connections."""
 
     _phase: Any = None
     _deadline: asyncio.TimerHandle | None = None
@@ -60,7 +61,7 @@ class LimitedProtocol(H11Protocol):
     """The part of the IP address that identifies the visitor; see `address_key`."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection if no limit is reached or another connection can be closed instead.
+        """Accept the connection, unless there are too many others and none of them can be closed.
 
         Args:
             transport: The transport of the connection.
@@ -84,20 +85,20 @@ class LimitedProtocol(H11Protocol):
         self._set_deadline()
 
     def on_response_complete(self) -> None:
-        """Prepare for the next request, and set its deadline."""
+        """Prepare for the next request on the same connection, and set a deadline for its headers."""
         super().on_response_complete()
         self._since = self.loop.time()
         self._set_deadline()
 
     def pause_writing(self) -> None:
-        """Start the timer for a visitor that does not read the response."""
+        """Start a timer, because the visitor does not read the response."""
         super().pause_writing()
-        # uvicorn calls this method when the buffer of the connection is full, because the visitor does not
-        # read.
+        # asyncio calls this method when the send buffer of the connection is full. Close the connection if
+        # the buffer is still full when the timer ends.
         self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Continue to write the response, and cancel the timer."""
+        """Cancel the timer, because the visitor reads the response again."""
         super().resume_writing()
         if self._stall:
             self._stall.cancel()
@@ -119,19 +120,19 @@ class LimitedProtocol(H11Protocol):
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def _has_room(self) -> bool:
-        """Return whether the connection may stay open. If a limit is reached, try to close another one."""
+        """Return whether this connection may stay open. If there are too many, try to close another."""
         others = [
             one
             for one in self.connections
             if one is not self and isinstance(one, LimitedProtocol) and not one.transport.is_closing()
         ]
         mine = [one for one in others if one.key == self.key]
-        # If this address has reached its own limit, close one of its connections, not one of another visitor.
+        # If this address has too many connections, close one of these, not one of another visitor.
         if len(mine) >= MOST_OF_ONE:
             return self._make_room(mine)
         if len(others) >= MOST:
-            # If the total limit is reached, close a connection of the address that has the most connections.
-            # It is probably the attacker.
+            # If all addresses together have too many connections, close one of the address that has the most,
+            # which is probably the attacker.
             commonest = Counter(one.key for one in others).most_common(1)[0][0]
             return self._make_room([one for one in others if one.key == commonest])
         return True
@@ -146,27 +147,27 @@ class LimitedProtocol(H11Protocol):
         return True
 
     def _set_deadline(self) -> None:
-        """Start a timer when headers, a body, or the rest of an answered request begin to arrive."""
+        """Start the timer for the next part of a request when the server begins to wait for it."""
         answered = bool(self.cycle) and self.cycle.response_complete
         phase = (self.conn.their_state, answered)
-        # Do not restart the timer within a phase. Otherwise, a client could renew it by sending one byte
-        # every second.
+        # Do not restart the timer while the server waits for the same part of a request. Otherwise, a client
+        # could keep the connection open by sending one byte every second.
         if phase == self._phase:
             return
         self._phase = phase
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
-        # IDLE means that the server waits for the headers of the next request.
+        # IDLE: the server waits for the headers of the next request.
         if phase[0] is h11.IDLE:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._end)
-        # SEND_BODY means that the headers are complete and the client sends the body.
+        # SEND_BODY: the headers have arrived, and the server waits for the body.
         elif phase[0] is h11.SEND_BODY:
             seconds = LINGER_SECONDS if answered else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)
 
     def _end(self) -> None:
-        # Send an error status, unless a part of a response has already been sent.
+        # The time is up. Send an error status, unless a part of a response has already been sent.
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(_TOO_SLOW)
             self.transport.close()

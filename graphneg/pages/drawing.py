@@ -1,9 +1,10 @@
-"""Compute the layout for drawing an AMR graph before and after its edits, with the differences marked.
+"""Compute the layouts of an AMR graph before and after its edits, with the differences marked.
 
 A graph is drawn from left to right, with the root at the left. Each leaf has its own row, in the order of the
 PENMAN notation. An inner node is vertically centred between its children. A reentrancy (another mention of a
-variable) is drawn as an arrow. Each node and edge is marked as kept, changed (a different concept in the same
-position), gone or new. All coordinates are in pixels.
+variable) is drawn as an arrow. Each node or edge has a state: kept, changed (the node has another concept in
+the other graph), gone (it is only in the original graph) or new (it is only in the edited graph). All
+coordinates are in pixels.
 
 Example:
     >>> from graphneg.amr.penman import parse_graph
@@ -24,13 +25,12 @@ from rich.cells import cell_len
 from graphneg.model import AmrGraph, AmrNode
 
 State = Literal["kept", "changed", "gone", "new"]
-"""The result of comparing a node or an edge with the other graph. Only nodes can be ``changed``."""
+"""The state of a node or an edge, compared with the other graph. Only nodes can be ``changed``."""
 ROW, HEIGHT, MARGIN = 38.0, 24.0, 8.0
-"""Vertical measures in pixels: the distance between rows, the height of a box, and the margin of the
-drawing."""
+"""Vertical distances in pixels: between rows, the height of a box, and the margin of the drawing."""
 LETTER, PADDING, GAP = 7.6, 14.0, 34.0
-"""Horizontal measures in pixels: the width of a character (the font is monospaced), the empty space inside a
-box, and the empty space beside a role."""
+"""Horizontal distances in pixels: the width of a character (the font is monospaced), the empty space in a box
+beside its label, and the empty space beside the label of an edge."""
 LONGEST = 36
 """Maximum number of characters of a label."""
 HEAD = 4.0
@@ -47,7 +47,7 @@ class DrawnNode:
         width: The width of the box.
         label: The concept or constant.
         variable: The variable; empty for a constant.
-        state: The result of comparing the node with the other graph.
+        state: The state of the node, compared with the other graph.
     """
 
     x: float
@@ -69,11 +69,11 @@ class DrawnEdge:
 
     Attributes:
         path: The SVG path of the line.
-        role: The role, such as ``:ARG0``.
+        role: The role, such as ``ARG0``.
         x: The horizontal position of the label.
         y: The vertical position of the label.
-        head: The SVG points of the arrowhead for a reentrancy; empty for an edge of the tree.
-        state: The result of comparing the edge with the other graph.
+        head: The SVG points of the arrowhead of a reentrancy; empty for an edge of the tree, which has none.
+        state: The state of the edge, compared with the other graph.
     """
 
     path: str
@@ -111,7 +111,7 @@ def draw_edited(before: AmrGraph, after: AmrGraph) -> tuple[Drawing, Drawing]:
         after: The edited graph.
 
     Returns:
-        The layout of each graph. Nodes and edges that the other graph does not have are marked.
+        The layout of the original graph and the layout of the edited graph.
     """
     pairs = align_nodes(before, after)
     back = {new: old for old, new in pairs.items()}
@@ -121,10 +121,10 @@ def draw_edited(before: AmrGraph, after: AmrGraph) -> tuple[Drawing, Drawing]:
 def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
     """Align the nodes of a graph with the nodes of its edited version, starting at the roots.
 
-    The children of aligned nodes are aligned in three passes: first children with the same variable, concept
-    and role; then children with another role; then children with another concept in the same role. If an edit
-    has added a new root above the graph, or removed one, the old root is searched for inside the larger
-    graph.
+    The children of two aligned nodes are aligned with each other in three passes: first those with the same
+    variable, concept and role, then those with the same variable and concept, then those with the same role.
+    If an edit has inserted a new root above the old one, or has removed the root, the root of the smaller
+    graph is aligned with the same node inside the larger graph.
 
     Args:
         before: The original graph.
@@ -147,7 +147,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
         left, right = old[above], new[other]
         for key in (_whole, _named, _role):
             for node in [node for node in left if node.position not in found]:
-                # Do not align two nodes of the original graph with the same node of the edited one.
+                # Skip nodes of the edited graph that are already aligned with another node.
                 taken = {*found.values()}
                 twin = next(
                     (one for one in right if one.position not in taken and key(one) == key(node)), None
@@ -159,7 +159,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
 
 def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Align the root of one graph with the same node in the other graph, or else align both roots."""
+    """Align the root of one graph with the same node in the other graph, or else with the other root."""
     tops = before.nodes[0], after.nodes[0]
     # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
     inside = next((node.position for node in after.nodes if _named(node) == _named(tops[0])), None)
@@ -196,8 +196,8 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     edges: list[DrawnEdge] = []
     for number, (above, role, below) in enumerate(_triples(graph)):
         is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
-        # The first edges are those of the tree, one for each node except the root. The others are
-        # reentrancies.
+        # The first edges are those of the tree, of which there is one for each node except the root. Draw
+        # them as lines, and the other edges, the reentrancies, as arrows.
         draw = _branch if number < len(graph.nodes) - 1 else _arrow
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN
@@ -234,7 +234,8 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
     leaves = [node.position for node in graph.nodes if not children[node.position]]
     for row, k in enumerate(leaves):
         rows[k] = float(row)
-    # Go backward, because children have higher indices than their parent, and their rows must be known first.
+    # The row of a node is computed from the rows of its children, which have higher indices. So iterate in
+    # reverse order.
     for node in reversed(graph.nodes):
         if children[node.position]:
             ends = [rows[child.position] for child in children[node.position]]
@@ -243,7 +244,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
 
 
 def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
-    """Return the left edge of the boxes at each depth, with room for the labels and roles before them."""
+    """Return the left edge of the boxes at each depth, with enough room for the boxes and roles before it."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
         widest = max(_width(node.label) for node in graph.nodes if depths[node.position] == depth - 1)
@@ -269,9 +270,9 @@ def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Draw
 
 
 def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
-    """Draw a reentrancy as an arrow that is vertical at both ends."""
+    """Draw a reentrancy as an arrow that leaves one box and enters the other vertically."""
     down = below.y > above.y
-    # If both boxes are in the same row, draw an arc below them.
+    # The arrow goes down or up. If both boxes are in the same row, it is an arc below them.
     way = 1 if down or below.y == above.y else -1
     x, y = above.x + above.width / 2, above.y + way * HEIGHT / 2
     to, end = below.x + below.width / 2, below.y + (-way if below.y != above.y else way) * HEIGHT / 2
@@ -284,7 +285,7 @@ def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Drawn
 
 
 def _described(graph: AmrGraph) -> str:
-    """Describe the edges in words: ``like-01 ARG0 i; like-01 polarity -``."""
+    """Describe the edges in words for screen readers, such as ``like-01 ARG0 i; like-01 polarity -``."""
     labels = [node.label for node in graph.nodes]
     edges = (f"{labels[above]} {role} {labels[below]}" for above, role, below in _triples(graph))
     return "; ".join(edges) or labels[0]

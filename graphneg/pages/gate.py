@@ -1,10 +1,11 @@
 """Control the access to the pages with an ASGI application that checks each request.
 
-On the loopback address, a visitor needs the random token in the printed URL. At the first request, the token
-is stored in a cookie and removed from the URL. On any other address, a visitor needs a password. `guesses`
-limits how often passwords may be tried, and a login form longer than `LOGIN_BYTES` is not read. Requests with
-the ``Host`` of another server, and write requests from pages of another origin, are refused. Otherwise,
-another web site could use the visitor's browser to access the pages.
+If the server listens on the loopback address, a visitor needs the random token in the URL that the command
+prints. At the first request, the token is stored in a cookie and removed from the URL. If the server listens
+on any other address, a visitor needs a password. `graphneg.pages.password_limiter` limits how often passwords
+may be tried, and a login form longer than `LOGIN_BYTES` is not read. Requests with the ``Host`` of another
+server, and write requests from pages of another origin, are refused. Otherwise, another web site could use
+the visitor's browser to access the pages.
 
 Example::
 
@@ -38,25 +39,26 @@ from graphneg.errors import InputError
 from graphneg.pages.password_limiter import PasswordLimiter
 
 TOKEN = "token"
-"""The name of the token in a URL."""
+"""The name of the URL parameter that contains the token."""
 LOGIN = "/login"
 """The path of the login page."""
 STATIC = "/static/"
-"""The path of styles and scripts. They contain no data, so no cookie is needed to load them."""
+"""The path of styles and scripts. They contain no data, so they can be loaded without the cookie."""
 MOST_BYTES = 64_000_000
-"""Maximum length of the body of a request, which may be a file of judgements."""
+"""Maximum length of the body of a request in bytes. The body may be an uploaded file of judgements."""
 FORM_BYTES = 256_000
-"""Maximum length of a form. It has room for a comment of 10,000 characters, which can take 12 bytes each."""
+"""Maximum length of a form in bytes. It is enough for a comment of 10,000 characters, each of which can take
+12 bytes."""
 LOGIN_BYTES = 4_000
-"""Maximum length of the login form."""
+"""Maximum length of the login form in bytes."""
 FORM_FIELDS = 200
 """Maximum number of fields of a form."""
 UPLOAD_SECONDS, FORM_SECONDS = 300.0, 20.0
-"""Maximum number of seconds in which a file, and in which a form, must arrive."""
+"""Maximum number of seconds until an uploaded file (first value) or a form (second value) has arrived."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READING = ("GET", "HEAD")
-# These headers allow only scripts and styles from this server, and forbid other sites to show the pages in a
-# frame.
+# These response headers tell browsers to load scripts and styles from this server only, and not to show the
+# pages in a frame of another site.
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -72,7 +74,7 @@ _HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a server at an address can only be reached from this machine.
+    """Return whether a server that listens on an address can be reached only from the same machine.
 
     Args:
         host: An IP address or a name.
@@ -126,9 +128,9 @@ class Access:
     def knows_host(self, header: str) -> bool:
         """Return whether a ``Host`` header refers to this server.
 
-        If a password is required, any IP address is accepted, because the machine may have several. This is
-        safe: in an attack by DNS rebinding, in which another site lets its own name point to this machine,
-        the header contains that name.
+        A wrong host is a sign of DNS rebinding: another web site has made its own name point to this machine,
+        and the browser takes the pages for a part of that site. The header then contains the name of the
+        site. So if a password is required, any IP address is accepted, because the machine may have several.
 
         Args:
             header: The value of the header.
@@ -145,7 +147,8 @@ class Access:
             return False
         if name in _LOOPBACK or name == self.host.lower():
             return True
-        # Without a password, the server listens on the loopback address, which has no further names.
+        # Accept further addresses and names only if a password is required. Without one, the server listens
+        # on the loopback address, whose names were checked above.
         return bool(self.password) and (_is_address(name) or name in own_names())
 
     def has_cookie(self, request: Request) -> bool:
@@ -164,8 +167,8 @@ class Access:
 def own_names() -> Sequence[str]:
     """Return the names of this machine in lower case.
 
-    They are looked up only once, because a name server may take seconds to answer, and a visitor could
-    trigger a lookup with each request by sending an unknown ``Host``.
+    The names are looked up only once, because a name server may take seconds to answer. Otherwise, anybody
+    could trigger a lookup with each request by sending an unknown ``Host``.
 
     Returns:
         The host name and the fully qualified name.
@@ -174,20 +177,20 @@ def own_names() -> Sequence[str]:
 
 
 def check_access(host: str, password: str) -> None:
-    """Check that pages which other machines can reach have a long enough password.
+    """Check that the password is long enough if other machines can reach the pages.
 
     Args:
         host: The address or name to listen on.
         password: The password; it may be empty on the loopback address.
 
     Raises:
-        InputError: Other machines can reach the host, and the password is missing or too short.
+        InputError: The host is not a loopback address, and the password is missing or too short.
     """
     if is_loopback(host):
         return
     if len(password) < 8:
         raise InputError(
-            f"--host {host}: others can reach it, so a password of 8 letters or more is needed; "
+            f"--host {host}: other machines can reach it, so a password of at least 8 characters is needed; "
             "set $GRAPHNEG_PAGES_PASSWORD, or type one in a terminal"
         )
 
@@ -197,7 +200,7 @@ class Gate:
 
     Args:
         application: The application with the pages.
-        access: The address and the secrets that a request is checked against.
+        access: The address of the pages, and the secrets that give access to them.
     """
 
     def __init__(self, application: ASGIApp, access: Access) -> None:
@@ -219,7 +222,7 @@ class Gate:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
-                # Forbid browsers and proxies to store pages, because they contain other people's data.
+                # Tell browsers and proxies not to store the pages, because they may contain private data.
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -231,11 +234,12 @@ class Gate:
             return
 
     async def _answer(self, request: Request) -> Response | None:
-        """Return the response to a request that is not passed on; None for a request to pass on."""
+        """Return a response to the request, or None if it should be passed on to the application."""
         path = request.url.path
         if refusal := self._refusal(request):
             return _plain(refusal, 403)
-        # Accept a token only in read requests, where a redirect can remove it from the URL.
+        # Accept a token only in a read request, because the response is a redirect, which removes the token
+        # from the URL.
         given = request.query_params.get(TOKEN) if request.method in _READING else None
         if self._on_loopback and given:
             return self._let_in(request) if _same(given, self._access.token) else _LOST
@@ -252,20 +256,21 @@ class Gate:
         return not self._access.password
 
     def _refusal(self, request: Request) -> str:
-        """Return the reason to refuse a request from another site; empty if it comes from these pages."""
+        """Return why a request must be refused as coming from another site; empty if it comes from here."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
-            return "another Host than this server's"
-        # Allow a missing Origin header in read requests only: browsers leave it out in most of them, but
-        # always send it with write requests.
+            return "the Host header does not name this server"
+        # A missing Origin header is allowed only in read requests, in most of which browsers leave it out.
+        # With write requests, they always send it.
         if origin != f"http://{host}" and (origin is not None or request.method not in _READING):
-            return "a request from another page than this server's"
+            return "the request comes from a page of another site"
         return ""
 
     def _let_in(self, request: Request) -> Response:
         """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        path = "/" + request.url.path.lstrip("/")  # A path with two slashes would redirect to another host.
+        # Remove further slashes at the beginning: "//example.org" would redirect to another host.
+        path = "/" + request.url.path.lstrip("/")
         return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 
     def _with_cookie(self, answer: Response) -> Response:
@@ -276,15 +281,15 @@ class Gate:
         """Handle the login form.
 
         Returns:
-            A redirect to the pages if the password is correct, or else back to the login page. An error if
-            there were too many attempts, or if the form is invalid.
+            A redirect to the pages if the password is correct, or else to the login page. An error response
+            if there were too many attempts, or if the form is invalid.
 
         Raises:
             ClientDisconnect: The visitor closed the connection.
         """
-        # Count the attempt before the form is read and the password compared. Otherwise, an attacker above
-        # the limit could still find out from the speed or the content of the response whether a password is
-        # correct.
+        # Count the attempt before the form is read and the password is compared. Otherwise, an attacker who
+        # has used up all attempts could still find out, from the duration or the content of the response,
+        # whether a password is correct.
         if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
             seconds = ceil(wait)
             answer = _plain(f"too many attempts to log in: go back and try again in {seconds} s", 429)
@@ -311,7 +316,7 @@ async def form(request: Request, most: int = FORM_BYTES) -> dict[str, str]:
         most: Maximum length of the form in bytes.
 
     Returns:
-        The values by field name. If a name occurs several times, this is the last value.
+        A dictionary from field names to values. If a field occurs several times, its last value is used.
     """
     sent = await body(request, most, FORM_SECONDS)
     return await run_in_threadpool(_fields, sent)
@@ -331,7 +336,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     Args:
         request: The request.
         most: Maximum length of the body in bytes. If ``Content-Length`` is larger, nothing is read.
-        seconds: Maximum number of seconds in which the body must arrive.
+        seconds: Maximum number of seconds until the body has arrived.
 
     Returns:
         The body.
@@ -341,7 +346,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     """
     too_long = HTTPException(413, f"more than {most:,} bytes were sent")
     announced = request.headers.get("content-length", "0")
-    # Check the number of digits first, because converting thousands of digits would take too long.
+    # Check the number of digits first, because converting thousands of digits to an integer is slow.
     if not announced.isdecimal() or len(announced) > 12 or int(announced) > most:
         raise too_long
     parts: list[bytes] = []
@@ -349,7 +354,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
-                # Check the actual size, because Content-Length may be wrong or missing.
+                # Check the number of bytes that have arrived, because Content-Length may be wrong or missing.
                 size += len(part)
                 if size > most:
                     raise too_long
@@ -363,8 +368,9 @@ _KEY = secrets.token_bytes(32)
 
 
 def _same(given: str, secret: str) -> bool:
-    """Compare two texts in a time that does not depend on their characters or lengths."""
-    # Compare digests, which have the same length for all texts. The random key makes them unpredictable.
+    """Compare two texts, in a time from which an attacker cannot learn anything about the secret."""
+    # Compare digests, because the duration then does not depend on the lengths of the texts. The random key
+    # prevents an attacker from predicting the digest of a text.
     digests = (
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
     )
@@ -375,6 +381,4 @@ def _plain(text: str, status: int) -> Response:
     return Response(f"graphneg: {text}\n", status, media_type="text/plain")
 
 
-_LOST = _plain(
-    "this address is not the one that graphneg serve has printed: open that one, with its token", 403
-)
+_LOST = _plain("this URL has no valid token: open the URL that graphneg serve has printed", 403)

@@ -1,9 +1,9 @@
 """Show the shift graph, and run named queries and read-only Cypher queries.
 
-A topic is a keyword at either end of a shift. The view shows the shifts from and to a topic, a drawing of all
-topics, and the rows of a query as a table. The drawings are made by ``static/drawing.js``. Their content is
-also listed as text or as a table. A query is stopped when it reaches a time limit or when its visitor closes
-the connection.
+The shift graph counts how often replies move from one keyword, which the pages call a topic, to another. The
+view shows the shifts from and to a topic, a drawing of all topics, and the rows of a query as a table. The
+drawings are made by ``static/drawing.js``. Their content is also listed as text or as a table. A query is
+stopped when it reaches a time limit or when the visitor who started it closes the connection.
 
 Example:
     >>> drawn = commonest_drawn([("tea", "coffee", 3), ("tea", "milk", 1)], topics=2)
@@ -39,31 +39,32 @@ from graphneg.store.reopening import ReopenedStore
 from graphneg.store.stopping import GRACE_SECONDS, Cancellation
 
 SHIFTS = 15
-"""Default number of shifts that are shown in each direction."""
+"""Default number of shifts from a topic, and of shifts to it, that are shown on the page of the topic."""
 HUBS = 60
-"""Number of topics on the start page of the view."""
+"""Number of topics on the start page of the view. The topics with the most shifts are shown."""
 PAIRS = 50
 """Default number of pairs of a post and a reply that are shown for a shift."""
 ROWS = 500
-"""Maximum number of rows that are shown for a query."""
+"""Maximum number of rows of a query's result that are shown."""
 TOPICS, MOST_SHIFTS = 5_000, 20_000
-"""In the drawing of all topics, the default number of topics and the maximum number of shifts."""
+"""The default number of topics and the maximum number of shifts in the drawing of all topics."""
 DRAWN = 2_000
-"""In the drawing of a query's result, the maximum number of rows and the maximum number of nodes."""
+"""Maximum number of rows of a query's result that are drawn, and maximum number of nodes in the drawing."""
 SECONDS = 30.0
 """Default time limit of a query, in seconds."""
 READ_AT_ONCE = 8
 """Maximum number of requests that read the shift graph at the same time. Further requests wait."""
 OVERDUE_SECONDS = 2.0
-"""Seconds for which the response waits, after the time limit and the grace period, for the query to be
-stopped."""
+"""Number of seconds to wait until a query is stopped, after its time limit and `GRACE_SECONDS` have passed.
+Then the visitor gets an error, even if the query is still running."""
 CELL = 5_000
 """Maximum number of characters in a cell of a table."""
 Drawn = dict[str, Any]
 """The content of a drawing as JSON values for ``static/drawing.js``.
 
-``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``, where ``from`` and
-``to`` are indices of topics.
+The form is ``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``, where
+``from`` and ``to`` are indices of topics. ``side`` is -1 for a topic on the left, 0 in the middle and 1 on
+the right.
 """
 
 
@@ -71,8 +72,8 @@ class GraphView:
     """The view that shows the shift graph of a store and runs queries.
 
     Args:
-        stores: Provides the store, and opens it again if its server has ended.
-        seconds: Time limit of a query.
+        stores: Provides the store. It opens the store again if the server of the store has stopped.
+        seconds: Time limit of a query in seconds.
     """
 
     title = "Graph"
@@ -83,8 +84,7 @@ class GraphView:
         self._stores = stores
         self._seconds = seconds
         self._turns = QuerySlots(seconds)
-        # Use separate threads, so that other views are not blocked by slow queries or while the store is
-        # opened.
+        # Use separate threads, so that slow queries and the opening of the store do not block other views.
         self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
         self._drawing = ThreadPoolExecutor(READ_AT_ONCE, "graphneg-graph")
         self._edges: Sequence[Edge] = ()
@@ -95,7 +95,8 @@ class GraphView:
         """Whether the store has no shift graph."""
         try:
             return not explore(self._stores.current(), "hubs", {"limit": 1})
-        except GraphnegError:  # The view reports the error when a visitor opens it.
+        except GraphnegError:
+            # The store cannot be read. Show the view nevertheless: it reports the error to the visitor.
             return False
 
     def routes(self, pages: Pages) -> Sequence[Route]:
@@ -129,7 +130,7 @@ class GraphView:
         return self._stores.current()
 
     def close(self) -> None:
-        """Stop the threads without waiting for them. Running queries end when the owner closes the store."""
+        """Stop the threads without waiting for running queries, which end when the store is closed."""
         for threads in (self._asking, self._drawing):
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -156,13 +157,13 @@ class GraphView:
         return self._pages.render(request, "graph/all.html", topics=topics, **self._start())
 
     def _start(self) -> dict[str, Any]:
-        """Return the topics with the most pairs, and whether the store has any dialogues."""
+        """Return the topics with the most shifts, and whether the store has any dialogues."""
         store = self._store
         hubs = explore(store, "hubs", {"limit": HUBS})
         return {"hubs": hubs, "has_dialogues": bool(hubs) or bool(info_of(store).corpora)}
 
     def _all_data(self, request: Request) -> Response:
-        # Let only the first request read the graph. Requests that arrive in the meantime wait for its result.
+        # Read the graph only once. Requests that arrive while the first one is reading it wait for the lock.
         with self._reading:
             self._edges = self._edges or read_edges(self._store)
         return JSONResponse(
@@ -170,14 +171,14 @@ class GraphView:
         )
 
     async def _queries(self, request: Request) -> Response:
-        """Run a query and show its result. If the visitor leaves before, stop the query on the server."""
+        """Run a query and show its result. If the visitor closes the connection, stop the query."""
         given = request.query_params
         answer: dict[str, Any] = {"rows": None, "cells": None, "drawn": None}
         fault, status = "", 200
         if given.get("named") or given.get("cypher", "").strip():
             try:
                 answer = await self._in_time(request, given)
-            # Leave this error to `Pages`, which sends a status and a header that make the browser try again.
+            # `Pages` handles this error: its response tells the browser to try again later.
             except BusyError:
                 raise
             except GraphnegError as error:
@@ -194,7 +195,7 @@ class GraphView:
         )
 
     async def _in_time(self, request: Request, given: Mapping[str, str]) -> dict[str, Any]:
-        """Run a query within its time limit.
+        """Run a query, and stop it if it exceeds its time limit or if the visitor closes the connection.
 
         Returns:
             The values that the template needs to show the rows.
@@ -211,7 +212,9 @@ class GraphView:
         def ask() -> dict[str, Any]:
             try:
                 return _answer(self._asked(given, place.seconds, cancellation))
-            finally:  # Give the place back only here, when the query has ended on the server.
+            finally:
+                # Free the slot only when the query has ended on the server, because it limits how many
+                # queries run there at the same time.
                 loop.call_soon_threadsafe(place.release)
 
         asked = loop.run_in_executor(self._asking, ask)
@@ -222,8 +225,8 @@ class GraphView:
             await asyncio.wait({asked, left}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 return await asked
-            # The query is still running. Cancel it without waiting. It gives its place back when the server
-            # has stopped it.
+            # The query is still running. Cancel it without waiting; its slot becomes free when the server has
+            # stopped it.
             asked.add_done_callback(_forget)
             cancellation.cancel()
             if left.done():
@@ -236,10 +239,10 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
-        # A shorter limit than the configured one shows that the query had a quick place.
+        # If the time limit was shorter than the configured one, the query was in a quick slot.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again when they have ended"
-        return f"{said}: ask for less, or serve with a longer --query-timeout"
+        return f"{said}: limit the query, or start graphneg serve with a longer --query-timeout"
 
     def _asked(self, given: Mapping[str, str], seconds: float, cancellation: Cancellation) -> Rows:
         store = self._store
@@ -248,13 +251,13 @@ class GraphView:
             if name := given.get("named", ""):
                 return explore(store, name, values_of(named_query(name), given), **limits)
             parameters = _parameters(given.get("parameters", ""))
-            # Fetch one row more than the page shows, to find out whether there are more.
+            # Fetch one row more than the page shows, to find out whether the result has more rows.
             return Rows(store.query_read(given["cypher"], parameters, most=ROWS + 1, **limits))
         except QueryStopped:
             raise
         except StoreError as error:
-            # If the server of an embedded store has ended, tell the visitor that the store will be opened
-            # again.
+            # If the server of an embedded store has stopped, the next request opens the store again. Add this
+            # to the message.
             if not store.has_ended:
                 raise
             raise StoreError(f"{first_line(error)} (the next request opens the store again)") from error
@@ -267,13 +270,13 @@ async def _until_left(request: Request) -> None:
 
 
 def _forget(asked: asyncio.Future[dict[str, Any]]) -> None:
-    """Retrieve the error of a query that nobody waits for, so that asyncio does not log a warning."""
+    """Retrieve the error of a query that nobody waits for. Otherwise, asyncio would log a warning."""
     if not asked.cancelled():
         asked.exception()
 
 
 def _answer(rows: Rows) -> dict[str, Any]:
-    """Return the values that the template needs: all rows, the cells of the first rows, and a drawing."""
+    """Return the values that the template needs: the rows, the texts of the shown cells, and a drawing."""
     cells = [[_cell(written(row[name])) for name in rows.columns] for row in rows[:ROWS]]
     return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
 
@@ -283,14 +286,15 @@ def _cell(text: str) -> str:
 
 
 def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of a named query's parameters from the fields of a form.
+    """Parse the values of a named query's parameters, which a visitor has typed into a form.
 
     Args:
         query: The query.
-        given: The fields of the form by name.
+        given: A dictionary from the names of the form's fields to what was typed.
 
     Returns:
-        The values by parameter name, without parameters whose field is empty.
+        A dictionary from the names of parameters to their values. Parameters whose field is empty are left
+        out.
     """
     values: dict[str, Any] = {}
     for parameter in query.parameters:
@@ -301,16 +305,16 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def around_drawn(around: Neighbourhood) -> Drawn:
-    """Draw a topic in the middle, between the foci (left) and the perspectives (right) of its shifts.
+    """Draw a topic between the topics from which replies move to it and those to which they move from it.
 
     Args:
         around: The topic and its shifts.
 
     Returns:
-        The drawing.
+        The drawing, with the topic in the middle. Shifts lead to it from the left, and from it to the right.
     """
     sides = {shift.focus: -1 for shift in around.comes_from}
-    # Draw a topic that belongs to both sides on the right, and the topic itself in the middle.
+    # A topic at both ends of such shifts is drawn on the right.
     sides |= {shift.perspective: 1 for shift in around.moves_to} | {around.topic: 0}
     edges = [
         (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
@@ -319,10 +323,10 @@ def around_drawn(around: Neighbourhood) -> Drawn:
 
 
 def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
-    """Draw the topics with the most pairs, and the most frequent shifts among them.
+    """Draw the most frequent topics of the shift graph, and the most frequent shifts between them.
 
     Args:
-        edges: All shifts of the graph, with their numbers of pairs.
+        edges: All shifts of the graph, each with the number of its pairs of a post and a reply.
         topics: Maximum number of topics.
 
     Returns:
@@ -351,7 +355,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
     Returns:
         The drawing; None if there is nothing to draw. At most `DRAWN` rows or nodes are drawn.
     """
-    # Remove duplicates with `fromkeys`, which keeps the order.
+    # Remove duplicates. `fromkeys` keeps the order of the edges.
     edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _told(row)))
     if edges:
         return _drawn(edges)
@@ -373,7 +377,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
 
 
 def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
-    """Yield the shifts that a row describes: from ``focus`` to ``perspective``, or along ``topics``."""
+    """Yield the shifts in a row: from ``focus`` to ``perspective``, or along the path ``topics``."""
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
     if all(isinstance(end, str) for end in ends) and isinstance(count, int):
         yield str(ends[0]), str(ends[1]), count
@@ -404,8 +408,7 @@ def written(value: Any) -> str:
         return f"[:{value.type}]"
     if isinstance(value, Path):
         text, start = written(value.start_node), value.start_node
-        # Choose the side of the arrowhead, because a path may contain relationships in the opposite
-        # direction.
+        # A path may contain relationships that point backwards: write "->" or "<-".
         for step, end in zip(value.relationships, value.nodes[1:], strict=True):
             before, after = ("-", "->") if step.start_node == start else ("<-", "-")
             text, start = f"{text}{before}{written(step)}{after}{written(end)}", end
@@ -414,7 +417,7 @@ def written(value: Any) -> str:
 
 
 def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
-    """Draw shifts. ``sides`` has the topics in their order, each with -1 (left), 0 (middle) or 1 (right)."""
+    """Draw shifts. ``sides`` has the topics in drawing order with -1 (left), 0 (middle) or 1 (right)."""
     amounts = Counter[str]()
     for focus, perspective, count in edges:
         amounts[focus] += count
@@ -431,7 +434,7 @@ def _parameters(text: str) -> dict[str, Any]:
     """Parse the parameters of a query, which must be a JSON object."""
     found = _json("parameters", text) if text.strip() else {}
     if not isinstance(found, dict):
-        raise InputError('parameters are a JSON object: {"corpus": "everyday"}')
+        raise InputError('the parameters must be a JSON object, such as {"corpus": "everyday"}')
     return found
 
 

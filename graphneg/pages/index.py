@@ -1,19 +1,20 @@
-"""Index a file of negatives, to filter, sort and page through it without reading it into memory.
+"""Index a file of negatives, so that it can be filtered, sorted and paged through without loading it.
 
 The index is an SQLite database, which `open_index` creates in the folder of the file. It contains each record
 with its labels (such as transform and corpus), scores, edits and the words of its dialogue. `NegativesIndex`
 returns the records that match a `Filter`, page by page, and the distribution of each score. The index is
-written to a temporary file that is renamed at the end, so an incomplete index is never used. It is written
-again if the file of negatives has changed. The scores ``context_overlap`` and ``selectional_fit``, which
-``graphneg select`` computes, are added to the records.
+written to a temporary file that is renamed at the end, so an incomplete index is never used. If the file of
+negatives has changed, the index is written again. The scores ``context_overlap`` and ``selectional_fit``,
+which ``graphneg select`` computes, too, are added to the records.
 
 Example::
 
     index = open_index("negatives.jsonl")
+    # Records of the transform polarity_flip with a context overlap of at least 0.5:
     asked = Filter(labels={"transform": "polarity_flip"}, ranges={"context_overlap": (0.5, None)})
-    index.count(asked)                                   # number of records by negate with context_overlap >=
-    0.5 index.page(asked, 0, 50, "context_overlap", descending=True)   # the first 50, the highest overlap
-    first
+    index.count(asked)
+    # The first 50 of them, those with the highest overlap first:
+    index.page(asked, 0, 50, "context_overlap", descending=True)
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
 LAYOUT = "1"
-"""Version of the database schema. An index with another version is written again."""
+"""Version of the database schema. An index with another version is not used but written again."""
 STEPS = 100
 """Number of intervals between the thresholds of a `ScoreDistribution`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")
 """The kinds of labels by which records can be filtered."""
 OFFERED = 200
-"""Maximum number of labels of a kind to choose from. The most frequent labels are offered."""
+"""Maximum number of labels of a kind that the page offers to choose from. The most frequent are offered."""
 BATCH = 2_000
-"""Number of records that are inserted at a time."""
+"""Number of records that are inserted into the database at a time."""
 SCORE = "score"
-"""The kind for names of scores, which are stored in the same table as the labels."""
+"""The kind of the rows of the table ``names`` that contain names of scores. The other rows contain labels."""
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = re.compile(r"[^\s()]+")
 _TABLES = """
@@ -81,9 +82,10 @@ class Filter:
     """Conditions for records. A record matches if it meets all of them.
 
     Attributes:
-        labels: The required labels, by kind.
-        text: Prefixes of words that must occur in the context or the response.
-        ranges: The lowest and the highest allowed value of scores, by name of the score; None for no limit.
+        labels: The required labels, keyed by kind.
+        text: Prefixes of words, separated by spaces. Each must occur in the context or the response.
+        ranges: The lowest and the highest allowed value of a score, keyed by the name of the score. None
+            means that there is no limit.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -95,7 +97,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class ScoreDistribution:
-    """The distribution of a score over wrong responses.
+    """The distribution of the values of a score over the wrong responses in a file.
 
     Attributes:
         score: The name of the score.
@@ -115,10 +117,10 @@ class ScoreDistribution:
     wrong: int
 
     def share_below(self, value: float) -> float:
-        """Return the share of responses with a lower score.
+        """Return the share of responses whose score is lower than a value.
 
         Args:
-            value: A value of the score. It is rounded down to a threshold.
+            value: A value of the score. It is rounded down to the next threshold.
 
         Returns:
             The share among the responses that have the score, from 0 to 1.
@@ -129,7 +131,7 @@ class ScoreDistribution:
 
 @dataclass(frozen=True, slots=True)
 class IndexedNegative:
-    """A record with its number.
+    """A record with its position in the file.
 
     Attributes:
         n: The position of the record in the file, starting at 1.
@@ -150,7 +152,7 @@ class NegativesIndex:
     """
 
     def __init__(self, source: Path, path: Path) -> None:
-        """Initialize the index, and read the number of records."""
+        """Initialize the object, and read the number of records from the index."""
         self.source = source
         self._path = path
         self._state = _state(source)
@@ -173,7 +175,7 @@ class NegativesIndex:
             kind: One of the kinds in `LABELS`.
 
         Returns:
-            Pairs of a label and the number of records that have it, the most frequent label first.
+            Pairs of a label and the number of records that have it, with the most frequent label first.
         """
         return self._rows(
             "SELECT value, amount FROM names WHERE kind = ? ORDER BY amount DESC, value LIMIT ?",
@@ -184,7 +186,7 @@ class NegativesIndex:
         """Return the distribution of each score.
 
         Returns:
-            The distributions, in alphabetical order of the scores' names.
+            The distributions, sorted by the name of the score.
         """
         rows = self._rows("SELECT score, spread FROM spreads ORDER BY score")
         with self._readable():
@@ -210,7 +212,7 @@ class NegativesIndex:
     def page(
         self, asked: Filter, start: int, amount: int, order: str = "", *, descending: bool = False
     ) -> list[IndexedNegative]:
-        """Return some of the records that match a filter.
+        """Return one page of the records that match a filter.
 
         Args:
             asked: The filter.
@@ -226,7 +228,7 @@ class NegativesIndex:
         where, values = _where(asked)
         way = "DESC" if descending else "ASC"
         if order:
-            # Sort by `IS NULL` first, so that records without the score come last in both directions.
+            # Sort by `IS NULL` first, so that records without the score come last, whichever the direction.
             query = f"""SELECT negatives.n FROM negatives
                 LEFT JOIN scores ON scores.n = negatives.n
                     AND scores.name = (SELECT name FROM names WHERE kind = '{SCORE}' AND value = ?)
@@ -247,7 +249,7 @@ class NegativesIndex:
             The record.
 
         Raises:
-            InputError: There is no such record.
+            InputError: The file has no record with this number.
         """
         found = self._numbered("SELECT n FROM negatives WHERE n = ?", [n])
         if not found:
@@ -257,15 +259,15 @@ class NegativesIndex:
     def same_edit(self, n: int, amount: int) -> tuple[int, list[IndexedNegative]]:
         """Return other records with the same edit as a given record.
 
-        Two edits are the same if they have the same transform and the same concepts before and after the
+        Two edits count as the same if they have the same transform and the same concepts before and after the
         edit.
 
         Args:
-            n: The number of the given record.
+            n: The position of the given record in the file, starting at 1.
             amount: Maximum number of records to return.
 
         Returns:
-            The number of all such records, and a list of the first ones.
+            How many other records have the same edit, and the first ``amount`` of them.
         """
         return self._others(
             "SELECT n FROM edits WHERE edit IN (SELECT edit FROM edits WHERE n = ?)", n, amount
@@ -275,11 +277,11 @@ class NegativesIndex:
         """Return other records from the same dialogue as a given record.
 
         Args:
-            n: The number of the given record.
+            n: The position of the given record in the file, starting at 1.
             amount: Maximum number of records to return.
 
         Returns:
-            The number of all such records, and a list of the first ones.
+            How many other records are from the same dialogue, and the first ``amount`` of them.
         """
         query = "SELECT n FROM negatives WHERE dialogue = (SELECT dialogue FROM negatives WHERE n = ?)"
         return self._others(query, n, amount)
@@ -287,11 +289,11 @@ class NegativesIndex:
     def kept(self, least: Mapping[str, float], most: Mapping[str, float]) -> tuple[int, int]:
         """Count the wrong responses whose scores are within limits.
 
-        A response that lacks a score is within the limits of this score.
+        A response that has no value for a score counts as being within the limits of this score.
 
         Args:
-            least: The lowest allowed value of scores, by name of the score.
-            most: The highest allowed value of scores, by name of the score.
+            least: The lowest allowed value of a score, keyed by the name of the score.
+            most: The highest allowed value of a score, keyed by the name of the score.
 
         Returns:
             The number of wrong responses within the limits, and the number of all wrong responses.
@@ -300,8 +302,8 @@ class NegativesIndex:
         values: list[Any] = []
         for limits, sign in ((least, "<"), (most, ">")):
             for score, limit in limits.items():
-                # Exclude records outside the limit, instead of selecting those inside, so that records
-                # without the score are kept.
+                # Exclude the records beyond the limit. Selecting those within the limit would lose the
+                # records without the score.
                 lost.append(f"{_of_score(sign)}")
                 values += [score, limit]
         where = " AND ".join(["is_wrong", *(f"n NOT IN ({query})" for query in lost)])
@@ -316,8 +318,8 @@ class NegativesIndex:
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[IndexedNegative]:
         """Return the records whose numbers a query selects, in the order of the query."""
-        # Select and sort only the numbers first. If SQLite sorted whole records, it would have to move
-        # megabytes.
+        # First select and sort only the numbers of the records, then read the records. Sorting whole records
+        # would be slow, because SQLite would have to copy many megabytes.
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
@@ -340,7 +342,7 @@ class NegativesIndex:
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Convert errors that a damaged index causes to an `InputError`."""
+        """Convert the errors that a damaged index causes to an `InputError`."""
         damage = (
             sqlite3.Error,
             zlib.error,
@@ -359,10 +361,10 @@ class NegativesIndex:
 
 
 def open_index(source: str | Path, progress: Progress | None = None) -> NegativesIndex:
-    """Open the index of a file of negatives. Create it first if it is missing or out of date.
+    """Open the index of a file of negatives. If it is missing or outdated, create it first.
 
-    The index is a hidden file in the folder of the negatives. If this folder is read-only, the index is in
-    the user's cache.
+    The index is a hidden file in the same folder as the negatives. If this folder is read-only, the index is
+    stored in the user's cache folder.
 
     Args:
         source: The file of negatives (.jsonl, .parquet).
@@ -384,9 +386,9 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
 
     Args:
         path: The path of the index.
-        state: A text that changes with the content of the file of negatives; see `_state`.
+        state: A text that is different if the file of negatives has changed; see `_state`.
         negatives: The records.
-        progress: Progress display; advanced by the number of records.
+        progress: Progress display; advanced by the number of indexed records.
         name: The name of the file of negatives, for the progress display.
 
     Raises:
@@ -396,9 +398,11 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
     with atomic_file(path) as unfinished:
         unfinished.unlink(missing_ok=True)
         try:
-            create_private(unfinished)  # Other users may not be allowed to read the negatives.
+            # Make the index readable for its owner only, because the negatives may be confidential.
+            create_private(unfinished)
             with closing(sqlite3.connect(unfinished)) as index:
-                # Switch off the journal, which is not needed because an incomplete index is never used.
+                # Switch off the journal, which SQLite needs only to repair a database that was not completed.
+                # An incomplete index is never used.
                 index.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
                 _fill(index, negatives, progress)
                 index.execute("INSERT INTO facts VALUES ('state', ?)", [state])
@@ -413,7 +417,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
     amounts = Counter[int]()
     total = 0
 
-    # Store each label and each name of a score only once, and refer to it by a number.
+    # Store each label and each name of a score only once. Records refer to it by a number.
     def named(kind: str, value: str) -> int:
         name = names.setdefault((kind, value), len(names) + 1)
         amounts[name] += 1
@@ -438,7 +442,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
         )
         total += len(rows)
         progress.advance(len(rows))
-    # Create SQL indexes after the rows have been inserted, which is faster than before.
+    # Create the SQL indexes after the rows have been inserted. Updating them with each row would be slower.
     index.executescript(_INDEXES)
     index.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)",
@@ -458,7 +462,7 @@ def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
         f"SELECT min(value), max(value), count(*) {of_wrong}", [name]
     ).fetchone()
     wrong = index.execute("SELECT count(*) FROM negatives WHERE is_wrong").fetchone()[0]
-    # Use the scale from 0 to 1 if all values are in this range, so that histograms can be compared.
+    # If all values are between 0 and 1, use this range as the scale, so that histograms can be compared.
     low, high = (0.0, 1.0) if low is None or 0 <= low <= high <= 1 else (low, high)
     thresholds = [round(low + (high - low) * step / STEPS, 4) for step in range(STEPS + 1)]
     below, above = [0] * (STEPS + 2), [0] * (STEPS + 2)
@@ -475,7 +479,7 @@ def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
 
 
 def _scored(negative: Negative) -> Negative:
-    """Add the scores that ``graphneg select`` computes, unless a graph of the record cannot be parsed."""
+    """Add the scores that need no model to a record, unless one of its graphs cannot be parsed."""
     try:
         return replace(negative, scores=measured(negative))
     except GraphnegError:
@@ -497,9 +501,10 @@ def _labels(negative: Negative) -> set[tuple[str, str]]:
 
 
 def _edits(negative: Negative) -> set[str]:
-    """Return a key for each edit: its transform, and the root concepts before and after it.
+    """Return a key for each edit, which is the same for similar edits in other records.
 
-    The edit of a generator replaces the whole response, so its key contains the texts instead of concepts.
+    The key consists of the transform and of the root concepts of the edited part before and after the edit.
+    If a generator has replaced the whole response, the key contains the texts instead of concepts.
     """
     return {
         "\n".join([edit["transform"] or "", *(_head(edit[side] or "") for side in ("before", "after"))])
@@ -508,7 +513,7 @@ def _edits(negative: Negative) -> set[str]:
 
 
 def _head(fragment: str) -> str:
-    """Return the root concept of a PENMAN fragment. Any other text is returned unchanged.
+    """Return the root concept of a part of a graph in PENMAN notation. Return any other text unchanged.
 
     >>> _head("(like-01 :polarity - :ARG0 i)"), _head("i"), _head("Tea, please.")
     ('like-01', 'i', 'Tea, please.')
@@ -522,7 +527,7 @@ def _words(negative: Negative) -> str:
 
 
 def _where(asked: Filter) -> tuple[str, list[Any]]:
-    """Convert a filter to an SQL condition for the table of negatives, and the values of its placeholders."""
+    """Convert a filter to an SQL condition on the table of negatives and the values of its placeholders."""
     parts: list[str] = ["1"]
     values: list[Any] = []
     for kind, value in asked.labels.items():
@@ -531,8 +536,8 @@ def _where(asked: Filter) -> tuple[str, list[Any]]:
         values += [kind, value]
     if asked.text.strip():
         parts.append("negatives.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        # Write each word as "word"*, which matches prefixes. Without quotes, a word could be an operator of
-        # the query language of FTS5, such as OR.
+        # Convert each word to "word"*, which matches all words that begin with it. The quotes are needed
+        # because words such as OR are operators in the query language of FTS5.
         values.append(" ".join(f'"{word}"*' for word in _WORD.findall(asked.text)) or '""')
     for score, limits in asked.ranges.items():
         for sign, limit in zip((">=", "<="), limits, strict=True):
@@ -551,14 +556,14 @@ def _of_score(sign: str) -> str:
 
 def _place(source: Path) -> Path:
     beside = source.with_name(f".{source.name}.index.sqlite")
-    # Use the cache if the folder is read-only, as for a corpus that several users share.
+    # If the folder is read-only, which is common for a corpus that several users share, use the cache folder.
     if os.access(source.parent, os.W_OK):
         return beside
     return cache_folder("indexes") / f"{fingerprint(str(source))}.sqlite"
 
 
 def _state(source: Path) -> str:
-    """Return a text that changes if the file, the database schema or the version of graphneg changes."""
+    """Return a text that is different if the file, the database schema or the version has changed."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"
@@ -572,7 +577,7 @@ def _is_current(path: Path, state: str) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
             return _fact(index, "state") == state
-    # Treat a damaged index as outdated, so that it is written again.
+    # A damaged index counts as outdated, so that it is written again.
     except sqlite3.Error:
         return False
 

@@ -1,9 +1,9 @@
 """Show negatives in a table that can be filtered and sorted, with histograms of their scores.
 
-The records come from `graphneg.pages.index`. The URL of a table contains its state (filter, order, page), so
-it can be bookmarked and shared. With a slider on a histogram, the visitor chooses a threshold for a score.
-The page then shows how many negatives the threshold keeps, and the options of ``graphneg select`` that apply
-it. Each negative has a page with its edits.
+The negatives are read through an index (`graphneg.pages.index`). The URL of the table contains the filter,
+the order and the page number, so it can be bookmarked and shared. With a slider on a histogram, the visitor
+chooses a threshold for a score. The page then shows how many negatives the threshold keeps, and the options
+of ``graphneg select`` that apply the threshold to a file. Each negative has a page with its edits.
 
 Example::
 
@@ -41,29 +41,31 @@ from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT
 from graphneg.scorers.choosing import ANSWERS, UNFIT, UNRELATED
 
 Side = tuple[str, str, Drawing | None]
-"""A graph before or after an edit: ``before`` or ``after``, the graph in PENMAN notation, and its drawing
-(None if the graph cannot be parsed)."""
+"""A graph on the page of a negative: ``before`` or ``after`` the edit, the graph in PENMAN notation, and its
+drawing. There is no drawing (None) if the graph cannot be parsed."""
 ROWS = 50
-"""Number of rows on a page."""
+"""Number of negatives on a page of the table."""
 NEIGHBOURS = 8
-"""Maximum number of related negatives of each kind that are shown for a negative."""
+"""Maximum number of other negatives with the same edit, and of others from the same dialogue, that are shown
+on the page of a negative."""
 BARS = 50
 """Number of bars in a histogram."""
 LEAST, MOST = "least", "most"
-"""Prefixes of URL parameters with the lowest and highest allowed values of scores, such as
+"""Prefixes of the URL parameters for the lowest and the highest allowed value of a score, as in
 ``least.context_overlap=0.5``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The meaning of a score, and the options of ``graphneg select`` that apply a threshold to it.
+    """The meaning of a score, and the options with which ``graphneg select`` applies a threshold to it.
 
     Attributes:
         meaning: Description of what the score measures.
         side: ``least`` if the threshold is the lowest value that is kept, ``most`` if it is the highest.
-        options: The option of ``graphneg select``, without the value; empty if there is none.
-        model: Another option that is required; empty if there is none.
-        refusal: The reason for which ``graphneg select`` leaves out records beyond the threshold.
+        options: The option of ``graphneg select`` that sets the threshold, without its value; empty if there
+            is no such option.
+        model: The option for the model that computes the score; empty if no model is needed.
+        refusal: The reason that ``graphneg select`` reports for the records beyond the threshold.
     """
 
     meaning: str
@@ -79,29 +81,33 @@ THRESHOLDS: Mapping[str, Threshold] = {
         *(LEAST, f"--least {CONTEXT_OVERLAP}=", "", UNRELATED),
     ),
     SELECTIONAL_FIT: Threshold(
-        "share of the nouns under predicates of the edited graph that were seen with their predicates",
+        "share of the nouns in the edited graph that are usual with their predicates",
         *(LEAST, f"--least {SELECTIONAL_FIT}=", "", UNFIT),
     ),
     ANSWERS: Threshold(
-        "how well it answers the context, by a judge", MOST, "--max-score ", "--judge MODEL", "it answers"
+        "how well the response answers the context, according to a ranker",
+        MOST,
+        "--max-score ",
+        "--judge MODEL",
+        "it answers the context",
     ),
     FORWARD: Threshold(
-        "perplexity of the response after its context",
-        *(MOST, "--forward-threshold ", "--model MODEL", "it is unlikely in its context"),
+        "perplexity of the response, given the context",
+        *(MOST, "--forward-threshold ", "--model MODEL", "the response is unlikely, given its context"),
     ),
     BACKWARD: Threshold(
         "perplexity of the context, given the response",
-        *(MOST, "--backward-threshold ", "--model MODEL", "its context is unlikely"),
+        *(MOST, "--backward-threshold ", "--model MODEL", "the context is unlikely, given the response"),
     ),
 }
-"""The scores to which ``graphneg select`` can apply a threshold."""
+"""The scores to which ``graphneg select`` can apply a threshold, keyed by name."""
 UNKNOWN = Threshold("a score of the generator", LEAST)
-"""The threshold for all other scores."""
+"""The description that is used for all other scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a histogram. All values are percentages of the histogram's width or height.
+    """The position of a bar in a histogram, in percent of the histogram's width or height.
 
     Attributes:
         left: The distance of the bar from the left edge of the histogram.
@@ -120,9 +126,9 @@ class Histogram:
 
     Attributes:
         spread: The distribution of the score.
-        threshold: The meaning of the score and its threshold.
+        threshold: The meaning of the score, and the options of ``graphneg select`` for its threshold.
         bars: The bars from left to right.
-        summary: A text with the range and the median.
+        summary: A text with the name of the score, its range and its median, for screen readers.
     """
 
     spread: ScoreDistribution
@@ -138,9 +144,10 @@ class Row:
     Attributes:
         n: The position of the record in the file, starting at 1.
         negative: The record.
-        pieces: For each edited turn, its name and the unchanged and changed pieces of its text. If no turn
-            was edited word by word, this is the response as a single piece.
-        before: The text of the turn before the first of these turns; empty if there is none.
+        pieces: For each edited turn, its name (such as "turn 2") and the pieces of its text. A piece consists
+            of words that the edit changed, or of words that it did not change. If a generator has written the
+            whole response, the list has only the response, as a single piece.
+        before: The text of the turn before the first turn in ``pieces``; empty if there is none.
     """
 
     n: int
@@ -170,7 +177,8 @@ class NegativesView:
             pages: The pages, which render templates.
 
         Returns:
-            The routes for the table, for the counts that a threshold keeps (JSON), and for a single negative.
+            The routes for the table, for the number of negatives that a threshold keeps (as JSON), and for
+            the page of a negative.
         """
         self._pages = pages
         return [
@@ -188,7 +196,7 @@ class NegativesView:
         """Do nothing, because an index does not keep a file open."""
 
     def _index(self, number: int) -> NegativesIndex:
-        # Check the number, because the URL may be from an earlier run with other files.
+        # Check the number, because the URL may be from an earlier start of the server with other files.
         if number >= len(self._indexes):
             raise HTTPException(404, f"there is no file {number}; there are {len(self._indexes)}")
         return self._indexes[number]
@@ -210,7 +218,7 @@ class NegativesView:
         rows = [_row(one) for one in index.page(asked, start, ROWS, order, descending=descending)]
 
         def address(**changes: Any) -> str:
-            # Remove the start, so that a changed filter or order begins at the first page again.
+            # Remove the page offset ("start"), so that a changed filter or order begins at the first page.
             changed = {**{name: value for name, value in state.items() if name != "start"}, **changes}
             return f"{self.path}?{urlencode({name: value for name, value in changed.items() if value != ''})}"
 
@@ -252,8 +260,8 @@ class NegativesView:
         same_edit, alike = index.same_edit(n, NEIGHBOURS)
         same_dialogue, others = index.same_dialogue(n, NEIGHBOURS)
         neighbours = [
-            ("By the same edit", same_edit, [_row(one) for one in alike]),
-            ("Of the same dialogue", same_dialogue, [_row(one) for one in others]),
+            ("With the same edit", same_edit, [_row(one) for one in alike]),
+            ("From the same dialogue", same_dialogue, [_row(one) for one in others]),
         ]
         return self._pages.render(
             request,
@@ -274,7 +282,7 @@ _IN_PATH = (("file", "file"), ("n", "negative"))
 
 
 def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
-    """Return the filter that the parameters of a URL describe, such as ``least.context_overlap=…``."""
+    """Convert the parameters of a URL, such as ``least.context_overlap=0.5``, to a filter."""
     ranges: dict[str, tuple[float | None, float | None]] = {}
     for name in state:
         side, _, score = name.partition(".")
@@ -290,7 +298,7 @@ def _row(one: IndexedNegative) -> Row:
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
     pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
-    # If no turn was edited word by word, show the response as a whole.
+    # If a generator has written the whole response, show it as a single piece.
     if not edited:
         pieces = [(f"turn {last}", [(False, negative.response, negative.response)])]
     first = edited[0][0] if edited else last
@@ -298,24 +306,25 @@ def _row(one: IndexedNegative) -> Row:
 
 
 def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple[bool, str, str]]:
-    """Return the unchanged and changed pieces of a turn; empty if it was not edited word by word."""
-    # Do not compare the words of a response that a generator has written as a whole.
+    """Return the unchanged and changed pieces of an edited turn; empty if the turn was not edited."""
+    # A response that a generator has written as a whole does not count as edited: it has no words in common
+    # with the original except by chance.
     is_written = turn == len(negative.context) and not negative.amr
     return () if not change.is_edited or is_written else list(changed_words(change.old, change.text))
 
 
 def _graphs(turn: str, graphs: Mapping[str, str | None], id: str) -> tuple[str, Sequence[Side]]:
-    """Return the name of a turn with its graphs before and after the edit."""
+    """Return the given name of a turn, and its graphs before and after the edit with their drawings."""
     texts = [graphs[side] or "" for side in ("before", "after")]
     drawings: Sequence[Drawing | None] = (None, None)
-    # If a graph cannot be parsed, show both as text only.
+    # If one of the graphs cannot be parsed, show both of them as text, without drawings.
     with suppress(GraphnegError):
         drawings = draw_edited(*(parse_graph(text, id) for text in texts))
     return turn, list(zip(("before", "after"), texts, drawings, strict=True))
 
 
 def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float, Threshold, float]]:
-    """Return each score's name, value and meaning, and the share of wrong responses with a lower score."""
+    """Return the name, the value and the meaning of each score, and the share of lower values in the file."""
     spreads = {spread.score: spread for spread in index.spreads()}
     return [
         (name, value, THRESHOLDS.get(name, UNKNOWN), spreads[name].share_below(value))
@@ -325,14 +334,15 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
 
 def _histogram(spread: ScoreDistribution) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
-    # Let the last bar include the highest value, which is not below any threshold.
+    # Each edge has the number of values below a threshold. The last edge is the number of all values, because
+    # the highest value is not below any threshold.
     edges = [*spread.below[:-1:step], spread.amount]
     amounts = [after - before for before, after in pairwise(edges)]
     most = max(*amounts, 1)
     width = 100 / len(amounts)
     heights = [round(100 * amount / most, 2) for amount in amounts]
     bars = (Bar(round(width * at, 2), 100 - height, height) for at, height in enumerate(heights))
-    # The median is approximated by the first threshold that has at least half of the values below it.
+    # Use the first threshold with at least half of the values below it as an approximation of the median.
     middle = next(
         (t for t, below in zip(spread.thresholds, spread.below, strict=True) if 2 * below >= spread.amount),
         spread.thresholds[-1],
@@ -349,7 +359,7 @@ def _summaries() -> Mapping[str, str]:
 
 
 def _shown(path: Path) -> str:
-    """Return a path relative to the current folder if possible, as a user would type it."""
+    """Return a path as a user would type it: relative to the current folder if the file is inside it."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:

@@ -1,12 +1,12 @@
 """Limit how often passwords may be tried, per address and for all addresses together.
 
-Both limits are token buckets: they allow several attempts at once, and after that a constant rate. An attempt
-is counted before the password is compared, so an attacker with a list of passwords cannot try them faster
-than the limit allows. An attempt above the limit is refused immediately, with the number of seconds to wait,
-so that it does not keep a connection open.
+Both limits are token buckets: several attempts are allowed at once, and then attempts at a constant rate. An
+attempt is counted before the password is compared, so an attacker with a list of passwords cannot try them
+faster than the limit allows. If there are too many attempts, further ones are refused immediately, with the
+number of seconds to wait, so that they do not keep connections open.
 
-A single address can use at most a tenth of the total rate. So attacks from one or a few addresses do not lock
-out visitors from other addresses.
+A single address can use at most a tenth of the rate that is allowed for all addresses. Attacks from one or a
+few addresses therefore do not prevent visitors with other addresses from logging in.
 
 Example::
 
@@ -22,20 +22,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 MOST_ADDRESSES = 10_000
-"""Maximum number of addresses that are remembered. With more, only the limit for all addresses is
-guaranteed."""
+"""Maximum number of addresses that are remembered. If more addresses try passwords, some of them are
+forgotten, and only the limit for all addresses together is certain to work."""
 IPV6_NETWORK = 64
-"""Number of leading bits of an IPv6 address that identify a visitor. The other bits are chosen by the
-visitor, who usually has a whole /64 network."""
+"""Number of leading bits of an IPv6 address that identify a visitor. A visitor usually has a whole /64
+network, and can choose the remaining bits freely."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The rate of a token bucket.
+    """The size of a token bucket and the rate at which it is refilled.
 
     Attributes:
-        burst: Number of attempts that are allowed at once.
-        per_second: Number of attempts per second that are allowed after that.
+        burst: Number of attempts that are allowed at once if the bucket is full.
+        per_second: Number of attempts per second that are added to the bucket.
     """
 
     burst: float
@@ -50,11 +50,11 @@ OF_ALL = Rate(20, 2.0)
 
 @dataclass(slots=True)
 class Bucket:
-    """A token bucket.
+    """A token bucket, which limits how many attempts are allowed per time.
 
     Attributes:
         rate: The size of the bucket and the rate at which it is refilled.
-        left: Number of attempts that were left at the time ``at``; it may be a fraction.
+        left: Number of attempts that were left at the last refill. It need not be an integer.
         at: The time of the last refill, in seconds.
     """
 
@@ -78,14 +78,16 @@ class Bucket:
 
 
 class PasswordLimiter:
-    """Counts attempts to log in. An instance must be used from a single thread.
+    """Counts attempts to log in, and says when the next one is allowed.
+
+    An instance must be used from a single thread.
 
     Args:
         clock: Function that returns the current time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Initialize with full buckets."""
+        """Initialize the limiter. At first, the maximum number of attempts is allowed."""
         self._clock = clock
         self._all = Bucket(OF_ALL, OF_ALL.burst, clock())
         self._by_address: dict[str, Bucket] = {}
@@ -103,7 +105,7 @@ class PasswordLimiter:
         own = self._bucket(address_key(address), now)
         for bucket in (self._all, own):
             bucket.refill(now)
-        # Do not charge the buckets for a refused attempt, so that it does not make anyone wait longer.
+        # Do not count a refused attempt. Otherwise, an attacker could make other visitors wait forever.
         if wait := max(self._all.seconds_to_wait, own.seconds_to_wait):
             return wait
         self._all.left -= 1
@@ -116,7 +118,7 @@ class PasswordLimiter:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _forget(self, now: float) -> None:
-        """Forget addresses whose bucket is full again. If that is not enough, forget the least recent one."""
+        """Forget the addresses whose bucket is full again. If there are none, forget the least recent one."""
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after
@@ -145,7 +147,7 @@ def address_key(address: str) -> str:
         return address
     if isinstance(known, ipaddress.IPv4Address):
         return str(known)
-    # A server that listens on IPv6 gets addresses such as ::ffff:192.0.2.7 for IPv4 visitors.
+    # A server that listens on IPv6 sees visitors with IPv4 under addresses such as ::ffff:192.0.2.7.
     if known.ipv4_mapped:
         return str(known.ipv4_mapped)
     return str(ipaddress.ip_network((known, IPV6_NETWORK), strict=False))

@@ -1,10 +1,10 @@
 """Limit how many queries of visitors run at the same time, without letting slow queries block fast ones.
 
-Each running query occupies a place. There are two kinds of places. In a *patient* place, a query may run up
-to the time limit of the pages. If all patient places are occupied, a query gets a *quick* place, where it is
-stopped after `QUICK_SECONDS`. So quick places soon become free again, and a fast query such as ``RETURN 1``
-does not have to wait for slow ones. If a query gets no place within `WAIT_SECONDS`, it is refused, and the
-visitor is asked to try again.
+Each running query occupies a slot. There are two kinds of slots. In a *patient* slot, a query may run as long
+as the time limit of the pages allows. If all patient slots are occupied, a query gets a *quick* slot, in
+which it is stopped after `QUICK_SECONDS`. Quick slots therefore soon become free again, and a fast query such
+as ``RETURN 1`` does not have to wait for slow ones. If a query gets no slot within `WAIT_SECONDS`, it is
+refused, and the visitor is asked to try again.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from graphneg.errors import GraphnegError
 
 PATIENT, QUICK = 3, 3
-"""Number of places of each kind."""
+"""Number of slots of each kind."""
 QUICK_SECONDS = 2.0
-"""Maximum number of seconds for a query in a quick place."""
+"""Maximum number of seconds for a query in a quick slot."""
 WAIT_SECONDS = 3.0
-"""Maximum number of seconds to wait for a place. It is longer than `QUICK_SECONDS`, so that a quick place
-becomes free in the meantime."""
+"""Maximum number of seconds to wait for a slot. It is longer than `QUICK_SECONDS`, so that at least one quick
+slot becomes free in this time."""
 _POLL_SECONDS = 0.05
 
 
@@ -30,46 +30,47 @@ class BusyError(GraphnegError):
 
 @dataclass
 class Place:
-    """A group of places with the same time limit.
+    """A set of slots with the same time limit.
 
     Attributes:
-        seconds: Maximum number of seconds for a query in such a place.
-        free: Number of free places in the group.
+        seconds: Maximum number of seconds for a query in one of the slots.
+        free: Number of slots that are free.
     """
 
     seconds: float
     free: int
 
     def release(self) -> None:
-        """Give one place of the group back."""
+        """Free a slot, because its query has ended."""
         self.free += 1
 
 
 class QuerySlots:
-    """Assigns places to queries. An instance must be used from a single event loop.
+    """Assigns slots to queries. An instance must be used from a single event loop.
 
     Args:
-        seconds: Maximum number of seconds for a query in a patient place.
+        seconds: Maximum number of seconds for a query in a patient slot.
     """
 
     def __init__(self, seconds: float) -> None:
-        """Initialize with all places free."""
-        # The time limit of quick places must not exceed that of patient places, which the user chooses.
+        """Initialize with all slots free."""
+        # The user sets the time limit of patient slots. It may be shorter than QUICK_SECONDS, and then
+        # applies to quick slots, too.
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:
-        """Take a place. Wait until one becomes free if necessary.
+        """Occupy a slot. If no slot is free, wait for one.
 
         Returns:
-            The group to which the place belongs. Call its `release` when the query has ended on the server.
+            The set to which the slot belongs. Call its `release` when the query has ended on the server.
 
         Raises:
-            BusyError: No place became free within `WAIT_SECONDS`.
+            BusyError: No slot became free within `WAIT_SECONDS`.
         """
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
-            # Prefer a patient place, so that the query has more time.
+            # Patient slots come first, because they give the query more time.
             for place in self._places:
                 if place.free:
                     place.free -= 1

@@ -1,9 +1,9 @@
 """Let annotators judge negatives, and show the results.
 
-Each annotator has a URL, ``/review/by/NAME``, which always shows the next item to judge. So an annotator can
-close the browser, or use another one, and continue later. Each answer is written to disk before the next page
-is sent. The pages for annotators do not show the source of an item. Other pages show the results by source,
-and the items on which annotators disagree.
+Each annotator has a URL, ``/review/by/NAME``, which always shows the next item that the annotator has to
+judge. An annotator can therefore close the browser and continue later, even in another browser. Each answer
+is written to disk before the next page is sent. The pages for annotators do not show from which source an
+item comes. Other pages show the results of each source, and the items on which annotators disagree.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ from graphneg.pages.query_slots import BusyError
 from graphneg.pages.url_values import choice_value, integer_value
 
 FILES_AT_ONCE = 2
-"""Maximum number of uploaded files that are processed at the same time. Each of them is kept in memory."""
+"""Maximum number of uploaded files that are processed at the same time. It limits the use of memory, in which
+the files are kept."""
 _ANSWER = "answer."
-"""Prefix of form fields that contain the answer to a question. The name of the question follows."""
+"""Prefix of the form fields that contain answers. It is followed by the name of the question."""
 _FILES: Mapping[str, Callable[[Results], str]] = {
     "judgements.csv": csv_of,
     "judgements.jsonl": jsonl_of,
@@ -52,15 +53,15 @@ _FILES: Mapping[str, Callable[[Results], str]] = {
     "label-studio.xml": lambda results: label_studio_config(results.set),
     "labels.jsonl": labels_of,
 }
-"""The files that can be downloaded, with the functions that return their content."""
+"""The files that can be downloaded: a mapping from the file name to the function that returns the content."""
 
 
 class ReviewView:
     """The view for judging negatives, with pages for results and disagreements.
 
     Args:
-        opened: Function that opens the judgements. It is called at the first request, because it may first
-            have to sample the items to judge, which takes a while.
+        opened: Function that opens the judgements. It is called at the first request and not before, because
+            it may have to sample the items to judge, which takes a while.
     """
 
     title = "Review"
@@ -80,8 +81,8 @@ class ReviewView:
 
     @property
     def judged(self) -> Judgements:
-        """The judgements, which are opened at the first use."""
-        # Use a lock, because a second request may arrive while the items are being sampled.
+        """The judgements. They are opened when they are needed for the first time."""
+        # Use a lock: a second request may arrive while the first one samples the items, and must wait.
         with self._opening:
             if self._judgements is None:
                 self._judgements = self._opened()
@@ -110,7 +111,8 @@ class ReviewView:
 
         def write(path: str, answer: Callable[[Request, dict[str, str]], Response]) -> Route:
             async def endpoint(request: Request) -> Response:
-                # Run the function in a thread, because writing to SQLite blocks.
+                # Run the function in a thread, because it writes to SQLite, which blocks until the disk has
+                # the data.
                 return await run_in_threadpool(answer, request, await form(request))
 
             return Route(self.path + path, endpoint, methods=["POST"])
@@ -150,7 +152,7 @@ class ReviewView:
         return pages.render(request, "review/item.html", **shown, **values)
 
     def _answered(self, request: Request, fields: dict[str, str]) -> Response:
-        """Store an answer, skip the item or undo the last answer, and redirect to the next item."""
+        """Store an answer, skip an item or undo the last answer, and redirect to the next item."""
         judged, annotator = self.judged, check_annotator(request.path_params["annotator"])
         action = fields.get("action")
         if action == "undo":
@@ -174,14 +176,14 @@ class ReviewView:
     def _file(self, pages: Pages, request: Request) -> Response:
         name = request.path_params["file"]
         if name not in _FILES:
-            raise HTTPException(404, f"no file is called so; there are {', '.join(_FILES)}")
+            raise HTTPException(404, f"there is no file of this name; choose one of {', '.join(_FILES)}")
         text = _FILES[name](self._by_rule(request))
         return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     async def _imported(self, request: Request) -> Response:
-        """Store the judgements in an uploaded file. The suffix of the parameter ``name`` is the format."""
+        """Store the judgements from an uploaded file, whose name and format are in the URL."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
-        # Refuse further uploads instead of letting them wait, which would take up connections and memory.
+        # Refuse further uploads. If they had to wait instead, they would keep connections open.
         if self._sending.locked():
             raise BusyError("other files are being imported: try again in a few seconds")
         async with self._sending:
@@ -200,14 +202,15 @@ class ReviewView:
             try:
                 found = read_judgements(self.judged.set, path, annotator or READER)
             except InputError as error:
-                # Replace the path of the temporary file in the message by the name that the visitor knows.
+                # In the message, replace the path of the temporary file by the name of the uploaded file.
                 raise InputError(str(error).replace(str(path), name)) from error
         return self.judged.put(found)
 
     def _disagreement(self, pages: Pages, request: Request) -> Response:
         results = self._by_rule(request)
         rows = results.disagreements
-        # Do not offer rows that the adjudicator has already decided. They can still be opened by their URL.
+        # The adjudicator has already decided some of the rows. Do not show them again, unless the URL names
+        # one of them.
         left = [row for row in rows if row not in results.adjudications]
         asked = integer_value(request.query_params, "row", 0, least=0)
         row = asked if asked in rows else next(iter(left), None)

@@ -1,7 +1,8 @@
 """Parse and check values in URLs and forms.
 
-The values can be anything: ``?start=nan``, a number of 26 digits, the name of a file that does not exist.
-Each function returns a valid value, or raises an error whose message is shown to the visitor on one line.
+A visitor can write anything into a URL: ``?start=nan``, a number of 26 digits, or the name of a file that
+does not exist. Each function returns a valid value, or raises an error with a one-line message for the
+visitor.
 
 Example::
 
@@ -19,17 +20,18 @@ from starlette.exceptions import HTTPException
 from graphneg.errors import InputError
 
 LONGEST = 40
-"""Maximum number of characters that an error message quotes from an invalid value."""
+"""Maximum length of an invalid value in an error message. Longer values are truncated."""
 MOST_DIGITS = 9
-"""Maximum number of digits of an integer, so that it fits into the 32-bit integers of any database."""
+"""Maximum number of digits of an integer. Any integer of this length fits into 32 bits, so every database can
+store it."""
 
 
 def integer_value(given: Mapping[str, str], name: str, default: int, *, least: int = 1) -> int:
-    """Return an integer from the values of a URL or form.
+    """Return an integer from the parameters of a URL or the fields of a form.
 
     Args:
-        given: The values by name.
-        name: The name of the value.
+        given: A dictionary from the names of the parameters or fields to their values.
+        name: The name of the parameter or field.
         default: The integer to return if the value is missing or empty.
         least: The smallest integer that is allowed.
 
@@ -39,7 +41,7 @@ def integer_value(given: Mapping[str, str], name: str, default: int, *, least: i
     Raises:
         InputError: The value is not an integer from ``least`` to 999,999,999.
     """
-    # Treat an empty value as missing, because a form sends an empty string for an empty field.
+    # An empty value counts as missing, because a form sends an empty string for an empty field.
     text = given.get(name, "") or str(default)
     found = _digits(text)
     if found is None or found < least:
@@ -48,11 +50,11 @@ def integer_value(given: Mapping[str, str], name: str, default: int, *, least: i
 
 
 def number(given: Mapping[str, str], name: str) -> float | None:
-    """Return a number from the values of a URL or form.
+    """Return a number from the parameters of a URL or the fields of a form.
 
     Args:
-        given: The values by name.
-        name: The name of the value.
+        given: A dictionary from the names of the parameters or fields to their values.
+        name: The name of the parameter or field.
 
     Returns:
         The number; None if the value is missing or empty.
@@ -74,11 +76,11 @@ def number(given: Mapping[str, str], name: str) -> float | None:
 
 
 def choice_value(given: Mapping[str, str], name: str, known: Iterable[str], default: str = "") -> str:
-    """Return a value that must be one of several allowed values.
+    """Return a value from the parameters of a URL or the fields of a form, if it is an allowed value.
 
     Args:
-        given: The values of a URL or form by name.
-        name: The name of the value.
+        given: A dictionary from the names of the parameters or fields to their values.
+        name: The name of the parameter or field.
         known: The allowed values.
         default: The value to return if the value is missing or empty.
 
@@ -101,13 +103,13 @@ def path_number(text: str, what: str) -> int:
 
     Args:
         text: The part of the path that should be an integer.
-        what: Name of the things that are numbered, for the error message, such as "file".
+        what: What the number identifies, such as "file", for the error message.
 
     Returns:
         The integer.
 
     Raises:
-        HTTPException: The text is not an integer, so the URL does not exist (404).
+        HTTPException: The text is not an integer (status 404, because no page has such a URL).
     """
     found = _digits(text)
     if found is None:
@@ -116,8 +118,8 @@ def path_number(text: str, what: str) -> int:
 
 
 def _digits(text: str) -> int | None:
-    # Require ASCII, because `isdigit` also accepts superscripts and digits of other scripts, which `int` may
-    # refuse.
+    # Require ASCII, because `isdigit` also accepts digits of other scripts, and superscripts, on which `int`
+    # raises an error.
     is_whole = text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
     return int(text) if is_whole else None
 

@@ -1,12 +1,12 @@
 """Convert negatives to records and files: JSON Lines, Parquet, pandas and Hugging Face datasets.
 
-A record is a plain dict with the fields of `Negative` in the documented order. If fields are missing or have
-the wrong type, the error message names the file, the line and the field.
+A record is a dict with the fields of `Negative`, in the order in which the class documents them. If fields
+are missing or have the wrong type, the error message names the file, the line and the field.
 
-Parquet cannot store objects with arbitrary keys. In Parquet and in datasets, two fields are therefore lists
-of structs: ``amr`` is ``[{turn, before, after}]`` sorted by turn, and ``scores`` is ``[{name, value}]``
-sorted by name. `read_parquet` converts them back. pandas, pyarrow and datasets are imported only by the
-functions that need them.
+Parquet cannot store objects with arbitrary keys. In Parquet files and in datasets, two fields are therefore
+lists of structs: ``amr`` is ``[{turn, before, after}]`` sorted by turn, and ``scores`` is ``[{name, value}]``
+sorted by name. `read_parquet` converts them back. The packages pandas, pyarrow and datasets are imported only
+by the functions that need them.
 
 Example:
     Convert a file from JSON Lines to Parquet::
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 FIELDS = tuple(field.name for field in fields(Negative))
-"""The fields of a record, in their documented order."""
+"""The names of the fields of a record, in the order in which `Negative` documents them."""
 STANDARD_OUTPUT = "-"
 """The file name that means standard output."""
 SUFFIXES = (".jsonl", ".parquet")
-"""Suffixes of the files that can hold negatives."""
+"""Suffixes of the files in which negatives can be stored."""
 ROWS_PER_GROUP = 2_000
 """Number of records in a row group of a Parquet file."""
 Record = dict[str, Any]
-"""A negative as a dict of plain values."""
-# The exceptions that pyarrow raises for a damaged file, or base classes of them.
+"""A negative as a dict of values that JSON can represent."""
+# The exceptions that pyarrow raises for a damaged file. Some of them are base classes of the actual ones.
 _NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _TurnNumber = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
-"""A turn number, as the key of a JSON object."""
+"""The index of a turn as a string, because it is the key of a JSON object."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""Matches a lone half of a surrogate pair. UTF-8 cannot encode it, so no file can hold it."""
+"""Pattern for a lone half of a surrogate pair. UTF-8 cannot encode it, so it cannot be written to a file."""
 
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,7 +67,7 @@ class _Turn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Original(msgspec.Struct, forbid_unknown_fields=True):
-    """The texts before the edit; None for a text that was not edited."""
+    """The original context and response; None for the one that was not edited."""
 
     context: list[_Turn] | None
     response: str | None
@@ -92,7 +92,7 @@ class _Graphs(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The fields and types of a record."""
+    """The fields of a record and their types, against which msgspec checks a record."""
 
     id: str
     corpus: str
@@ -101,7 +101,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     turn: _Int64
     context: list[_Turn]
     response: str
-    # Records of older versions do not have this field.
+    # Records that older versions wrote do not have this field, so it needs a default.
     speaker: str = ""
     label: _Int64
     original: _Original
@@ -124,7 +124,7 @@ def to_record(negative: Negative) -> Record:
         negative: The negative.
 
     Returns:
-        A dict with the fields in the documented order, graphs sorted by turn, and scores sorted by name.
+        A dict with the fields in the order of `FIELDS`. The graphs are sorted by turn, the scores by name.
     """
     return _checked({name: getattr(negative, name) for name in FIELDS}, f"negative {negative.id!r}")
 
@@ -132,18 +132,18 @@ def to_record(negative: Negative) -> Record:
 def from_record(record: object, where: str = "record") -> Negative:
     """Convert a record to a negative.
 
-    Sequences become tuples. A negative that was made with tuples is therefore equal to itself after writing
-    and reading. Raises `InputError` if the record has wrong fields or types.
+    Lists become tuples, so that a negative is equal to the original after it was written and read back.
+    Raises `InputError` if the record has wrong fields or types.
 
     Args:
         record: The record.
-        where: Position of the record, such as ``negatives.jsonl, line 3``, for messages.
+        where: Position of the record, such as ``negatives.jsonl, line 3``, for error messages.
 
     Returns:
         The negative.
     """
     values = _checked(record, where)
-    # None means that the context was not edited.
+    # If the context was not edited, the original context is None, which needs no conversion.
     if values["original"]["context"] is not None:
         values["original"]["context"] = tuple(values["original"]["context"])
     for name in ("context", "categories", "edits"):
@@ -162,16 +162,16 @@ def _checked(values: object, where: str) -> Record:
         field = path.replace("`", "").replace("$.", "")
         raise InputError(f"{where}{f', {field}' if field else ''}: {reason}") from error
     _refuse_unwritable(record, where)
-    # Turns are strings here, because they are keys of a JSON object. Sort them as numbers: "10" after "9".
+    # The turns are strings, because they are keys of a JSON object. Sort them as numbers, "10" after "9".
     record["amr"] = {turn: record["amr"][turn] for turn in sorted(record["amr"], key=int)}
     record["scores"] = dict(sorted(record["scores"].items()))
     return record
 
 
 def _refuse_unwritable(value: Any, where: str) -> None:
-    """Refuse values that Python accepts but no file can store: lone surrogates, NaN and infinity."""
+    """Raise an error for values that cannot be written to a file: lone surrogates, NaN and infinity."""
     if isinstance(value, str):
-        # Most texts are ASCII, and the check for that is fast.
+        # Check first whether the text is ASCII, because this check is fast and most texts are.
         if not value.isascii() and _SURROGATE.search(value):
             raise InputError(
                 f"{where}: half of a surrogate pair, which no file can hold; repair the input's encoding"
@@ -190,8 +190,8 @@ def _refuse_unwritable(value: Any, where: str) -> None:
 def check_destination(out: str | Path, overwrite: bool = True) -> Path | None:
     """Check that a file of negatives can be written to a path.
 
-    `graphneg.records.runs.check_output` makes the general checks. In addition, an existing file must have
-    been written by a run of graphneg, unless it may be overwritten.
+    Raises `InputError` if the file cannot be written (see `graphneg.records.runs.check_output`), or if it
+    exists, must not be overwritten, and was not written by a run of graphneg.
 
     Args:
         out: The file, or ``-`` for standard output.
@@ -214,8 +214,8 @@ def negative_to_json(negative: Negative) -> str:
         negative: The negative.
 
     Returns:
-        The line, with the fields in the documented order. Equal negatives give equal lines. Non-ASCII letters
-        are not escaped, but characters that some tools take for the end of a line are.
+        The line, with the fields in the order of `FIELDS`. Equal negatives give equal lines. Non-ASCII
+        letters are not escaped, except for characters that some tools take for the end of a line.
     """
     return json_line(to_record(negative), allow_nan=False, separators=(", ", ": "))
 
@@ -225,7 +225,7 @@ def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
 
     Args:
         line: The line.
-        where: Position of the line, such as ``negatives.jsonl, line 3``, for messages.
+        where: Position of the line, such as ``negatives.jsonl, line 3``, for error messages.
 
     Returns:
         The negative. Its sequences are tuples.
@@ -288,7 +288,7 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
 
 
 def schema() -> Any:
-    """Return the columns and their types for Parquet, as a ``pyarrow.Schema``."""
+    """Return the names and types of the columns of a Parquet file, as a ``pyarrow.Schema``."""
     import pyarrow as pa
 
     text, number = pa.string(), pa.int64()
@@ -305,7 +305,7 @@ def schema() -> Any:
         "amr": pa.list_(pa.struct({"turn": number, "before": text, "after": text})),
         "scores": pa.list_(pa.struct({"name": text, "value": pa.float64()})),
     }
-    # All other fields are text.
+    # The fields that are not in `types` are texts.
     return pa.schema([(name, types.get(name, text)) for name in FIELDS])
 
 
@@ -333,9 +333,9 @@ def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
 
 
 def write_rows(negatives: Iterable[Negative], path: Path) -> int:
-    """Write negatives to a Parquet file directly, without a temporary file.
+    """Write negatives to a Parquet file under its final name, without a temporary file.
 
-    The file name may have any suffix. Equal negatives give equal bytes.
+    The file name may have any suffix. Equal negatives give equal files, byte for byte.
 
     Args:
         negatives: The negatives.
@@ -347,7 +347,7 @@ def write_rows(negatives: Iterable[Negative], path: Path) -> int:
     import pyarrow.parquet as pq
 
     count = 0
-    # The size of the row groups is fixed, so the bytes of the file do not depend on how the negatives arrive.
+    # Each batch becomes a row group. Batches have a fixed size, so that equal negatives give equal bytes.
     with pq.ParquetWriter(path, schema(), compression="zstd") as writer:
         for batch in row_batches(negatives):
             writer.write_batch(batch)
@@ -386,7 +386,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
     """
     import pyarrow.parquet as pq
 
-    # Reading Parquet starts at the end of the file, which is impossible with a pipe.
+    # Do not accept a pipe, because reading a Parquet file starts at its end.
     with open_input(path, pipes=False) as stored:
         try:
             file = pq.ParquetFile(stored)
@@ -399,7 +399,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
                 if (batch := next(batches, None)) is None:
                     return
                 rows = batch.to_pylist()
-            # Damage shows up in whatever is decoded first: a page, a count, or a text that is not UTF-8.
+            # Any part of the file may be damaged, so pyarrow may raise any of these exceptions here.
             except _NO_PARQUET as error:
                 raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
             for row in rows:
@@ -421,7 +421,7 @@ def read_negatives(*paths: str | Path) -> Iterator[Negative]:
 
 
 def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
-    """Read the negatives from a file, each with its position.
+    """Read the negatives from a file, each with its position for error messages.
 
     Args:
         path: A file that ends in .jsonl or .parquet.
@@ -441,7 +441,7 @@ def to_row(negative: Negative) -> Record:
         negative: The negative.
 
     Returns:
-        A record in which graphs and scores are lists.
+        A record in which ``amr`` and ``scores`` are lists of dicts.
     """
     row = to_record(negative)
     row["amr"] = [{"turn": int(turn), **graphs} for turn, graphs in row["amr"].items()]
@@ -454,7 +454,7 @@ def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
 
     Args:
         row: The row.
-        where: Position of the row, such as ``negatives.parquet, row 3``, for messages.
+        where: Position of the row, such as ``negatives.parquet, row 3``, for error messages.
 
     Returns:
         The negative.
@@ -482,13 +482,13 @@ def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
         negatives: The negatives.
 
     Returns:
-        A data frame with a row per negative and a column per field. Its lists and dicts are those of the JSON
-        form.
+        A data frame with a row per negative and a column per field. The cells contain the same lists and
+        dicts as the JSON form.
     """
     import pandas as pd
 
     table = pd.DataFrame.from_records([to_record(negative) for negative in negatives], columns=list(FIELDS))
-    # Set the types explicitly: without any row, pandas would choose the type object.
+    # Set the types explicitly, because pandas chooses the type object if there are no rows.
     return table.astype({"turn": "int64", "label": "int64", "seed": "int64"})
 
 
@@ -496,7 +496,7 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
     """Convert negatives to a Hugging Face ``Dataset`` with the columns and types of the Parquet files.
 
     The negatives are written to an Arrow file, and the data set memory-maps this file. The negatives
-    therefore need not fit into memory.
+    therefore do not have to fit into memory.
 
     Args:
         negatives: The negatives.
@@ -515,7 +515,8 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
     import pyarrow as pa
 
-    # Keep the temporary folder as long as the process: data sets derived from this one use the same file.
+    # Keep the temporary folder until the process ends. Removing it together with the data set would be too
+    # early, because data sets that are derived from this one use the same file.
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
         atexit.register(temporary.cleanup)

@@ -1,18 +1,18 @@
 """Lock output files and create temporary files beside them, without touching files of other programs.
 
-The output folder may contain anything: a link to another file of the user, or a file that happens to have the
-name of a temporary file. Temporary files therefore get random names, and creating them fails if the name
-exists. A lock file has a fixed name. It is used only if it is a regular file that starts with a mark of
-graphneg:
+The output folder may contain anything, such as a link to another file of the user, or a file that happens to
+have the name of a temporary file. Temporary files therefore get random names, and creating one fails if the
+name exists already. A lock file has a fixed name. It is used only if it is a regular file that starts with a
+mark of graphneg:
 
 >>> with locked(Path("negatives.jsonl")) as held:                     # doctest: +SKIP
 ...     with scratch_file(Path("negatives.jsonl"), held.token) as unfinished:
 ...         unfinished.name
 '.negatives.jsonl.5f0c1d9a7e3b2486.tmp'
 
-The lock file contains the token of the run, which is the random part of its temporary names. If a run is
-killed, its lock file stays. The next run reads the token from it, and removes the temporary files with this
-token and no others.
+The lock file contains the token of the run, which is the random part of the names of its temporary files. If
+a run is killed, its lock file is not removed. The next run reads the token from the lock file, and removes
+the temporary files with this token and no others.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from graphneg.file_locks import lock_exclusively
 _MARK = b"graphneg lock\n"
 """The first bytes of a lock file."""
 _ATTEMPTS = 100
-"""Maximum number of attempts to lock a file that other runs keep removing and creating."""
+"""Maximum number of attempts to lock a file, which can fail because other runs remove and create it."""
 _TOKEN = re.compile(rb"[0-9a-f]{16}")
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOT_THROUGH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Flags of `os.open`: do not follow links, and do not wait for the other end of a pipe. Windows has
-neither."""
+"""Flags of `os.open` with which it does not follow links, and does not wait until the other end of a pipe is
+opened. Windows has neither flag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Held:
 
     Attributes:
         token: The random part of the names of this run's temporary files.
-        stale: The token of the previous run if it was killed; else empty.
+        stale: The token of the previous run if that run was killed; otherwise empty.
     """
 
     token: str
@@ -66,16 +66,17 @@ def create_exclusively(path: Path) -> BinaryIO:
     Returns:
         The open file.
     """
-    # O_EXCL makes the call fail for any existing name, including that of a link.
+    # With O_EXCL, the call fails if the name exists, even as the name of a link.
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOT_THROUGH | _FLAGS, 0o666), "r+b")
 
 
 def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
-    """Open a file without following links or waiting for pipes; raise `InputError` if it is not regular."""
+    """Open a regular file. Raise `InputError` if the path is a link, a pipe or a folder."""
     try:
         opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NOT_THROUGH | _FLAGS)
     except OSError as error:
-        # ELOOP and EMLINK mean a link, ENXIO a pipe or a socket, and EISDIR a folder.
+        # These errors mean that the path is a link (ELOOP, EMLINK), a pipe or socket (ENXIO) or a folder
+        # (EISDIR).
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EMLINK):
             raise foreign_file_error(path) from error
         raise
@@ -86,24 +87,23 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
 
 
 def foreign_file_error(path: Path) -> InputError:
-    """Return the error for a name that graphneg needs and that another program's file has.
+    """Return the error to raise if a file of another program has a name that graphneg needs.
 
     Args:
-        path: The file.
+        path: The path of this file.
 
     Returns:
         The error, with exit status 2.
     """
     error = InputError(
-        f"{path}: graphneg needs this name and did not write what is there; move it away, or name another "
-        "output"
+        f"{path}: graphneg needs this name, but did not write the file; move the file, or name another output"
     )
     error.status = 2
     return error
 
 
 def output_in_use_error(path: Path) -> InputError:
-    """Return the error for an output that another run is writing.
+    """Return the error to raise if another run is writing the same output.
 
     Args:
         path: The output.
@@ -116,14 +116,14 @@ def output_in_use_error(path: Path) -> InputError:
 
 @contextmanager
 def scratch_file(path: Path, token: str = "") -> Generator[Path]:
-    """Create an empty file beside another one, under a random name, and remove it after the block.
+    """Create an empty temporary file in the same folder as another file, and remove it after the block.
 
     Args:
-        path: The file beside which it is created.
-        token: The random part of the name; empty for a new one.
+        path: The other file. Its name is part of the name of the temporary file.
+        token: The random part of the name of the temporary file; empty to generate it.
 
     Yields:
-        The path of the new file.
+        The path of the temporary file.
     """
     scratch = path.with_name(f".{path.name}.{token or secrets.token_hex(8)}.tmp")
     # Create the file only to reserve its name. The caller opens it again.
@@ -152,7 +152,8 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
     lock = _acquired(path, file)
     with lock:
         held = Held(secrets.token_hex(8), _noted_token(lock))
-        # A run removes its lock file at the end. The file still has a token, so its run was killed.
+        # A run removes its lock file when it ends. If the file still exists and has a token, the run was
+        # killed, so remove its temporary files.
         if held.stale:
             _remove_scratch(path.parent, held.stale)
         if _is_marked(lock):
@@ -168,7 +169,7 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
 
 
 def _acquired(path: Path, file: Path) -> BinaryIO:
-    """Open or create the lock file, and lock it. Raise `output_in_use_error` or `foreign_file_error`."""
+    """Open or create the lock file, and lock it. Raise `InputError` if that is not possible."""
     for _ in range(_ATTEMPTS):
         try:
             lock = open_regular(file, writable=True)
@@ -179,13 +180,14 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 lock.flush()
             except FileExistsError:
                 continue
-        # An empty file may be the lock file of a run that has not written its mark yet, so it is accepted.
-        # Read the size first, because that run may write its mark between the two checks.
+        # Accept an empty file, because it may be the lock file of a run that has not written its mark yet.
+        # Check the size before the mark. In the other order, that run could write its mark between the two
+        # checks, and its file would be taken for one without a mark.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign_file_error(file)
-        # Meanwhile, another run may remove the file, and a third run may create a new file of this name.
-        # The lock counts only if the locked file still has its name.
+        # Since the file was opened, another run may have removed it, and a third run may have created a new
+        # file of the same name. So accept the lock only if the path still refers to the locked file.
         taken = lock_exclusively(lock)
         if _is_at(file, os.fstat(lock.fileno())):
             if taken:
@@ -205,7 +207,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _noted_token(lock: BinaryIO) -> str:
     """Return the token from a lock file; an empty string if it has none."""
     lock.seek(len(_MARK))
-    # Accept the token only if nothing else follows the mark.
+    # Accept the token only if the rest of the file consists of nothing else.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 
@@ -220,7 +222,7 @@ def _remove_scratch(folder: Path, token: str) -> None:
 
 
 def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still leads to a known file."""
+    """Return whether a path still refers to the file with the given status."""
     try:
         return os.path.samestat(known, os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

@@ -1,16 +1,16 @@
 """Write the negatives of a long run to a file, and resume the run after an interruption.
 
-While a run writes ``OUT``, its lines go to a temporary file beside it, the part file
-``OUT.5f0c1d9a7e3b2486.part``. A checkpoint first syncs the part file to disk. It then writes the note
-``.OUT.part.json``. The note contains the number of dialogues that are done, the name of the part file, the
-number of bytes that are valid, and their SHA-256.
+A run does not write the file ``OUT`` directly. It first writes a temporary file in the same folder, the part
+file ``OUT.5f0c1d9a7e3b2486.part``. From time to time, it makes a checkpoint: it syncs the part file to disk,
+and then writes a small file, the note ``.OUT.part.json``. The note contains the number of dialogues that are
+done, the name of the part file, the number of bytes that are valid, and their SHA-256.
 
 If a run is stopped in any way, the next run with the same settings and content truncates the part file to the
-last checkpoint and continues there. The finished file has the same bytes as that of a run without
+last checkpoint and continues there. The finished file is the same, byte for byte, as that of a run without
 interruptions. A part file that does not match its note is not used.
 
-``OUT`` itself appears at the end, in one step. If it exists already, a file of the same run is complete, and
-nothing is written. Any other file is replaced only with ``overwrite``.
+At the end, the part file is renamed to ``OUT``. If ``OUT`` exists already and the same run has written it, it
+is complete, and nothing is written. Any other existing file is replaced only with ``overwrite``.
 
 Example:
     Write the negatives of each dialogue, and continue if the program was killed::
@@ -82,12 +82,12 @@ class Resumed:
     """The state from which a run continues.
 
     Attributes:
-        dialogues: Number of dialogues that are done.
-        negatives: Number of negatives that are written.
-        notes: The notes of the last checkpoint.
+        dialogues: Number of dialogues that an earlier run has finished.
+        negatives: Number of negatives that it has written.
+        notes: The values that it has passed to its last checkpoint, such as counts.
         discarded: Why the part file of an earlier run could not be used; None if it is used, or if there was
             none.
-        last: The sort key of the last finished dialogue, as the run passed it to the checkpoint.
+        last: The sort key of the last finished dialogue, which the run has passed to its last checkpoint.
         is_complete: Whether the file is already complete, so that nothing is left to do.
     """
 
@@ -103,7 +103,7 @@ _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of the note for a part file."""
+    """The content of the note for a part file: the state of the run at its last checkpoint."""
 
     fingerprint: str
     made_of: str
@@ -117,7 +117,7 @@ class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _FinishedFacts(msgspec.Struct, frozen=True):
-    """The facts about a run in the note of its finished file."""
+    """The facts about a run that are stored in the note for its finished file."""
 
     dialogues: _Count
     negatives: _Count
@@ -126,29 +126,30 @@ class _FinishedFacts(msgspec.Struct, frozen=True):
 
 
 def part_note(path: Path) -> Path:
-    """Return the path of the note that holds the last checkpoint of an unfinished output.
+    """Return the path of the note that contains the last checkpoint of an unfinished output.
 
     Args:
         path: The output.
 
     Returns:
-        A hidden file beside the output.
+        The path of a hidden file in the same folder as the output.
     """
     return path.with_name(f".{path.name}.part.json")
 
 
 class ResumableWriter(AbstractContextManager["ResumableWriter"]):
-    """Write negatives to a file. An interrupted run can be resumed at its last checkpoint.
+    """Writes negatives to a file, in such a way that an interrupted run can be resumed.
 
-    Use it in a ``with`` block. If the block ends before `finish` is called, the part file is kept.
+    Use it in a ``with`` block. If the block ends before `finish` is called, the part file is kept, and the
+    next run continues at the last checkpoint.
 
     Args:
         out: A file that ends in .jsonl or .parquet.
         fingerprint: A digest of the settings of the run.
-        made_of: A digest of the content from which the negatives are made.
+        content_digest: A digest of the content from which the negatives are made.
         overwrite: Whether to replace an existing file that this run did not write.
-        shard: The shard of ``out`` whose file is written; None to write ``out`` itself. The lines of a shard
-            may be any JSON.
+        shard: The shard whose file is written, such as ``OUT.3-of-16``; None to write ``out`` itself. The
+            lines of a shard may be any JSON, not only negatives.
 
     Attributes:
         resumed: The state from which the run continues.
@@ -169,13 +170,13 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     ) -> None:
         """Initialize the writer: lock the output, and open the part file of a stopped run or a new one."""
         own = None if shard is None else shard.file(out)
-        # Each shard is written to a separate file, with a suffix such as .3-of-16.
+        # The file of a shard has a suffix such as .3-of-16.
         path = check_destination(out) if own is None else check_output(own, [own.suffix])
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._made_of = fingerprint, content_digest
-        # The note of a finished file identifies its run by the settings and the content.
+        # The note for a finished file identifies the run that wrote it by its settings and its content.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -188,7 +189,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 facts = converted(done, _FinishedFacts, f"the note of {path}")
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
-                    # The previous run was stopped after the rename, and before it removed its note.
+                    # The previous run was stopped after it had renamed the part file, but before it removed
+                    # the note for it. So remove the note now.
                     self._forget_stopped(noted)
             else:
                 with self._writing():
@@ -196,18 +198,19 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
-            # Note a new part file at once, so that the next run can identify it if this run is killed now.
+            # Make a checkpoint for a new part file immediately. If this run is killed soon, the next run then
+            # knows from the note that the part file was written by graphneg.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            # All has succeeded. Keep the lock until `close` is called.
+            # Nothing has failed, so keep the output locked until `close` is called.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        """Stop writing, and keep the part file."""
+        """Stop writing. If the file is not finished, keep the part file."""
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Add a negative. It survives an interruption after the next checkpoint.
+        """Write a negative. It is kept after an interruption only if a checkpoint follows.
 
         Args:
             negative: The negative.
@@ -215,7 +218,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Add a line of JSON that is not a negative. It is safe after the next checkpoint.
+        """Write a line of any JSON. It is kept after an interruption only if a checkpoint follows.
 
         Args:
             line: The line, without a line end.
@@ -223,22 +226,23 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         with self._writing():
             data = line.encode() + b"\n"
             self._open.write(data)
-            # Update the digest now, so that a checkpoint does not have to read the part file again.
+            # Update the digest with each line, so that a checkpoint does not have to read the part file.
             self._written.update(data)
         self._negatives += 1
 
     def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None, last: str = "") -> None:
-        """Record the progress, so that everything written so far survives an interruption.
+        """Record the progress, so that everything written so far is kept after an interruption.
 
         Args:
-            dialogues: Number of dialogues that are done since the start of the run, including those that were
-                done before an interruption.
+            dialogues: Number of dialogues that are done, including those that were done before an earlier
+                interruption.
             notes: JSON values that the next run finds in ``resumed.notes``, such as counts.
             last: The sort key of the last dialogue, which the next run finds in ``resumed.last``.
         """
         self._dialogues, self._notes, self._last = dialogues, notes or {}, last
         with self._writing():
-            # Write the data before the note. The note must not promise more than the part file contains.
+            # Sync the part file before the note is written. Otherwise, after a power failure, the note could
+            # count lines that the part file does not contain.
             self._open.flush()
             os.fsync(self._open.fileno())
             self._note.write(
@@ -255,7 +259,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._written.hexdigest()
 
     def written(self) -> Iterator[Negative]:
-        """Return all negatives written so far, read back from the part file."""
+        """Read the part file, and return all negatives that were written so far."""
         with self._writing():
             self._open.flush()
         return read_jsonl(self._part)
@@ -263,8 +267,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     def finish(self) -> Path:
         """Give the finished file its final name. If its suffix is .parquet, convert it first.
 
-        If the program is stopped at this step, either the old file or the new one is there, never a partial
-        one.
+        If the program is stopped in the meantime, the path still has the old file or already the new one, but
+        never an incomplete file.
 
         Returns:
             The path of the file.
@@ -275,14 +279,15 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if not self.resumed.is_complete:
             with self._writing():
                 self._open.flush()
-                # The part file is a normal file in the user's folder, so another program may have changed it.
+                # Another program may have changed the part file, because it is an ordinary file in a folder
+                # of the user.
                 if file_digest(self._part) != self._written.hexdigest():
                     raise InputError(
                         f"{self._part}: changed by another program while the run wrote it; run the command "
                         "again"
                     )
-                # Parquet cannot be continued after an interruption.
-                # So the part file contains JSON lines, and is converted at the end.
+                # Rows cannot be appended to a Parquet file after an interruption. So the part file always
+                # contains JSON lines, and is converted at the end.
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
@@ -296,8 +301,9 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._path
 
     def close(self) -> None:
-        """Stop writing. Lines after the last checkpoint are lost: the next run removes them."""
-        with suppress(OSError):  # If the disk is full, that error has already been reported.
+        """Stop writing. The next run removes the lines that were written after the last checkpoint."""
+        # If the disk is full, closing the file fails, too, but the error has already been reported.
+        with suppress(OSError):
             self._held.close()
 
     @property
@@ -307,24 +313,25 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._file
 
     def _facts(self) -> dict[str, Any]:
-        """Return the progress of the run, for the notes that are written to disk."""
+        """Return the values about the progress of the run that are stored in a note."""
         done = {"dialogues": self._dialogues, "negatives": self._negatives}
         return {**done, "notes": self._notes, "last": self._last}
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Convert a disk failure to an error that also says what is kept."""
+        """Convert an error of the disk to an `InputError` that also says what is kept."""
         try:
             yield
         except (OSError, InputError) as error:
-            # Other errors, such as an invalid record, are the caller's. Only disk failures are converted.
+            # An `InputError` without an `OSError` as its cause is not a disk failure. It is due to an invalid
+            # record, for example, so do not convert it.
             if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
                 raise
             kept = "what was made up to the last checkpoint is kept"
             raise unwritable(self._path, error, kept) from error
 
     def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
-        """Open the part file of a stopped run if it can be used, else a new one; also return the state."""
+        """Open the part file of a stopped run, or else a new one. Return its path, the file and the state."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None
@@ -334,13 +341,14 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             facts = {name: getattr(before, name) for name in _FinishedFacts.__struct_fields__}
             part = self._path.with_name(before.part)
             file = open_regular(part, writable=True)
-            # Remove what was written after the last checkpoint.
+            # Remove the lines that were written after the last checkpoint.
             file.truncate(before.offset)
             file.seek(before.offset)
             return part, file, Resumed(**facts)
         self._written = hashlib.sha256()
         if held.stale and (before is None or before.part != self._part_name(held.stale)):
-            # The previous run was killed after it created its part file and before it wrote the note.
+            # The previous run was killed after it had created its part file, but before it wrote the note for
+            # it. Remove this part file, which contains nothing.
             self._path.with_name(self._part_name(held.stale)).unlink(missing_ok=True)
         part = self._path.with_name(self._part_name(held.token))
         return part, create_exclusively(part), Resumed(discarded=reason)
@@ -350,7 +358,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return f"{self._path.name}.{token}.part"
 
     def _verified(self, before: _Checkpoint) -> str | None:
-        """Compute the digest of a stopped run's part file. Return why it cannot be used; None if it can."""
+        """Compare a stopped run's part file with its checkpoint. Return why it cannot be used, or None."""
         part = self._path.with_name(before.part)
         try:
             with open_regular(part) as file:
@@ -367,8 +375,9 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and is kept"
         if self._written.hexdigest() != before.digest:
             return f"{part} was changed after the run wrote it, and is kept"
-        # The part file is as the run left it. It is removed if it belongs to other settings or content.
-        # A part file that was changed is kept, because it may belong to another program.
+        # The part file is unchanged, so it certainly belongs to graphneg. If the settings or the content have
+        # changed, it is useless, so remove it. A changed part file, in contrast, was kept above, because it
+        # may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"
@@ -379,7 +388,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return reason
 
     def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
-        """Remove the part file and the note of a run that was stopped just after it had finished its file."""
+        """Remove the part file and the note that a run left when it was stopped after finishing its file."""
         before = _checkpoint(noted, self._path)
         if before is not None and self._verified(before) is None:
             self._path.with_name(before.part).unlink(missing_ok=True)
@@ -391,13 +400,13 @@ _CHUNK = 1 << 20
 
 
 def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
-    """Return the checkpoint from a note; None if the note is not a valid checkpoint."""
+    """Convert the content of a note to a checkpoint; return None if it is not valid."""
     try:
         found = msgspec.convert(noted, _Checkpoint)
     except msgspec.ValidationError:
         return None
-    # Accept only names that a part file can have.
-    # Otherwise a forged note could make a run truncate or remove any other file.
+    # Accept only a name that a part file can have. Otherwise, a forged note could make a run truncate or
+    # remove any other file.
     is_part = re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{16}}\.part", found.part)
     return found if is_part else None
 
@@ -411,10 +420,11 @@ class NegativeBatch:
     """A batch of finished dialogues with their negatives.
 
     Attributes:
-        dialogues: Number of dialogues that are done since the start of the run.
+        dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
         negatives: The negatives of the batch.
         last: The sort key of the last dialogue of the batch. A resumed run finds it in ``resumed.last``.
-        places: The position of each negative in the result; empty if the result is sorted by dialogue.
+        places: The position of each negative in the result of a run over all dialogues; empty if the result
+            is sorted by dialogue.
     """
 
     dialogues: int
@@ -424,11 +434,11 @@ class NegativeBatch:
 
 
 class NegativeStream(ABC):
-    """Negatives that are computed when the stream is iterated or written; each time, they are computed again.
+    """A stream of negatives. Each time that it is iterated or written, the negatives are computed again.
 
     Attributes:
-        summary: The counts of the last iteration or writing.
-        resumed: The state from which the last writing continued.
+        summary: The counts of the last time that the stream was iterated or written.
+        resumed: The state from which the stream continued when it was last written to a file.
     """
 
     def __init__(self) -> None:
@@ -439,7 +449,7 @@ class NegativeStream(ABC):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Messages for the user after a run, for example that a condition is switched off."""
+        """Messages to show to the user after a run, for example that a condition was switched off."""
         return ()
 
     @property
@@ -448,17 +458,18 @@ class NegativeStream(ABC):
         return "negatives to be made"
 
     def __repr__(self) -> str:
-        """Return the class and the description of the request, in angle brackets."""
+        """Return the name of the class and the description of the request."""
         return f"<{type(self).__name__}: {self.description}>"
 
     def __len__(self) -> int:
-        """Return the number of negatives, as counted when the stream was last iterated or written completely.
+        """Return the number of negatives that were computed when the stream was last iterated or written.
 
         Returns:
             The number of negatives.
 
         Raises:
-            TypeError: The stream was never consumed. Negatives are not computed only to be counted.
+            TypeError: The stream was never iterated or written completely. It would take too long to compute
+                the negatives only to count them.
         """
         if self._made is None:
             raise TypeError("negatives are counted when they are made: write them, or take list(...)")
@@ -482,14 +493,17 @@ class NegativeStream(ABC):
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output, as JSON values. The batch size is not among them."""
+        """Return the settings that determine the output, as JSON values.
+
+        The batch size, for example, is not one of them, because the output does not depend on it.
+        """
 
     def content_digest(self) -> str:
         """Return a digest of the content that the output is made from; empty if `settings` identifies it."""
         return ""
 
     def shared_content(self) -> str:
-        """Return a digest of the content of all shards together."""
+        """Return a digest that is the same for all shards of a run, because they use the same content."""
         return self.content_digest()
 
     @property
@@ -501,19 +515,19 @@ class NegativeStream(ABC):
         """Return the header for the file of this stream's shard.
 
         Args:
-            content: A digest of the content; None to compute it.
+            content: A digest of the content from which the output is made; None to compute it.
 
         Returns:
-            The header. It identifies the store by its content and not by its location.
+            The header. It identifies the store by a digest of its content.
         """
         from graphneg.records.shards import RECORDS, Header
 
-        # Leave out the location of the store, because it may differ between machines.
+        # Leave out the location of the store, because it may be different on each machine.
         settings = {name: value for name, value in self.settings().items() if name != "store"}
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """Compute batches for the file of a shard, without knowledge of the other shards.
+        """Compute the batches for the file of one shard, for which the other shards are not needed.
 
         Args:
             skip: Number of dialogues to skip, because an interrupted run has finished them.
@@ -524,7 +538,7 @@ class NegativeStream(ABC):
         from graphneg.records.shards import ShardBatch
 
         for finished in self.run(skip, tuple[Negative, ...]):
-            # If the stream gives no places, the result is in the natural order of the dialogue ids.
+            # If the stream does not say where the negatives belong, sort them by the ids of their dialogues.
             at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
             items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
             yield ShardBatch(finished.dialogues, items, finished.last)
@@ -548,11 +562,11 @@ class NegativeStream(ABC):
         from graphneg.records.shards import open_shard, write_batches
 
         if self.shard is None or check_destination(out) is None:
-            raise InputError(f"{out}: name a shard (3/16), and a file that ends .jsonl or .parquet")
+            raise InputError(f"{out}: name a shard (3/16), and a file that ends in .jsonl or .parquet")
         header = self.shard_header()
         with open_shard(out, header, self.content_digest(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
-            # Continue with the counts of the last checkpoint.
+            # Continue counting from the counts of the last checkpoint.
             self.summary = Summary.from_state(self.resumed.notes.get("summary", {}))
             batches = self.run_shard(self.resumed.dialogues)
             noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)
@@ -570,9 +584,9 @@ class NegativeStream(ABC):
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> Summary:
         """Write the negatives to a file with one JSON object per line.
 
-        If the run is interrupted at any moment, the same call continues it, and the finished file has the
-        same bytes as without the interruption. If the same call has already written the file, nothing is
-        computed again (``resumed.is_complete``). Raises `InputError` if the file cannot be written, if
+        If the run is interrupted, the same call continues it, and the finished file is the same, byte for
+        byte, as without the interruption. If the same call has already written the file, nothing is computed
+        again, and ``resumed.is_complete`` is True. Raises `InputError` if the file cannot be written, if
         another run is writing it, or if it exists and must not be replaced.
 
         Args:
@@ -605,14 +619,14 @@ class NegativeStream(ABC):
         return to_dataset(self)
 
     def _write(self, out: str | Path, suffix: str, overwrite: bool) -> Summary:
-        """Write a file; resume an interrupted run."""
+        """Write the negatives to a file with the given suffix, and resume an interrupted run."""
         path = check_destination(out)
         if path is None and suffix == ".jsonl":
             write_jsonl(self, out)
             return self.summary
         if path is None or path.suffix != suffix:
-            raise InputError(f"{out}: name a file that ends {suffix}")
-        # The shard is part of the fingerprint, so that one shard cannot resume another.
+            raise InputError(f"{out}: name a file that ends in {suffix}")
+        # Include the shard in the fingerprint, so that a run never resumes the file of another shard.
         settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
         settings = fingerprint(settings)
         with ResumableWriter(out, settings, self.content_digest(), overwrite=overwrite) as writer:

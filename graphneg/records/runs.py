@@ -1,8 +1,9 @@
 """Write files and folders that are either complete or absent, and note which run wrote them.
 
-`atomic_file` and `atomic_folder` make a file or folder appear in one step. A `RunNote` is a small file beside
-an output, with a fingerprint of everything that determines the output. The next run compares the fingerprint
-with its own, to decide whether it may continue the output of an earlier run:
+`atomic_file` and `atomic_folder` write a temporary file or folder and rename it when it is complete. A
+`RunNote` is a small file beside an output. It contains a fingerprint of everything that determines the
+output. The next run compares this fingerprint with its own, to decide whether it may continue the output of
+the earlier run:
 
 >>> note = RunNote(folder / "run.json", fingerprint([model, seed]))      # doctest: +SKIP
 >>> note.state                                                            # doctest: +SKIP
@@ -31,34 +32,35 @@ from graphneg.records.locks import Held, foreign_file_error, locked, open_regula
 _LONGEST_NOTE = 64 * 2**20
 """Maximum size of a note in bytes. A note can be large, because it may contain the counts of a run."""
 _SEAL = "seal"
-"""The key under which a note stores a digest of its own content."""
+"""The key under which a note stores a digest of its own content, which reveals whether somebody edited it."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Error numbers for a full disk or an exhausted quota."""
+"""Error numbers that mean that the disk is full or that a quota is exhausted."""
 
 
 def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") -> Path:
-    """Check that a file can be written, before a run spends hours on its content.
+    """Check whether a file can be written. A run calls this first, before it spends hours on the content.
 
     Args:
         out: The file.
         suffixes: The allowed suffixes.
-        instead: An alternative to a file that the message should mention, such as ``, or - for standard
+        instead: Text to add to the error message about a wrong suffix, such as ``, or - for standard
             output``.
 
     Returns:
         The path.
 
     Raises:
-        InputError: The suffix is wrong, the folder is missing or not writable, or the name is taken by
-            something that is not a regular file.
+        InputError: The suffix is wrong, the folder is missing or not writable, or the path is that of a
+            folder, pipe or device.
     """
     path = Path(out)
     try:
         path.exists()
-    except OSError as error:  # The name is too long, symbolic links form a loop, or a folder may not be read.
+    # For example, the name is too long, symbolic links form a loop, or a folder may not be read.
+    except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name another file") from error
     folder, suffix = path.parent, f"unknown suffix {path.suffix!r}" if path.suffix else "no suffix"
-    # Check in the order in which a user would fix the problems.
+    # Check for the problems in the order in which a user would fix them.
     for is_fault, reason in (
         (path.suffix not in suffixes, f"{suffix}; use {' or '.join(suffixes)}{instead}"),
         (not folder.exists(), f"the folder {folder} does not exist; create it first"),
@@ -73,55 +75,55 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
-    """Return the note of the run that wrote a file; raise `InputError` if the file must not be replaced.
+    """Check whether a file may be replaced, and return the note of the run that wrote it.
 
     Returns:
         The note; empty if the file does not exist or may be overwritten.
 
     Raises:
-        _taken: An `InputError`. The file was not written by a run, or was changed since.
+        _taken: An `InputError`. The file was not written by a run of graphneg, or it was changed afterwards.
     """
-    # Read the note even with `overwrite`, to find out whether another program's file has its name.
-    # This run will write a note of that name, and must not replace such a file.
+    # Read the note even with `overwrite`, because this run will write a note under the same name. If a file
+    # of another program has this name, reading it raises an error, so that it is not replaced.
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    # If there is no note, or its digest differs, a run did not write the file, or somebody changed it since.
+    # Without a note, the file was not written by a run. With another digest, it was changed afterwards.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", and it is not the unchanged output of a run")
     return noted
 
 
 def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
-    """Return the note of a finished file if this run wrote it; raise `InputError` if another run did.
+    """Return the note of a file that a run with the same fingerprint has already finished.
 
     Returns:
         The note; empty if the file does not exist or may be overwritten.
 
     Raises:
-        _taken: An `InputError`. Another run wrote the file.
+        _taken: An `InputError`. The file exists, and a run with another fingerprint has written it.
     """
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
-        raise _taken(path, ", made with other settings or of other content")
+        raise _taken(path, ", made with other settings or from other content")
     return noted
 
 
 def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> None:
-    """Note which run made a file, before the file gets its final name.
+    """Write the note about the run that made a file, before the file gets its final name.
 
-    The note is a hidden file beside the output, because JSON Lines has no place for it that other readers
-    would ignore. It stays there. From it, the same command knows that the file is complete, and other
-    commands know that a run wrote the file.
+    From the note, the same command later knows that the file is complete, and other commands know that it was
+    written by a run. The note is a separate hidden file in the same folder, because a JSON Lines file cannot
+    contain data that other programs would ignore.
 
     Args:
-        path: The final name of the file.
+        path: The path that the file will have.
         made: The finished file under its temporary name.
         fingerprint: The fingerprint of the run.
         **facts: Further facts, as JSON values.
     """
-    # Write the note before the file.
-    # A note without a file does no harm, but a file without a note would look like a file of another program.
+    # Write the note before the file is renamed. If the run is killed between the two steps, a note without a
+    # file does no harm, but a file without a note would be taken for a file of another program.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
@@ -136,7 +138,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the note for a finished file."""
+    """Return the note that says which run has written a finished file."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
@@ -158,7 +160,7 @@ def _taken(path: Path, which: str = "") -> InputError:
     error = InputError(
         f"{path}: the file exists already{which}; name another file, or overwrite it (--overwrite)"
     )
-    # 2 is the exit status for wrong usage.
+    # The exit status 2 means incorrect usage.
     error.status = 2
     return error
 
@@ -170,17 +172,17 @@ def check_new(path: Path, overwrite: bool) -> None:
 
 
 def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
-    """Return the error for a file that cannot be written.
+    """Return the error to raise if a file cannot be written.
 
     Args:
         path: The file.
-        error: The exception that the writing raised.
-        kept: What remains on disk, for the message.
+        error: The exception that was raised during writing.
+        kept: What is kept on disk, for the message.
 
     Returns:
         An error with the reason, and with advice if the disk is full.
     """
-    # If a nested write has already converted the failure to an `InputError`, its cause is the disk's error.
+    # If the error was already converted to an `InputError` by another call, its cause is the original one.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     room = "; make room, then run the same command again"
@@ -190,17 +192,17 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
 
 @contextmanager
 def atomic_file(path: str | Path) -> Generator[Path]:
-    """Write a file that is either complete or absent, and keep other runs from writing it.
+    """Write a file that appears only when it is complete, and prevent other runs from writing it.
 
-    The final step survives a power failure. If the block raises an exception, ``path`` stays as it was, and
-    no temporary file is left. Raises `InputError` if the file cannot be written, or if another run is writing
-    it.
+    The caller writes to a temporary file in a ``with`` block. At the end of the block, the file is synced to
+    disk and renamed to ``path``. If the block raises an exception, ``path`` is not changed, and the temporary
+    file is removed. Raises `InputError` if the file cannot be written, or if another run is writing it.
 
     Args:
         path: The file to write or replace.
 
     Yields:
-        The path of an empty temporary file to write to. After the block, it is renamed to ``path``.
+        The path of an empty temporary file to write to.
     """
     path = Path(path)
     with locking(path) as held, replacing(path, held.token) as unfinished:
@@ -209,7 +211,7 @@ def atomic_file(path: str | Path) -> Generator[Path]:
 
 @contextmanager
 def locking(path: Path, file: Path | None = None) -> Generator[Held]:
-    """Hold the lock of an output like `locked`, and convert disk failures to `InputError`."""
+    """Hold the lock of an output like `locked`, but raise `InputError` instead of `OSError`."""
     with ExitStack() as stack:
         try:
             held = stack.enter_context(locked(path, file))
@@ -220,7 +222,7 @@ def locking(path: Path, file: Path | None = None) -> Generator[Held]:
 
 @contextmanager
 def replacing(path: Path, token: str = "") -> Generator[Path]:
-    """Write a file like `atomic_file` if the caller holds the lock. Yield a temporary file to write to."""
+    """Write a file like `atomic_file`, for a caller that has already locked ``path``."""
     try:
         with scratch_file(path, token) as unfinished:
             yield unfinished
@@ -231,22 +233,23 @@ def replacing(path: Path, token: str = "") -> Generator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Generator[Path]:
-    """Fill a folder that is either complete or absent.
+    """Create a folder that appears only when its content is complete.
 
-    If another process creates ``path`` in the meantime, that folder is kept and this one is removed. If the
-    block raises an exception, nothing is left.
+    The caller fills a temporary folder in a ``with`` block. At the end of the block, it is renamed to
+    ``path``. If another process has created ``path`` in the meantime, the folder of this process is kept, and
+    the temporary folder is removed. If the block raises an exception, the temporary folder is removed, too.
 
     Args:
         path: The folder.
 
     Yields:
-        An empty temporary folder to fill. After the block, it is renamed to ``path``.
+        The path of an empty temporary folder to fill.
 
     Raises:
         OSError: The folder cannot be renamed.
     """
     path = Path(path)
-    # Two processes may fill the same folder at once, so each uses a random name.
+    # Several processes may create the same folder at the same time, so each uses a random temporary name.
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     unfinished.mkdir(parents=True)
     try:
@@ -254,7 +257,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
         try:
             unfinished.rename(path)
         except OSError:
-            # If the folder exists, another process was faster. Its content is the same, so it is kept.
+            # If the folder exists now, another process was faster. Its folder has the same content: keep it.
             if not path.is_dir():
                 raise
     finally:
@@ -262,28 +265,30 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
 
 
 def write_atomically(path: str | Path, text: str) -> None:
-    """Write a small text file in one step. Line ends are not converted.
+    """Write a text to a file that appears only when it is complete. Line ends are not converted.
 
     Args:
         path: The file.
-        text: Its content.
+        text: The content of the file.
     """
     with atomic_file(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="")
 
 
 def replace(finished: Path, path: Path) -> None:
-    """Rename a finished file to its final name, in one step that survives a power failure.
+    """Rename a finished file to its final name, so that a power failure cannot leave an incomplete file.
 
     Args:
         finished: The file under its temporary name.
-        path: The final name.
+        path: The final path.
     """
-    # Sync the content before the rename. Otherwise a power failure could leave an empty file of this name.
+    # Sync the content before the file is renamed. Otherwise, a power failure could leave an empty file under
+    # the final name.
     with open(finished, "rb") as file:
         os.fsync(file.fileno())
     os.replace(finished, path)
-    if os.name != "nt":  # Windows cannot sync folders, and does not need to.
+    # Sync the folder, which contains the new name. Windows cannot sync folders, and does not need it.
+    if os.name != "nt":
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -293,13 +298,13 @@ def replace(finished: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """A small JSON file beside the output of a run.
+    """A small JSON file beside the output of a run. It says which run has written the output.
 
     Attributes:
-        path: The file.
+        path: The JSON file.
         fingerprint: A digest of everything that determines the output.
-        token: The random part of the name of its temporary file. If the run is killed, the next run finds
-            that file by it.
+        token: The random part of the name of the temporary file to which the note is written before it is
+            renamed. If the run is killed, the next run finds the temporary file by this token.
     """
 
     path: Path
@@ -308,16 +313,16 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether there is no note ("none"), this run's note ("same"), or any other file ("other")."""
+        """Whether there is no note ("none"), one with this fingerprint ("same") or any other ("other")."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
 
     def write(self, **facts: Any) -> None:
-        """Write the note in one step, with a digest of its own content.
+        """Write the note, with a digest of its own content.
 
         Args:
-            **facts: Further facts, as JSON values.
+            **facts: Facts about the run to write in addition to the fingerprint, as JSON values.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         noted = {"fingerprint": self.fingerprint, **facts}
@@ -330,12 +335,12 @@ class RunNote:
 
 
 def _seal(noted: Mapping[str, Any]) -> str:
-    """Return a digest of a note's content, which is the same after the note was written and read back."""
+    """Return a digest of a note's content. It does not change when the note is written and read back."""
     return hashlib.sha256(json_line(noted).encode()).hexdigest()
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
-    """Return the content of a note; {} if there is none. Raise `InputError` for any other file."""
+    """Return the content of a note; {} if there is no file. Raise `InputError` if the file is not a note."""
     try:
         with open_regular(path) as file:
             noted = parse_json(file.read(_LONGEST_NOTE), str(path))
@@ -343,25 +348,25 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign_file_error(path) from error
-    # The file is valid JSON, but not a note of graphneg.
+    # A JSON file without a fingerprint is not a note of graphneg.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
-    # A note that somebody edited cannot be trusted.
-    # With another number of dialogues, for example, a resumed run would skip some or process them twice.
-    # An empty fingerprint matches no run, so nothing is resumed.
+    # If the digest is wrong, somebody has edited the note, so it cannot be trusted: with another number of
+    # dialogues, for example, a resumed run would skip some of them or process them twice. Return an empty
+    # fingerprint, which matches no run, so that nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 
 def noted_facts(path: Path) -> dict[str, Any]:
-    """Return the content of a note.
+    """Return the content of a note without checking its digest.
 
     Args:
         path: The note.
 
     Returns:
-        Its content; an empty dict if the note is missing or unreadable.
+        The content; an empty dict if the note is missing or unreadable.
     """
     try:
         noted = parse_json(read_input(path, _LONGEST_NOTE), str(path))

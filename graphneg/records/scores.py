@@ -1,11 +1,10 @@
-"""Compute model-free scores of a negative.
+"""Compute scores of a negative for which no model is needed.
 
-- ``context_overlap``: the share of the response's content words that occur in the context. The score is low
-for a
-  response that has nothing to do with its context and so does not contradict it.
-- ``selectional_fit``: the plausibility of the word combinations. It is the share of nouns in the edited graph
-that
-  satisfy the selectional preferences of their predicates: "eat bread" does, "eat a decision" does not.
+- ``context_overlap`` is the share of the response's content words that occur in the context. It is low for a
+  response that has nothing to do with its context and therefore does not contradict it.
+- ``selectional_fit`` measures how plausible the word combinations are. It is the share of nouns in the edited
+  graph that satisfy the selectional preferences of their predicates. In "eat bread", the noun satisfies them;
+  in "eat a decision", it does not.
 
 >>> context_overlap(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
 0.6666666666666666
@@ -27,23 +26,23 @@ CONTEXT_OVERLAP, SELECTIONAL_FIT = "context_overlap", "selectional_fit"
 
 
 def measured(negative: Negative) -> dict[str, float]:
-    """Compute the scores of a negative.
+    """Compute the scores of a negative, and add them to those that it has already.
 
-    Raises `PenmanError` if an edited graph cannot be parsed.
+    Raises `PenmanError` if the edited graph of the response cannot be parsed.
 
     Args:
         negative: The negative.
 
     Returns:
-        The scores that the negative has already, and ``context_overlap``. If the graph of its response was
-        edited, also ``selectional_fit``.
+        The scores that the negative has already, ``context_overlap`` and, if the graph of the response was
+        edited, ``selectional_fit``.
     """
     scores = {
         **negative.scores,
         CONTEXT_OVERLAP: context_overlap((turn["text"] for turn in negative.context), negative.response),
     }
     edited = negative.amr.get(str(negative.turn))
-    # `selectional_fit` needs the edited graph of the response.
+    # Without an edited graph of the response, `selectional_fit` cannot be computed.
     if edited is not None and edited["after"]:
         scores[SELECTIONAL_FIT] = selectional_fit(parse_graph(edited["after"], negative.id))
     return scores
@@ -63,7 +62,7 @@ def context_overlap(context: Iterable[str], response: str) -> float:
     0.6666666666666666
     """
     own = content_lemmas(response)
-    # Lemmas are compared, so "cats" in the context matches "cat" in the response.
+    # Compare lemmas, so that "cats" in the context matches "cat" in the response.
     said = frozenset[str]().union(*map(_lemmas, context))
     return sum(word in said for word in own) / max(1, len(own))
 
@@ -71,8 +70,8 @@ def context_overlap(context: Iterable[str], response: str) -> float:
 def selectional_fit(graph: AmrGraph) -> float:
     """Return the share of nouns in a graph that satisfy the selectional preferences of their predicates.
 
-    A noun satisfies them if the predicate was seen with this noun, or with a noun of the same class, in the
-    same role.
+    A noun satisfies the preferences of a predicate if this noun, or another noun of the same class, was seen
+    in the same role of the predicate.
 
     Args:
         graph: The graph.
@@ -89,9 +88,9 @@ def selectional_fit(graph: AmrGraph) -> float:
 
 
 def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
-    """Yield the concept of the parent, the role and the concept of each node that has a parent."""
+    """Yield the predicate, the role and the argument for each edge of the graph's tree, as concepts."""
     for node in graph.nodes:
-        # The parent is the predicate, and the role says which of its arguments the node is.
+        # The parent of a node is its predicate, and the role says which argument of the predicate it is.
         above = None if node.parent is None else graph.nodes[node.parent].concept
         if above is not None and node.concept is not None and node.role is not None:
             yield above, node.role, node.concept
@@ -99,9 +98,9 @@ def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _is_taken(predicate: str, role: str, noun: str) -> bool | None:
-    """Return whether a predicate accepts a noun in a role; None if that is unknown, or it is not a noun."""
+    """Return whether a noun satisfies the preferences of a predicate; None if this is unknown."""
     sort, seen = noun_cluster(noun), preferred_nouns(predicate, role)
-    # "eat pizza" is accepted if "eat" was seen with "bread", because both nouns are in the class of food.
+    # Accept "eat pizza" if "eat" was seen with "bread", because both nouns are in the class of food.
     return None if sort is None or not seen else sort in seen or lexeme(noun) in seen
 
 

@@ -1,15 +1,16 @@
 """Write and read the files of shards, from which `graphneg.merging` makes one result.
 
-A large job can be divided into shards that run on several machines. Each run writes a file of JSON lines. The
-first line is a header: it says which shard the file is, with which settings it was made, and from which
-content. Each further line holds items and their place, which is their position in the result of an undivided
-run. The last line shows that the file is complete::
+A large job can be divided into shards, that is, parts that run on several machines. Each run writes a file of
+JSON lines. The first line is a header with the number of the shard, the settings of the run, and a digest of
+the content that was processed. Each further line contains items, such as records of negatives, and their
+place. The place determines the position of the items in the result of a run without shards. The last line
+shows that the file is complete::
 
     {"shard": "3/16", "kind": "records", "settings": {...}, "content": "...", ...}
     ["everyday/test/0112", [{...}, {...}]]
     {"places": 1, "items": 2, "digest": "..."}
 
-The digest is the SHA-256 of all lines before the last one. It reveals a damaged copy.
+The digest is the SHA-256 of all lines before the last one. It reveals whether a copy is damaged.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ from graphneg.records.resumable import ResumableWriter, part_note
 from graphneg.shards import Shard
 
 RECORDS = "records"
-"""The kind of a shard whose items are records of negatives."""
+"""The kind of items in a shard that consists of records of negatives."""
 Place = str | int
-"""The position of items in the result: the sort key of a dialogue, or a number."""
+"""A value by which the items of all shards are sorted: the sort key of a dialogue, or a number."""
 _Line = tuple[Place, list[Any]]
-"""A place with the items that belong there."""
+"""A place with the items that belong to it."""
 
 
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line: the number of places and of items, and the SHA-256 of the lines before it."""
+    """The last line of a file: the numbers of places and of items, and the SHA-256 of all other lines."""
 
     places: int
     items: int
@@ -51,14 +52,15 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of the file of a shard. The headers of all shards of a result differ only in ``shard``.
+    """The first line of the file of a shard. The headers of a result's shards differ only in ``shard``.
 
     Attributes:
         shard: The shard, such as ``3/16``.
         kind: The kind of items, such as ``records``.
         settings: The settings of the run.
         content: A digest of the dialogues and graphs from which the items are made.
-        choice: If the merge has to choose the final items from all items, the settings of this choice.
+        choice: The settings with which the merge has to choose the final items from those of all shards; None
+            if the result contains all items.
         version: The version of graphneg.
     """
 
@@ -71,13 +73,14 @@ class Header:
 
     @property
     def part(self) -> Shard:
-        """The shard in parsed form."""
+        """The number of the shard and of all shards, parsed from ``shard``."""
         return Shard.parse(self.shard)
 
     @property
     def common(self) -> dict[str, Any]:
-        """The values that all shards of a result share, as JSON values."""
-        # Convert to JSON and back: tuples in new settings become lists, as in a header that was read.
+        """The values that must be the same in all shards of a result, as JSON values."""
+        # Convert the header to JSON and back, so that a header that was just created equals one that was read
+        # from a file: tuples become lists.
         facts = json.loads(json.dumps(asdict(self), default=str))
         return {"amount": self.part.amount, **{name: facts[name] for name in facts if name != "shard"}}
 
@@ -86,10 +89,10 @@ class ShardBatch(NamedTuple):
     """A batch of items from a shard.
 
     Attributes:
-        dialogues: Number of dialogues that are done since the start of the run.
-        items: Items with their places, in order.
-        last: The sort key of the last dialogue.
-        notes: The counts so far. A resumed run continues with them.
+        dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
+        items: Pairs of a place and an item, sorted by place.
+        last: The sort key of the last dialogue of the batch.
+        notes: The counts of the run so far. A resumed run continues with them.
     """
 
     dialogues: int
@@ -110,11 +113,11 @@ def open_shard(
         overwrite: Whether to replace an existing file.
 
     Returns:
-        A writer. The header is already in the file.
+        A writer, which has already written the header.
     """
     run = fingerprint(asdict(header))
     writer = ResumableWriter(out, run, content_digest, overwrite=overwrite, shard=header.part)
-    # If the run is resumed, the file already has a header.
+    # Write the header only into a new file, because a file that is continued already has one.
     if not (writer.resumed.is_complete or writer.resumed.dialogues):
         writer.write_line(_json(asdict(header)))
     return writer
@@ -130,11 +133,11 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     Returns:
         The number of items in the file.
     """
-    # A resumed run continues with the counts of the last checkpoint.
+    # If the run is resumed, continue counting from the counts of the last checkpoint.
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # The items of a dialogue share a place, so they are written as one line.
+            # All items with the same place, which are those of one dialogue, are written as one line.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -154,16 +157,16 @@ def _json(value: Any) -> str:
 def numbered(
     groups: Iterable[Sequence[Negative]], shard: Shard | None
 ) -> Iterator[tuple[int, Sequence[Negative]]]:
-    """Number groups of negatives, and return those that belong to a shard.
+    """Number groups of negatives, and select the groups that belong to a shard.
 
     Args:
-        groups: Groups of negatives, each of one dialogue.
+        groups: Groups of negatives. The negatives of a group are from the same dialogue.
         shard: The shard; None for all groups.
 
     Returns:
-        The number of each group among all groups, and the group.
+        Pairs of a number and a group. The numbers are those of the complete sequence.
     """
-    # Number all groups before the selection, so that the numbers are the same for all shards.
+    # Number the groups before the selection, so that the numbers are unique across all shards.
     return (
         (place, group)
         for place, group in enumerate(groups)
@@ -188,17 +191,17 @@ class ShardFile:
 
     def __post_init__(self) -> None:
         """Read the header."""
-        # The path "." has no name, from which the name of the note could be made.
+        # Check this first, because a folder such as "." has no file name, which `part_note` needs.
         if self.path.is_dir():
             raise InputError(f"{self.path} is a folder, not the file of a shard")
-        # A run that has not finished leaves a part file, or its note without the finished file.
+        # The user may have named the part file of an unfinished run, or the file that this run will write.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is unfinished; run its command again")
         with open_input(self.path, pipes=False) as file:
             first = next(numbered_lines(file, self.path), (1, b""))[1]
         try:
             self.header = parse_typed(first, Header, f"{self.path}, line 1")
-            # Parse the shard now, so that a header with "17/16" is refused.
+            # Parse the number of the shard, so that an invalid one, such as "17/16", raises an error here.
             _ = self.header.part
         except InputError as error:
             raise InputError(
@@ -216,25 +219,26 @@ class ShardFile:
         digest, last = hashlib.sha256(), b""
         with open_input(self.path, pipes=False) as file:
             for _, line in numbered_lines(file, self.path):
-                # A line is added to the digest when the next one is read, so that the last line is left out.
+                # Add a line to the digest only when the next one has been read, because the last line is not
+                # a part of the digest.
                 digest.update(last)
                 last = line
         try:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
             raise self._damaged("is incomplete") from error
-        # If the last line has no line end, it may have been cut off.
+        # A last line without a line end may be incomplete.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
             raise self._damaged("was changed or damaged")
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
-        """Yield each place with its items, in the order of the file.
+        """Read the places and their items, in the order of the file.
 
         Raises `InputError` if a line cannot be read or the last line is missing.
 
         Yields:
-            A place with its items.
+            A place, and the list of its items.
         """
         places = items = 0
         with open_input(self.path, pipes=False) as file:
@@ -242,7 +246,7 @@ class ShardFile:
                 if number == 1:
                     continue
                 where = f"{self.path}, line {number}"
-                # Lines with items are JSON arrays. An object can only be the last line.
+                # A line with items is a JSON array. Only the last line is a JSON object.
                 if line.startswith(b"{"):
                     end = parse_typed(line, _End, where)
                     if (end.places, end.items) == (places, items) and not file.read(1):
@@ -259,12 +263,12 @@ class ShardFile:
 
 
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
-    """Open all shards of one result, sorted by number; raise `InputError` if they do not form one result."""
+    """Open the files of all shards, sorted by number. Raise `InputError` if they do not fit together."""
     if not paths:
         raise _apart("no shards to merge; name their files")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
-    # Comparing each shard with the first one is enough, because equality is transitive.
+    # If each shard has the same settings as the first one, they all have the same settings.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount
@@ -285,15 +289,15 @@ _MEANT = {
     "version": "graphneg {} made one, graphneg {} the other; use the same version everywhere",
     "content": "they were made from different dialogues, graphs or snapshots, or the store changed",
 }
-"""Messages for values that should be the same in two shards, but differ."""
+"""Messages about values of the header that must be the same in all shards, but differ between two of them."""
 
 
 def _check_alike(first: ShardFile, other: ShardFile) -> None:
     """Raise `InputError` if two shards have different versions, settings or content."""
     one, two = first.header.common, other.header.common
     both = f"{first.path} and {other.path} don't belong together: "
-    # Compare the most general values first.
-    # Another version may also have other settings, and then the version is the reason.
+    # Compare the most general values first: if the versions are different, the settings may be, too, and then
+    # the message should be about the versions.
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")
@@ -308,13 +312,13 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
 
 
 def _short(value: Any, most: int = 60) -> str:
-    """Return a value as JSON, shortened for a message."""
+    """Format a value as JSON for a message, truncated to ``most`` characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _apart(reason: str) -> InputError:
-    """Return the error for shards that do not belong together, with exit status 2."""
+    """Return the error to raise if shards do not belong together, with exit status 2."""
     error = InputError(reason)
     error.status = 2
     return error

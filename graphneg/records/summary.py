@@ -1,7 +1,8 @@
-"""Count what a run made: negatives by transform, skipped items by reason, and changes to the texts.
+"""Count the negatives that a run made, the items that it skipped, and how much it changed the texts.
 
-The changes are measured on edited texts only. Length is the number of words. Overlap is the Jaccard index of
-two sets of lower-cased words, those of the edited text and those of its original.
+Negatives are counted by transform, and skipped items by reason. To measure the changes, each edited text is
+compared with its original: by the number of words, and by the overlap, which is the Jaccard index of the two
+sets of lower-cased words.
 
 Example:
     Count the negatives of a file::
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 EXAMPLES_PER_REASON = 3
-"""Maximum number of examples that are kept per reason."""
+"""Maximum number of skipped items that are stored as examples for each reason."""
 
 
 def reasons() -> list[tuple[str, str, str]]:
-    """Return the reasons why items are skipped.
+    """Return the reasons for which a run can skip an item.
 
     Returns:
-        The code of each reason, the parts of graphneg that report it, and its meaning.
+        For each reason: its code, the parts of graphneg that report it, and its meaning.
     """
     return [
         (code, source, meaning) for code, source, meaning in table_rows("graphneg.records", "reasons.tsv")
@@ -41,18 +42,19 @@ def reasons() -> list[tuple[str, str, str]]:
 
 
 class Summary:
-    """The counts of one run. Their size does not grow with the length of the run.
+    """The counts of one run. The memory that they need does not depend on the length of the run.
 
-    An interrupted run stores its counts with `state`, in the notes of a checkpoint. The resumed run restores
-    them with `from_state`.
+    At each checkpoint, a run stores its counts, which it gets from `state`. If it is interrupted, the resumed
+    run restores them with `from_state`.
 
     Attributes:
         negatives: Number of negatives.
-        transforms: Number of negatives by transform and error category.
-        skipped: Number of skipped items by reason.
-        examples: The first skipped items per reason.
-        wished: For each target feature, the number of negatives that should have it.
-        met: For each target feature, the number of negatives that should have it and do.
+        transforms: Number of negatives, keyed by transform and error category.
+        skipped: Number of skipped items, keyed by the code of the reason.
+        examples: The first skipped items, keyed by the code of the reason.
+        target_features: Number of negatives that should have a target feature, keyed by the feature.
+        features_met: Number of negatives that should have a target feature and do have it, keyed by the
+            feature.
         graphs: Number of edited graphs.
         well_formed: Number of edited graphs without a defect.
     """
@@ -73,13 +75,13 @@ class Summary:
         self._overlap = 0.0
 
     def add(self, negative: Negative) -> None:
-        """Count a negative. It counts once for each transform and error category among its edits.
+        """Count a negative, once for each pair of a transform and an error category in its edits.
 
         Args:
             negative: The negative.
         """
         self.negatives += 1
-        # Several edits by the same transform in the same category count once.
+        # Use a set, so that several edits by the same transform with the same category count only once.
         made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
         for before, after in edited_texts(negative):
@@ -102,7 +104,7 @@ class Summary:
         code, _, sentence = reason.partition(":")
         self.skipped[code.strip()] += 1
         examples = self.examples.setdefault(code.strip(), [])
-        # Keep only a few examples, because memory use must not grow with the run.
+        # Keep only a few examples, so that memory use does not grow with the length of the run.
         if len(examples) < EXAMPLES_PER_REASON:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
 
@@ -117,10 +119,10 @@ class Summary:
         self.features_met[name] += is_met
 
     def check(self, defects: Sequence[object]) -> None:
-        """Count an edited graph.
+        """Count an edited graph that was checked for defects.
 
         Args:
-            defects: The defects that the checker found in the graph.
+            defects: The defects that were found in the graph.
         """
         self.graphs += 1
         self.well_formed += not defects
@@ -141,7 +143,7 @@ class Summary:
         return self._overlap / max(self._texts, 1)
 
     def table(self) -> Table:
-        """Return the summary as a rich table."""
+        """Return the summary as a table, which Rich can print."""
         from rich.table import Table
 
         table = Table("", "count", "share", "examples")
@@ -173,7 +175,7 @@ class Summary:
         return table
 
     def state(self) -> dict[str, Any]:
-        """Return all counts as JSON values."""
+        """Return all counts as JSON values, from which `from_state` can restore them."""
         return {
             "negatives": self.negatives,
             "transforms": [[*key, count] for key, count in sorted(self.transforms.items())],
@@ -202,7 +204,7 @@ class Summary:
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
-            # The notes of older versions do not have this key.
+            # Older versions have not stored these counts.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.target_features[name], summary.features_met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]
@@ -217,18 +219,18 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         negative: The negative.
 
     Returns:
-        Pairs of original and edited text. The turns of a context are compared one by one. If turns were
-        removed from the context, it counts as a single text.
+        Pairs of the original and the edited text. Each turn of a context is a text of its own. If turns were
+        removed from the context, the whole context is a single text.
     """
     pairs: list[tuple[str, str]] = []
     if negative.original["context"] is not None:
         before = [str(turn["text"]) for turn in negative.original["context"]]
         after = [turn["text"] for turn in negative.context]
         if len(before) != len(after):
-            # Turns were removed, so the turns before and after the edit do not correspond.
+            # Turns were removed, so the turns at the same position do not correspond to each other.
             pairs.append((" ".join(before), " ".join(after)))
         else:
-            # Skip unchanged turns. They would distort the mean overlap.
+            # Skip the turns that were not edited, because they would increase the mean overlap.
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if negative.original["response"] is not None:
         pairs.append((negative.original["response"], negative.response))

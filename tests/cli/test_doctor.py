@@ -51,7 +51,7 @@ def test_keeps_secrets_addresses_and_the_home_to_itself(
         assert secret not in ended.out
     monkeypatch.delenv("NEO4J_URI")
     ended = run("doctor", "--store", tmp_path / "none")
-    assert ended.status == 0 and "~/none, which is not there yet" in ended.out
+    assert ended.status == 0 and "~/none, which does not exist yet" in ended.out
     assert not (tmp_path / "none").exists()
 
 

@@ -253,7 +253,7 @@ class TestAFileThatIsThere:
         other = ["--per-context", "2"] if command[0] == "select" else ["--split", "train"]
         refused = run(*command, *other)
         assert refused.status == 2
-        assert "made with other settings or of other content; name another file" in refused.err
+        assert "made with other settings or from other content; name another file" in refused.err
 
     @pytest.mark.parametrize(
         "command",

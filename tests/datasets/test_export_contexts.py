@@ -150,7 +150,7 @@ class TestContexts:
         ended = run(*command, *store)
         assert ended.status == 0, ended.err
         assert "1 contexts" in ended.err
-        assert "left out: 2 contexts without a right or a wrong response" in ended.err
+        assert "left out: 2 contexts without a correct or a wrong response" in ended.err
         assert "left out: 1 negatives of edited dialogues" in ended.err
         assert "left out: 1 negatives of dialogues that are not among these" in ended.err
         written([wrong("Other."), *records], negatives)

@@ -345,7 +345,7 @@ class TestResuming:
         finally:
             for label in ("Variant", "AmrNode", "Amr", "Utterance", "Dialogue"):
                 dialogues.cypher_write(f"MATCH (n:{label}) WHERE n.id STARTS WITH 'aardvark' DETACH DELETE n")
-        with pytest.raises(InputError, match="made with other settings or of other content"):
+        with pytest.raises(InputError, match="made with other settings or from other content"):
             stream().to_jsonl(out)
 
     def test_goes_on_behind_the_last_dialogue_whatever_stands_before_it_by_now(

@@ -248,7 +248,7 @@ class TestCommand:
             "--validation", tmp_path / "right.jsonl", "--per-context", "2",
         )  # fmt: skip
         assert ended.status == 0, ended.err
-        assert "of right pairs" in ended.err
+        assert "of correct pairs" in ended.err
         kept = list(read_jsonl(out))
         assert 0 < len(kept) <= 12 and all(one.scores[FORWARD] > 0 for one in kept)
 

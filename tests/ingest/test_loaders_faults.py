@@ -130,7 +130,7 @@ class TestBadItems:
             "chats.jsonl:7 item 6: turn 0 has half of a surrogate pair, U+D83D",
             "chats.jsonl:8 item 7: turn 0 has a NUL character",
             "chats.jsonl:9 a NUL character at column 25",
-            "chats.jsonl:10 not JSON: NaN is no JSON number",
+            "chats.jsonl:10 not JSON: NaN is not a JSON number",
             "chats.jsonl:11 item 10: the dialogue has a number of more than 64 bits",
             "chats.jsonl:12 item 11: a response is to turn 4, but the last turn is 0",
             "chats.jsonl:13 the id 'chats/all/1' occurs earlier in this load",

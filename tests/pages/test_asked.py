@@ -154,7 +154,7 @@ def test_empty_views_say_which_command_fills_them(tmp_path: Path) -> None:
             assert status == 200 and "graphneg load CORPUS FILE" in text
         assert "graphneg negatives" in client.ask("/negatives")[1]
         write_samples(store)
-        assert "Where talk goes" in client.ask("/graph")[1] and not views[1].is_empty
+        assert "<h1>The shift graph</h1>" in client.ask("/graph")[1] and not views[1].is_empty
         pages.close()
 
 

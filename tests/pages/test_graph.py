@@ -200,7 +200,7 @@ class TestQueries:
         amount = store.read("MATCH (n) RETURN count(n) AS amount")[0]["amount"]
         assert ask(page, served, **given) == 400
         expect(page.get_by_role("alert")).to_contain_text(said)
-        expect(page.get_by_label("Cypher that only reads")).to_have_value(given.get("cypher", ""))
+        expect(page.get_by_label("Read-only Cypher query")).to_have_value(given.get("cypher", ""))
         assert store.read("MATCH (n) RETURN count(n) AS amount")[0]["amount"] == amount
 
     def test_a_query_that_takes_long_is_given_up_and_keeps_no_server_from_its_end(
@@ -212,7 +212,7 @@ class TestQueries:
         with serving(tmp_path, "--store", folder, "--query-timeout", "0.2") as other:
             page = visitor(other)
             assert ask(page, other, cypher=long) == 400
-            expect(page.get_by_role("alert")).to_contain_text("no answer in 0.2 s: ask for less")
+            expect(page.get_by_role("alert")).to_contain_text("no answer in 0.2 s: limit the query")
             other.process.send_signal(signal.SIGINT)
             assert other.process.wait(timeout=600) == 130
 

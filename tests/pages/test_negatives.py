@@ -267,7 +267,7 @@ def shown_numbers(page: Page) -> list[int]:
 class TestTable:
     def test_pages_filters_and_sorts_by_keyboard(self, page: Page) -> None:
         expect(page.get_by_role("status").first).to_have_text("130 of 130 negatives, 1 to 50")
-        page.get_by_role("link", name="Later").press("Enter")
+        page.get_by_role("link", name="Next").press("Enter")
         expect(page.get_by_role("status").first).to_have_text("130 of 130 negatives, 51 to 100")
         page.get_by_label("transform").select_option("topical_statement")
         page.get_by_label("words").fill("train late")
@@ -408,7 +408,7 @@ class TestNegative:
         assert after.locator("g.new").count() == 2  # the node and its edge
         assert "drink-01 polarity -" in (after.get_by_role("img").get_attribute("aria-label") or "")
         expect(page.get_by_role("row", name="context_overlap")).to_contain_text("no-clash")
-        expect(page.get_by_role("heading", name="By the same edit")).to_be_visible()
+        expect(page.get_by_role("heading", name="With the same edit")).to_be_visible()
         page.get_by_role("link", name="own/test/4#1~all.0").press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("own/test/4#1~all.0")
 
@@ -427,7 +427,7 @@ class TestNegative:
 
     def test_a_written_response_is_not_compared_word_by_word(self, page: Page, served: Served) -> None:
         page.goto(f"{served.origin}/negatives/0/8")
-        expect(page.locator("li.response")).to_contain_text("in place of: I paint it.")
+        expect(page.locator("li.response")).to_contain_text("instead of: I paint it.")
         assert page.locator("li.response ins").count() == 0
 
     def test_texts_are_texts(self, page: Page, served: Served) -> None:

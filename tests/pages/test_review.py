@@ -170,7 +170,7 @@ class TestTheItem:
         begin(page, shared[0], "gold")
         while page.locator(ROW).count():
             press(page, "yyr")
-        assert page.get_by_text("gold 2 of 3 right").is_visible()
+        assert page.get_by_text("2 of 3 gold items answered correctly").is_visible()
 
     def test_an_answer_by_mouse_is_saved(self, shared: tuple[Served, Path], visitor: Visitor) -> None:
         page = visitor(shared[0])
@@ -234,7 +234,7 @@ class TestTogether:
                     press(page, f"yy{verdicts[row - 1]}")
             page.goto(f"{served.origin}/review/results")
             assert page.get_by_role("link", name="2 disagreements").is_visible()
-            said = "With a label: 1. Judged without coming to one: 2. Not judged: 0."
+            said = "With a label: 1. Judged, but without a label by this rule: 2. Not judged: 0."
             assert page.get_by_text(said).is_visible()
             page.get_by_role("link", name="2 disagreements").press("Enter")
             page.locator(ACTIVE).wait_for()
@@ -277,14 +277,14 @@ class TestTogether:
             judged.judge(2, name, {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
             page.goto(f"{served.origin}/review/results")
             page.get_by_label("Judgements (").set_input_files(tmp_path / f"sent{suffix}")
-            page.get_by_role("button", name="Take in").press("Enter")
+            page.get_by_role("button", name="Import").press("Enter")
             page.get_by_text(f"1 judgements imported from sent{suffix}").wait_for()
             (back,) = judged.all(name)
             assert (back.answers["verdict"], back.comment) == ("right", "é")
             assert read_judgements(judged.set, tmp_path / f"sent{suffix}")[0].answers == back.answers
         (tmp_path / f"bad{suffix}").write_text("{", encoding="utf-8")
         page.get_by_label("Judgements (").set_input_files(tmp_path / f"bad{suffix}")
-        page.get_by_role("button", name="Take in").press("Enter")
+        page.get_by_role("button", name="Import").press("Enter")
         page.get_by_text(f"Not taken in: bad{suffix}").wait_for()
 
 

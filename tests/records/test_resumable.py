@@ -109,8 +109,8 @@ def test_a_file_that_the_same_run_wrote_is_complete(tmp_path: Path, name: str):
 @pytest.mark.parametrize(
     ("settings", "made_of", "change", "why"),
     [
-        ("another seed", "", b"", "made with other settings or of other content"),
-        ("s", "more of it", b"", "made with other settings or of other content"),
+        ("another seed", "", b"", "made with other settings or from other content"),
+        ("s", "more of it", b"", "made with other settings or from other content"),
         ("s", "", b"\n", "and it is not the unchanged output of a run"),
     ],
 )
@@ -201,7 +201,7 @@ def test_files_of_others_are_told_and_left(tmp_path: Path, content: str, name: s
     if name.endswith("lock") and not content:
         return  # nothing is lost by locking an empty file
     (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match="did not write what is there; move it away") as refused:
+    with pytest.raises(InputError, match="did not write the file; move the file") as refused:
         run_dialogues(tmp_path / "out.jsonl", 0, overwrite=overwrite)
     assert refused.value.status == 2
     assert (tmp_path / name).read_text() == content
@@ -220,7 +220,7 @@ def test_links_and_pipes_are_told_and_left(tmp_path: Path, name: str, kind: str)
         there.symlink_to(precious)
     if kind == "link":
         precious.write_text('{"fingerprint": "s"}')
-    with pytest.raises(InputError, match=r"did not write what is there|can't be written"):
+    with pytest.raises(InputError, match=r"did not write the file|can't be written"):
         run_dialogues(tmp_path / "out.jsonl", 0, overwrite=True)
     assert os.path.lexists(there)
     assert kind != "link" or precious.read_text() == '{"fingerprint": "s"}'

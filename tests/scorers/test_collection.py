@@ -314,7 +314,9 @@ class TestCommands:
         told = run("annotate", "--read", *copies[:1], "--read", copies[1], "--key", key_path(sheet), "--json")
         assert json.loads(told.out)["agreement"][0]["annotators"] == 2, told.err
         ended = run("contradictions", "export", responses, *copies, "--key", key_path(sheet), "-o", out)
-        assert ended.status == 0 and "1 contradictory, 0 not; others were dropped" in ended.err, ended.err
+        assert ended.status == 0 and "1 contradictory, 0 consistent; the others were left out" in ended.err, (
+            ended.err
+        )
         assert [one.generator for one in read_labelled([out])] == ["people"]
 
         kept = tmp_path / "labels.sqlite"
@@ -326,7 +328,7 @@ class TestCommands:
                 while (row := judged.next_row(name)) is not None:
                     judged.judge(row, name, {"contradictory": "yes"})
         ended = run("contradictions", "export", responses, kept, "-o", out, "--overwrite")
-        assert ended.status == 0 and "2 contradictory, 0 not" in ended.err, ended.err
+        assert ended.status == 0 and "2 contradictory, 0 consistent" in ended.err, ended.err
 
     def test_somebody_must_respond(self, run: Run, tmp_path: Path) -> None:
         ended = run("contradictions", "responses", tmp_path / "c.jsonl", "-o", tmp_path / "r.jsonl")

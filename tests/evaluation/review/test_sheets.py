@@ -144,7 +144,7 @@ class TestTheCommand:
         out = tmp_path / "sheet.csv"
         drawn = run("annotate", *files, "--human", human, "--n", "20", "-o", out)
         assert drawn.status == 0 and "32 rows to judge" in drawn.err
-        assert "edits: 12 fewer than the 20 asked for" in drawn.err
+        assert "edits: 12 fewer negatives than the 20 asked for" in drawn.err
         told = run("annotate", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
         assert told.status == 0 and "1 row not filled" in told.err
         assert "usable" in told.out and "polarity_flip" in told.out and "100%" in told.out
