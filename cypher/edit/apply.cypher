@@ -1,4 +1,5 @@
-// Write variants. A variant is an edited dialogue, stored as a list of edits; apply_edits and apply_grafts add the edits.
+// Write variants. A variant is the edited copy of a dialogue, which is stored as a list of edits. The queries apply_edits
+// and apply_grafts add the edits.
 // $variants: maps of dialogue (its id) and the properties of a Variant
 // Columns: variants (number of variants written)
 UNWIND $variants AS row

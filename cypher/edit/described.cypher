@@ -1,4 +1,4 @@
-// Return the dialogues and the settings of variants.
+// Return the dialogues from which variants were made, and the settings with which they were made.
 // $ids: ids of variants
 // Columns: id, dialogue, recipe, seed, target, turn, slot
 UNWIND $ids AS id

@@ -1,4 +1,4 @@
-// behind: The utterances behind a shift: turns, and the replies to them that moved on from the focus to the perspective.
+// behind: The replies that move on from one topic (the focus) to another (the perspective), and the posts they reply to.
 // $focus: topic that the replies take up
 // $perspective: topic that the replies move on to
 // $corpus (null): name of a corpus to restrict the rows to; null means all corpora

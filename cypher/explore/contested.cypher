@@ -6,7 +6,7 @@
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term {opposites: true})
 WHERE $focus IS NULL OR f.text = $focus
 MATCH (p)-[:OPPOSITE]-(q:Term)
-// The match finds each pair of opposites twice, once from each end. The comparison keeps one of the two.
+// The pattern matches each pair of opposites twice, once from each end. The comparison keeps one of the two matches.
 WHERE p.text < q.text
 WITH DISTINCT f, s.count AS perspective_count, p, q
 MATCH (f)-[t:SHIFTS_TO]->(q)

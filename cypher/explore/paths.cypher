@@ -21,7 +21,10 @@ CALL (a, z) {
     AND b <> a AND b <> z AND c <> a AND c <> z AND b <> c
   RETURN [a.text, b.text, c.text, z.text] AS topics, [s.count, t.count, u.count] AS counts
 }
-WITH topics, counts, size(counts) AS steps, reduce(least = counts[0], c IN counts | CASE WHEN c < least THEN c ELSE least END) AS rarest,
+WITH topics, counts, size(counts) AS steps,
+     // The count of the rarest shift on the path.
+     reduce(least = counts[0], c IN counts | CASE WHEN c < least THEN c ELSE least END) AS rarest,
+     // The topics as one text, to sort paths that are otherwise equal.
      reduce(names = '', t IN topics | names + t + '|') AS names
 ORDER BY rarest DESC, steps, names
 LIMIT $limit

@@ -1,7 +1,6 @@
 // Create the terms that are missing, with their properties from the lexicon.
 // $terms: maps of text, form, classes, physical_object and noun_class. They are sorted by text, so that concurrent
-//   transactions lock
-//   terms in the same order.
+//   transactions lock terms in the same order.
 // Columns: terms (number of terms given)
 UNWIND $terms AS row
 MERGE (t:Term {text: row.text})

@@ -1,4 +1,4 @@
-// Count the sentences of the pool that come from one source.
+// Count the sentences of the sentence pool that come from one source.
 // $source: name of the source
 // Columns: sentences
 MATCH (s:Sentence {source: $source})

@@ -1,4 +1,4 @@
-// Count the dialogues whose sentences are not in the pool yet.
+// Count the dialogues whose sentences are not in the sentence pool yet.
 // Columns: dialogues
 MATCH (d:Dialogue)
 WHERE d.pooled IS NULL

@@ -1,4 +1,4 @@
-// Mark dialogues as pooled: their sentences are in the pool.
+// Mark dialogues as pooled, which means that their sentences are in the sentence pool.
 // $ids: ids of dialogues
 // Columns: dialogues (number of dialogues marked)
 UNWIND $ids AS id

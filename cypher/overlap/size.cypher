@@ -1,4 +1,4 @@
-// Count the sentences of the pool by source.
+// Count the sentences of the sentence pool by source.
 // $least, $most: minimum and maximum number of words in a response
 // $content: minimum number of content words in a response
 // $openings: first words that mark a reply, such as "yes"; sentences that begin with one cannot be responses

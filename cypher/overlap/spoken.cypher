@@ -1,4 +1,4 @@
-// Return the sentences of the pool that come from dialogues.
+// Return the sentences of the sentence pool that come from dialogues.
 // Columns: dialogue, texts (of its sentences), terms (a list for each text)
 MATCH (s:Sentence)
 WHERE s.dialogue <> ''

@@ -1,6 +1,7 @@
 // Count the utterances that still need parsing: those without a graph that counts as done.
 // $corpora, $splits: lists of names; an empty list means all
-// $limit: maximum number of dialogues; the server reserves memory for this number, so do not pass more than there are
+// $limit: maximum number of dialogues. The server reserves memory for this number, so it should not be larger than the
+//   number of dialogues in the store.
 // $any: true if every existing graph counts as done
 // $kept: sources of the graphs that count as done if $any is false
 // Columns: texts (number of utterances)

@@ -1,5 +1,5 @@
 // Link graphs to their responses. The nodes of the graphs were written in the same transaction.
-// $amrs: maps of of (id of the response), id (of the graph) and properties (of the Amr)
+// $amrs: maps with the keys "of" (id of the response), "id" (of the graph) and "properties" (of the Amr)
 // Columns: amrs (number of graphs linked)
 UNWIND $amrs AS row
 MATCH (r:Response {id: row.of})

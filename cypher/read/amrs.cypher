@@ -1,4 +1,4 @@
-// Return the graphs in dialogues, sorted by id.
+// Return the ids of the graphs of all turns of the given dialogues, in sorted order.
 // $ids: ids of dialogues
 // Columns: amr (id)
 UNWIND $ids AS id

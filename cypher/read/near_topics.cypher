@@ -5,5 +5,12 @@
 // $lemmas: possible lemmas of the text
 // Columns: topic
 MATCH (t:Term)
-WHERE (t.text IN $lemmas OR t.text STARTS WITH $prefix OR abs(size(t.text) - size($text)) <= 2) AND EXISTS { MATCH (t)-[:SHIFTS_TO]-(:Term) }
+WHERE (
+    // The user gave another form of the word: "movies" for "movie".
+    t.text IN $lemmas
+    // The user mistyped the end: "restarant" for "restaurant".
+    OR t.text STARTS WITH $prefix
+    // The user mistyped any letter: "cofee" for "coffee". The caller compares these topics letter by letter.
+    OR abs(size(t.text) - size($text)) <= 2)
+  AND EXISTS { MATCH (t)-[:SHIFTS_TO]-(:Term) }
 RETURN t.text AS topic

@@ -1,7 +1,8 @@
 // Return the nodes of graphs.
-// One row contains many graphs, because for the driver a row takes more time than the nodes in it.
+// Each row contains many graphs, because the driver needs more time for a row than for the nodes in it.
 // $parts: lists of graph ids; one row is returned for each list
-// Columns: part (index in $parts), nodes (lists of index of the graph in its part, the fields of AmrNode, start, end)
+// Columns: part (index in $parts), nodes (a list for each node: index of its graph in the part, then the properties from
+//          position to end)
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
 // AmrNode.amr is indexed, and subtrees are ranges from position to subtree_last, so that no path needs to be followed.

@@ -1,4 +1,4 @@
-// Return the utterances that the given graphs belong to.
+// Return the utterances whose meaning the given graphs represent.
 // $amrs: ids of graphs
 // Columns: amr, turn, speaker, text
 UNWIND $amrs AS amr

@@ -1,4 +1,4 @@
-// Return the turns of dialogues and their graphs, to compute a digest of the store's content.
+// Return the turns of dialogues, with the digests of their graphs, to compute a digest of the store's content.
 // $ids: ids of dialogues
 // Columns: id, corpus, split, turns (lists of turn, speaker, text, graph id, graph source, graph digest)
 UNWIND $ids AS id

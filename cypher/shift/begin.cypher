@@ -1,6 +1,6 @@
 // Begin a transaction that writes to the shift graph.
-// The statement first changes the node of the shift graph, which locks it. Such transactions therefore run one after the
-// other, and what their next statements read does not change before they end.
+// The statement first changes the ShiftGraph node, which locks this node. Transactions that begin in this way therefore
+// run one after the other, and the data that their next statements read do not change before they end.
 // $keywords, $embedder: names of the keyword extractor and the embedder; stored if there is no shift graph yet
 // Columns: keywords, embedder (the stored names), forgetting (true while an older shift graph is being deleted)
 MERGE (g:ShiftGraph {id: 'shift'})

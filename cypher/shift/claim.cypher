@@ -1,4 +1,5 @@
-// Mark dialogues that are not in the shift graph yet. Their replies are then written in the same transaction.
+// Mark dialogues as part of the shift graph if they are not marked yet. The caller adds their replies to the shift graph in
+// the same transaction.
 // $ids: ids of dialogues. They are sorted, so that concurrent transactions lock dialogues in the same order.
 // Columns: id (of each dialogue that was newly marked)
 UNWIND $ids AS id

@@ -1,5 +1,5 @@
-// Begin to delete the shift graph, so that it can be built by another method; `forgotten` ends the deletion.
-// If another run is deleting the graph already, it stops, because its name is no longer stored.
+// Begin to delete the shift graph, so that it can be built by another method. The query forgotten ends the deletion.
+// If another run is deleting the graph already, that run stops, because the stored name is no longer its own.
 // $keywords, $embedder: names of the new keyword extractor and embedder
 // $run: name of the run that deletes the graph
 // Columns: id

@@ -1,4 +1,4 @@
-// Remove the marks of some dialogues that were in the shift graph.
+// Remove the mark that a dialogue is part of the shift graph from some dialogues.
 // $limit: maximum number of dialogues
 // Columns: gone (number of marks removed)
 MATCH (d:Dialogue)

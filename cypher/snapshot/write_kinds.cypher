@@ -1,4 +1,4 @@
-// Set the kinds of those terms that have no kind yet.
+// Set the noun kinds of those terms that have no kind yet.
 // $rows: maps of text and kind, sorted by text
 // Columns: terms (number of terms given)
 UNWIND $rows AS row

@@ -1,8 +1,9 @@
-// Mark the content of the store as changed. This runs in the same transaction as the change.
-// The store has several such marks, and each process that opens it writes one of them, so that processes on different
-// machines seldom wait for each other.
-// $slot: id of the mark to write
-// $token: a new random text
+// Mark the content of the store as changed, in the same transaction as the change. The mark is a ContentVersion node with
+// a new random text. The store has several of these nodes, and each process that opens the store writes to one of them, so
+// that processes on different machines seldom wait for each other.
+// $slot: id of the node to write to
+// $token: the new random text
+// Columns: versions (number of nodes written, 1)
 MERGE (v:ContentVersion {id: $slot})
 SET v.token = $token
 RETURN count(v) AS versions

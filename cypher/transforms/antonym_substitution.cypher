@@ -9,8 +9,9 @@
 // Graph:  (l / love-01 :ARG0 (s / she) :ARG1 (l2 / letter))
 //   => (h / hate-01 :ARG0 (s / she) :ARG1 (l2 / letter))
 //
-// The ANTONYM relationships of a term lead to its antonyms. They are computed from the OPPOSITE relationships of
-// ConceptNet when the data are loaded. Each states whether the antonym can replace a noun, a modifier or a frame.
+// The ANTONYM relationships of a term lead to its antonyms, which are terms or frames. They are computed from the
+// OPPOSITE relationships of ConceptNet when the data are loaded. The property used_as of ANTONYM states which use of the
+// word the antonym can replace: a noun, a modifier or a frame.
 //
 // Departures from DEAM:
 // - A frame is replaced only by a PropBank frame that has all numbered roles of the node, so that the new graph is valid.
@@ -22,34 +23,41 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// Match words that are asserted and can have an antonym. Words in questions ("Did she love it?"), names and degree words
-// do not have this property.
+// The word is asserted, and its use is known: as a noun, as a modifier or as a certain frame. Words in questions ("Did she
+// love it?"), names and degree words ("extremely") do not have this property.
 WHERE n.opposable_as IS NOT NULL
 MATCH (n)-[:LEXEME]->(w:Term)
-// Test a property of the term before following its relationships, because few words have antonyms.
+// Few words have antonyms. Testing this property first is faster than following the relationships of every word.
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
     // The edge states an antonym for this use of the word: as a noun, as a modifier, or as this frame ("love-01" ->
     // "hate-01").
     a.used_as = n.opposable_as
-    // Or it states an antonym of the verb in a sense for which it knows no frame. Then the new frame must have an agent
-    // (ARG0) and a patient (ARG1) exactly if the old one has them: "the price rises" has no agent, so "rise" does not
-    // become "lower", which needs one.
+    // Or it states an antonym of the verb in those senses for which it knows no frame (the property known lists the
+    // frames that it knows).
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known
+      // Then the new frame must have an agent exactly if the old one has an agent: "the price rises" has none, so "rise"
+      // does not become "lower", which needs one.
       AND ('ARG0' IN n.roles) = ('ARG0' IN x.roles)
+      // The same is required of the patient: "he agreed" has none, so a verb that needs an object does not fit.
       AND ('ARG1' IN n.roles) = ('ARG1' IN x.roles))
   // The new frame must have every numbered role that the node has: "sell it to me for two euros" needs ARG2 and ARG3.
   AND all(role IN n.roles WHERE role IN x.roles)
-  // The antonym must apply to what the word describes: "an old man" becomes "a young man", "an old car" "a new car".
-  AND (a.modified_kinds IS NULL
-    OR n.modified_kinds IS NOT NULL AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
-// If an antonym verb has several fitting senses (sell-01, sell-02), take the lowest one.
+  AND (
+    // The pair of words is antonymous whatever the word describes: "cheap" and "expensive".
+    a.modified_kinds IS NULL
+    // Or the antonym applies to everything that the word describes: "an old man" becomes "a young man", but "an old car"
+    // becomes "a new car".
+    OR n.modified_kinds IS NOT NULL
+      AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
+// Several senses of an antonym can fit (sell-01, sell-02). Take the one with the lowest number.
 WITH d.id AS dialogue, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
-RETURN dialogue, collect({amr: n.amr, position: n.position, op: 'set', concept: concept,
-    // The score makes the engine prefer words that were said before in the dialogue: an antonym clashes with more turns.
-    score: size(coalesce(n.repeats, [])),
-    // Each antonym of the node is a separate site.
-    site: n.amr + '.' + toString(n.position) + '>' + concept}) AS edits
+RETURN dialogue, collect({
+  amr: n.amr, position: n.position, op: 'set', concept: concept,
+  // The score makes the engine prefer words that were said before in the dialogue: an antonym contradicts more turns.
+  score: size(coalesce(n.repeats, [])),
+  // Each antonym of a node is a separate site.
+  site: n.amr + '.' + toString(n.position) + '>' + concept}) AS edits

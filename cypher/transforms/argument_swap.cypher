@@ -20,17 +20,20 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// Match arguments whose kind is known and that have at most five nodes below them.
+// The node is an argument of a known kind with at most five nodes below it: "an umbrella" in "I have an umbrella".
 WHERE n.argument_type IS NOT NULL
-RETURN d.id AS dialogue, collect({amr: n.amr, position: n.position, op: 'graft',
-    // The words of the subtree. A partner with the same words is not used, because the swap would change nothing.
-    content: n.phrase,
-    // The score makes the engine prefer what was said before in the dialogue: replacing it clashes with more turns.
-    score: size(coalesce(n.repeats, [])),
-    // Subtrees with the same pool can be swapped. The pool combines the role and the kind.
-    swap_pool: CASE
-    // ARG1 and ARG2 count as one role, so that the objects of "I gave him a book" and "I bought a map" can be swapped.
+RETURN d.id AS dialogue, collect({
+  amr: n.amr, position: n.position, op: 'graft',
+  // The words of the subtree. The engine swaps only subtrees with different words, because "my keys" for "my keys" would
+  // change nothing.
+  content: n.phrase,
+  // The score makes the engine prefer what was said before in the dialogue: its replacement contradicts more turns.
+  score: size(coalesce(n.repeats, [])),
+  // The engine swaps subtrees of the same swap_pool, which combines the role and the kind.
+  swap_pool: CASE
+    // "I gave him a book" has the book as ARG1, and "I filled it with water" has the water as ARG2. Both are objects, so
+    // that they can be swapped.
     WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object'
-    // All conjuncts count as one role, whatever their number: op1 and op2 in "bread and milk".
+    // In "bread and milk", the conjuncts are op1 and op2. Their order has no meaning.
     WHEN n.role STARTS WITH 'op' THEN 'op'
     ELSE n.role END + ' ' + n.argument_type}) AS edits

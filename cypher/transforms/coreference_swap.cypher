@@ -7,7 +7,10 @@
 // Graph:  (f / fear-01 :ARG0 (h / he) :ARG1 (t / thunder)) => (f / fear-01 :ARG0 (s / she) :ARG1 (t / thunder))
 //
 // Entities are small :ARG0 and :ARG1 subtrees of other turns. An entity that is a person can replace "he", "she", "we"
-// and "they", a thing can replace "it", and both can replace "them".
+// and "they", a thing can replace "it", and both can replace "them". The query works in three steps:
+//   1. Collect the pronouns and the entities of the dialogue.
+//   2. Find the likely antecedent of each pronoun, and the entities that can replace the pronoun.
+//   3. Choose the new pronoun or entity.
 //
 // Departures from DEAM:
 // - The entity mentioned last before the pronoun is its likely antecedent, so the pronoun is never replaced by this
@@ -17,69 +20,99 @@
 //   to use instead.
 // - Most sites are for whole dialogues. In a response, only a changed "he" or "she" clashes with the context, and only if
 //   an earlier turn tells who is meant.
-UNWIND $dialogues AS d UNWIND d.turns AS t
+
+// Step 1: collect the pronouns and the entities of each dialogue in the order in which they are mentioned.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // Match the pronouns that can be changed.
+  // The node is a pronoun that can be changed.
   n.concept IN ['he', 'she', 'it', 'they', 'we']
-  // Match the entities: agents and patients of at most four nodes ("my big brother").
-  OR n.coarse_kind IS NOT NULL AND n.role IN ['ARG0', 'ARG1'] AND n.subtree_last - n.position < 4
-WITH d.id AS dialogue, t.turn AS turn, n.position AS position, n ORDER BY dialogue, turn, position
-WITH dialogue, collect({turn: turn, position: position, n: n, concept: n.concept, kind: n.kind, coarse_kind: n.coarse_kind,
-       man: 'man' IN n.classes, woman: 'woman' IN n.classes}) AS ns
-UNWIND [x IN ns WHERE x.coarse_kind IS NULL] AS p
-WITH dialogue, p, p.n AS n, p.man OR p.woman AS single, coalesce(p.n.role, '') AS role,
-     // Whether somebody of the other gender was mentioned, in this turn or before. The new pronoun would then refer to
-     // this person.
-     any(x IN ns WHERE x.turn <= p.turn AND CASE WHEN p.man THEN x.woman ELSE x.man END) AS known,
-     // Whether an earlier turn tells who is meant, as "my brother" does for "he".
-     any(x IN ns WHERE x.turn < p.turn AND CASE WHEN p.man THEN x.man ELSE x.woman END) AS told,
-     [e IN ns WHERE
+  // The node is an entity: an agent or patient of at most four nodes, such as "my big brother".
+  OR n.coarse_kind IS NOT NULL
+    AND n.role IN ['ARG0', 'ARG1']
+    AND n.subtree_last - n.position < 4
+WITH d.id AS dialogue, t.turn AS turn, n.position AS position, n
+ORDER BY dialogue, turn, position
+WITH dialogue, collect({
+       turn: turn, position: position, node: n, concept: n.concept, kind: n.kind, coarse_kind: n.coarse_kind,
+       man: 'man' IN n.classes, woman: 'woman' IN n.classes}) AS nodes
+
+// Step 2: find the likely antecedent of each pronoun, and the entities that can replace the pronoun.
+UNWIND [n IN nodes WHERE n.coarse_kind IS NULL] AS p
+WITH dialogue, p, p.node AS n, coalesce(p.node.role, '') AS role,
+     p.man OR p.woman AS he_or_she,
+     // Whether somebody of the other gender was mentioned, in this turn or before: "my sister" for "he". The new pronoun
+     // would then refer to this person.
+     any(x IN nodes WHERE x.turn <= p.turn AND CASE WHEN p.man THEN x.woman ELSE x.man END) AS other_gender_mentioned,
+     // Whether an earlier turn tells who is meant: "my brother" for "he".
+     any(x IN nodes WHERE x.turn < p.turn AND CASE WHEN p.man THEN x.man ELSE x.woman END) AS referent_mentioned,
+     [e IN nodes WHERE
        e.coarse_kind IS NOT NULL
+       // An entity of the same turn is often an argument of the same predicate: "My dog saw it" must not become "My dog
+       // saw my dog".
        AND e.turn <> p.turn
-       // "Them", as in "I saw them", can refer to people or things, so that any entity can replace it.
-       AND (p.concept = 'they' AND p.n.role = 'ARG1'
-         // Only people can replace "he", "she", "we" and "they"; only other entities can replace "it".
-         OR (e.kind = 'person') = (p.concept <> 'it'))] AS fit
-// Find the entity mentioned last before the pronoun, which is its likely antecedent.
-WITH dialogue, p, n, single, role, known, told, fit, last([e IN fit WHERE e.turn < p.turn]) AS last
-WITH dialogue, p, n, single, role, known, told, last,
+       AND (
+         // "Them", as in "I saw them", can refer to people or things, so that any entity can replace it.
+         p.concept = 'they' AND p.node.role = 'ARG1'
+         // Only people can replace "he", "she", "we" and "they". Only other entities can replace "it".
+         OR (e.kind = 'person') = (p.concept <> 'it'))] AS entities
+WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned, entities,
+     // The entity mentioned last before the pronoun is its likely antecedent.
+     last([e IN entities WHERE e.turn < p.turn]) AS antecedent
+WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned, antecedent,
      CASE
        // In "It rains", "it" refers to nothing, so nothing can replace it.
        WHEN n.expletive THEN []
-       ELSE [e IN fit WHERE
+       ELSE [e IN entities WHERE
          // If no antecedent is known, any person is wrong. For "it", a thing of any kind would seldom make sense.
-         last IS NULL AND p.concept <> 'it'
-         // Exclude the antecedent, because replacing a pronoun by its antecedent is no error.
-         OR e.concept <> last.concept
-           // The entity must be of the antecedent's kind: if "it" refers to a dog that ran away, a bus does not fit.
-           // "Them" can be replaced by an entity of any kind.
-           AND (e.kind = last.kind OR p.concept = 'they')]
-     END AS fit
+         antecedent IS NULL AND p.concept <> 'it'
+         // Replacing a pronoun by its antecedent is no error: "My brother came. My brother was late."
+         OR e.concept <> antecedent.concept
+           AND (
+             // If "it" refers to a dog that ran away, a cat can replace it, but a bus cannot.
+             e.kind = antecedent.kind
+             // "They" and "them" can be replaced by an entity of any kind.
+             OR p.concept = 'they')]
+     END AS entities
+
+// Step 3: choose the new pronoun and the new entity.
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
-WITH dialogue, p, n, x.text AS other, n.amr + '.' + toString(n.position) AS at,
-     // Choose one of the entities by the numbers of turn and node, because a query has no seeded randomness.
-     CASE WHEN size(fit) > 0 THEN fit[(p.turn + p.position) % size(fit)].n END AS entity,
+WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) AS at,
+     // The numbers of turn and node choose one of the entities, because a query has no seeded randomness.
+     CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
      // In a response, "They are nice" may be as right as "It is nice" was. "She is nice" is wrong after "my brother".
-     CASE WHEN NOT single OR NOT told THEN 'dialogue' END AS target,
+     CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
-       // Do not change "It is an idea" to "They are an idea".
-       WHEN 'it' THEN role <> 'domain'
-         // Do not change "It rains" to "They rain".
+       WHEN 'it' THEN
+         // "It is an idea" does not become "They are an idea".
+         role <> 'domain'
+         // "It rains" does not become "They rain".
          AND n.expletive IS NULL
-       // Do not change "their room" to "its room": both can be right.
-       WHEN 'they' THEN role <> 'poss'
-         // Do not change "they" to "it" for a team or a town: both can be right.
-         AND NOT coalesce(last.kind, '') IN ['group', 'place']
-       // Change "he" and "she" if readers can notice it, or if no entity can be used. "We" can always be changed.
-       ELSE size(fit) = 0 OR known OR told OR NOT single
-     END AS turns
+       WHEN 'they' THEN
+         // "Their room" does not become "its room": both can be right.
+         role <> 'poss'
+         // "They" does not become "it" for a team or a town: both can be right.
+         AND NOT coalesce(antecedent.kind, '') IN ['group', 'place']
+       ELSE
+         // "We" can always be changed.
+         NOT he_or_she
+         // "He" becomes "she" if readers can notice it.
+         OR other_gender_mentioned
+         OR referent_mentioned
+         // It also becomes "she" if no entity can replace it.
+         OR size(entities) = 0
+     END AS pronoun_changes
 UNWIND
   // All nodes of one pronoun in a graph form one site, so that both change in "He said that he would come".
-  CASE WHEN turns THEN [{amr: n.amr, position: n.position, op: 'set', concept: other, target: target,
-                         site: n.amr + '>' + p.concept + '>' + other}] ELSE [] END
-  // Sites that use an entity are for whole dialogues.
-  + CASE WHEN entity IS NULL THEN [] ELSE [{amr: n.amr, position: n.position, op: 'graft', from_amr: entity.amr,
-      from_position: entity.position, target: 'dialogue',
-      site: at + '<' + entity.amr + '.' + toString(entity.position)}] END AS edit
+  CASE WHEN pronoun_changes
+    THEN [{amr: n.amr, position: n.position, op: 'set', concept: new_pronoun, target: target,
+           site: n.amr + '>' + p.concept + '>' + new_pronoun}]
+    ELSE [] END
+  // Each node that an entity replaces is a separate site, and for whole dialogues only.
+  + CASE WHEN new_entity IS NULL
+      THEN []
+      ELSE [{amr: n.amr, position: n.position, op: 'graft', from_amr: new_entity.amr,
+             from_position: new_entity.position, target: 'dialogue',
+             site: at + '<' + new_entity.amr + '.' + toString(new_entity.position)}] END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -25,31 +25,32 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
-// Match clauses that can be changed. The property "acts" lists the possible dialogue acts: tell, ask, order, doubt, agree
-// or refuse.
+// The property alternative_acts lists the dialogue acts into which the clause can be changed: tell, ask, order, doubt,
+// agree or refuse. "You turned it off" can become a question or a doubt.
 WHERE p.alternative_acts IS NOT NULL
-// The mark is the node that makes the clause a question or an order, if there is one.
-WITH d.id AS dialogue, p, coalesce(p.question_position, p.imperative_position) AS mark
+WITH d.id AS dialogue, p,
+     // The node that makes the clause a question (:polarity amr-unknown) or an order (:mode imperative), if there is one.
+     coalesce(p.question_position, p.imperative_position) AS mark
 UNWIND p.alternative_acts AS act
 WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
      CASE
-       // The two acts of an order, tell and ask, form one site: the mark of the order is dropped, and that of a question
-       // is added.
+       // An order has the acts tell and ask. They form one site, so that both are applied: the node that makes the clause
+       // an order is dropped, and the node of a question is added. "Turn it off!" becomes "Do you turn it off?"
        WHEN mark IS NOT NULL THEN p.amr + '.' + toString(mark)
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'
+       WHEN act = 'doubt' THEN p.amr + '<doubt-01'
        // Agreement and refusal have the same site name, because a clause allows only one of them.
-       ELSE p.amr + CASE act WHEN 'doubt' THEN '<doubt-01' ELSE '<act' END
+       ELSE p.amr + '<act'
      END AS site
 UNWIND CASE act
     // "Did you turn it off?" becomes "You turned it off."
     WHEN 'tell' THEN [{amr: amr, position: mark, op: 'drop', site: site}]
     // "You turned it off." becomes "Did you turn it off?"
-    WHEN 'ask' THEN [{amr: amr, position: position, op: 'add', role: 'polarity', concept: 'amr-unknown',
-                      site: site}]
+    WHEN 'ask' THEN [{amr: amr, position: position, op: 'add', role: 'polarity', concept: 'amr-unknown', site: site}]
     // "You turn it off." becomes "Turn it off!"
     WHEN 'order' THEN [{amr: amr, position: position, op: 'add', role: 'mode', value: 'imperative', site: site}]
-    // "You turned it off." becomes "I doubt that you turned it off." position: -1 stands for the new top, doubt-01.
+    // "You turned it off." becomes "I doubt that you turned it off." The position -1 stands for the new top, doubt-01.
     ELSE [{amr: amr, position: 0, op: 'wrap', role: 'ARG1', concept: act + '-01', site: site},
           {amr: amr, position: -1, op: 'add', role: 'ARG0', concept: 'i', site: site}] END AS edit
 RETURN dialogue, collect(edit) AS edits

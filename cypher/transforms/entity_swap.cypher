@@ -20,12 +20,13 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// Match names and numbers. The property "entity_type" is the type, for example "name person" or "quant dollar".
+// The node is a name or a number. The property entity_type is the type of the named entity ("name person") or the unit of
+// the number ("quant dollar").
 WHERE n.entity_type IS NOT NULL
 RETURN d.id AS dialogue, collect(
   CASE WHEN n.value IS NULL
-    // A name is a subtree. The engine chooses a partner with the same pool and copies its subtree.
+    // A name is a subtree: (n / name :op1 "Anna"). The engine copies the subtree of another site with the same swap_pool.
     THEN {amr: n.amr, position: n.position, op: 'graft', content: n.entity_text, swap_pool: n.entity_type}
-    // A number is a constant. The engine chooses a partner with the same pool and copies its value.
+    // A number is a constant: "two rooms". The engine copies the value of another site with the same swap_pool.
     ELSE {amr: n.amr, position: n.position, op: 'set', value: n.value, content: n.value, swap_pool: n.entity_type}
   END) AS edits

@@ -18,34 +18,39 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// Match the top, which has the properties of the whole graph, and the nodes for "I", "you" and "we".
-WHERE n.position = 0 OR n.person_role IS NOT NULL
-WITH d.id AS dialogue, collect(n) AS ns, t.amr AS amr
-WITH dialogue, amr, [n IN ns WHERE n.person_role IS NOT NULL] AS ours, [n IN ns WHERE n.position = 0][0] AS top
 WHERE
-  // Skip orders: no word expresses the "you" of "Call me".
+  // The node is the top, which has the properties of the whole graph.
+  n.position = 0
+  // The node stands for "I", "you" or "we".
+  OR n.person_role IS NOT NULL
+WITH d.id AS dialogue, t.amr AS amr, collect(n) AS nodes
+WITH dialogue, amr, [n IN nodes WHERE n.position = 0][0] AS top,
+     [n IN nodes WHERE n.person_role IS NOT NULL] AS pronouns
+WHERE
+  // "Call me" is an order: no word expresses its "you", so that only half of the pronouns could be changed.
   top.has_imperative IS NULL
-  // Skip "I hope it rains", which is about the speaker's own thoughts.
+  // "I hope it rains" is about the speaker's own thoughts: nobody says "You hope it rains" instead.
   AND top.hedged IS NULL
-WITH dialogue, amr, top, ours, [n IN ours WHERE n.concept <> 'we'] AS mine
-// Change "we" only if there is no "I" and no "you": "We are late" becomes "You are late".
-WITH dialogue, amr, CASE WHEN size(mine) > 0 THEN mine ELSE ours END AS said,
+WITH dialogue, amr, top, pronouns, [n IN pronouns WHERE n.concept <> 'we'] AS singular
+WITH dialogue, amr,
+     // "We are late" becomes "You are late". "We" is changed only if there is no "I" and no "you".
+     CASE WHEN size(singular) > 0 THEN singular ELSE pronouns END AS changed,
      CASE WHEN
        // With "you", "I can come" and "I must go" may be right as well.
        top.has_modal
        // If "we" stays beside a changed pronoun, the response reads badly: "You called while we waited".
-       OR size(mine) > 0 AND size(mine) < size(ours)
+       OR size(singular) > 0 AND size(singular) < size(pronouns)
        // If no pronoun is an argument of a predicate, only possessors change: "My brother came" becomes "Your brother
        // came", which may be right as well.
-       OR NOT any(n IN mine WHERE n.person_role = 'actor')
+       OR NOT any(n IN singular WHERE n.person_role = 'actor')
        THEN 'dialogue' END AS target,
-     // The score makes the engine prefer sentences in which many of the pronouns are arguments of predicates.
-     size([n IN ours WHERE n.person_role = 'actor']) AS score
-UNWIND said AS n
+     // The score makes the engine prefer utterances in which many of the pronouns are arguments of predicates.
+     size([n IN pronouns WHERE n.person_role = 'actor']) AS score
+UNWIND changed AS n
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'speaker'}]->(x:Term)
 WITH dialogue, amr, target, score, n.position AS position, x.text AS other
 ORDER BY dialogue, amr, position
-RETURN dialogue, collect({amr: amr, position: position, op: 'set', concept: other,
-                          // The whole graph is one site, so that all its pronouns change together.
-                          site: amr,
-                          target: target, score: score}) AS edits
+RETURN dialogue, collect({
+  amr: amr, position: position, op: 'set', concept: other, target: target, score: score,
+  // The whole graph is one site, so that all its pronouns change together.
+  site: amr}) AS edits

@@ -8,93 +8,120 @@
 // After:  A: You should write her a letter.  B: That's a good idea. She loves machines.
 // Graph:  (l / love-01 :ARG0 (s / she) :ARG1 (l2 / letter)) => (l / love-01 :ARG0 (s / she) :ARG1 (m / machine))
 //
-// The FOCUS of a reply is the keyword of the post that the reply is about, and its PERSPECTIVE is its own keyword.
-// SHIFTS_TO relationships lead from a keyword of a post to the perspectives of replies to such posts. All nodes that
-// express the perspective are replaced. Each substitute is a site.
+// The post is the utterance before the reply. The FOCUS of the reply is the keyword of the post that the reply is about,
+// and its PERSPECTIVE is the keyword of the reply itself to which it moves on. SHIFTS_TO leads from a keyword of a post
+// to the perspectives of the replies to such posts, and counts these replies. A substitute is a perspective that such
+// replies usually have. The query works in three steps:
+//   1. For each keyword of the post, find the substitutes to which it leads.
+//   2. Choose the keywords whose substitutes are used.
+//   3. Find the nodes of the reply's graph that express the perspective, and replace their concept by the substitute.
 //
 // Departures from CAPT:
 // - CAPT looks for correct replies and takes substitutes from the focus. Here they come from the other keywords of the
 //   post, so that the reply is about the wrong thing. The focus is used only if no other keyword gives a substitute.
-// - For each keyword, the twelve most frequent shifts are considered. Of these, the first four that are of the
-//   perspective's kind and do not occur in the dialogue become sites. For something that one has, buys or sees, things of
-//   all kinds count as the same kind.
-// - A substitute is one word in its base form, and must fit the predicate's selectional preferences, if it has any.
+// - In CAPT, a predictor chooses one substitute from each of several subsets of the candidates. Here, the twelve most
+//   frequent shifts of each keyword are the candidates. The first four of them that have the kind of the perspective and
+//   that the dialogue does not mention become sites.
+// - A substitute is one word in its base form, and must fit the selectional preferences of the predicate, if it has any.
 // - Frames and nodes with names are not replaced, because another verb seldom takes the same arguments.
-// - If a perspective consists of several words ("coffee shop") and no single node expresses it, its last word is replaced
-//   and its other words are dropped.
-UNWIND $dialogues AS d UNWIND d.turns AS t MATCH (:AmrNode {amr: t.amr})-[:LEXEME]->(w:Term)
-// Collect all words of the dialogue, because a substitute must not be among them.
-WITH d, collect(DISTINCT w.text) AS said UNWIND d.turns AS t
-MATCH (:Amr {id: t.amr})<-[:MEANS]-(u:Utterance)-[:PERSPECTIVE]->(p:Term)
-MATCH (u)-[:FOCUS]->(f:Term) MATCH (u)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(k:Term)
-// Group the replies by the keyword of the post, so that the shifts of each keyword are sorted only once.
-WITH k, collect({id: d.id, amr: t.amr, said: said, p: p, own: k.text = f.text}) AS replies
-WITH replies,
-     // Find the twelve most frequent shifts from the keyword, in alphabetical order if they are equally frequent. Each is
-     // inserted into a sorted list, because ORDER BY and LIMIT would need a CALL subquery, which transforms avoid.
-     reduce(top = [], x IN [(k)-[s:SHIFTS_TO]->(x:Term)
-       // Skip words such as "thing", "lot" and "way", which are not topics.
-       WHERE NOT coalesce('empty' IN x.classes, false) | {n: s.count, text: x.text, x: x}]
-       | CASE
-           // If the list is full and the new shift comes after its last entry, the list stays as it is.
-           WHEN top[11].n > x.n OR top[11].n = x.n AND top[11].text < x.text THEN top
-           ELSE (
-             [m IN top WHERE m.n > x.n OR m.n = x.n AND m.text < x.text]
-             + [x]
-             + [m IN top WHERE m.n < x.n OR m.n = x.n AND m.text > x.text])[0..12]
-         END) AS top
-UNWIND replies AS r
-WITH r, r.p AS p,
-     [x IN top WHERE
-       // The substitute must be neither a word of the dialogue nor the perspective itself.
-       NOT x.text IN r.said + [r.p.text]
-       AND (r.p.kind IS NULL
-         // It must be of the same kind: "letter" can become another message.
-         OR x.x.kind = r.p.kind
-         // Or both must be things: "letter" can become "machine".
-         OR x.x.physical_object AND r.p.physical_object) | x.x][0..4] AS xs
-WITH r.id AS dialogue, r.amr AS amr, p.text AS said, collect({own: r.own, xs: xs}) AS found
-UNWIND [f IN found WHERE
-  // Use the substitutes of each keyword that is not the focus.
-  NOT f.own
-  // Use those of the focus only if the other keywords have no substitute.
-  OR all(g IN found WHERE g.own OR size(g.xs) = 0)] AS f
-UNWIND [x IN f.xs WHERE
-  // Use base forms only, not "letters", "loving" or "loved".
-  x.form = 'base'
-  // If the form of the term is unknown, use it if it is a single word.
-  OR x.form IS NULL AND NOT x.text CONTAINS ' '] AS x
-WITH DISTINCT dialogue, amr, said, split(said, ' ') AS parts, x
-MATCH (n:AmrNode {amr: amr})-[:LEXEME]->(w:Term)
+// - If a perspective consists of several words ("coffee shop") and no single node expresses it, the node of its last word
+//   is replaced and the nodes of its other words are dropped.
+
+// Step 1: find the substitutes.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (:AmrNode {amr: t.amr})-[:LEXEME]->(word:Term)
+WITH d, collect(DISTINCT word.text) AS dialogue_words
+UNWIND d.turns AS t
+MATCH (:Amr {id: t.amr})<-[:MEANS]-(reply:Utterance)-[:PERSPECTIVE]->(perspective:Term)
+MATCH (reply)-[:FOCUS]->(focus:Term)
+MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
+// Collect the replies of each keyword, so that the shifts of a keyword are sorted once and not for each reply.
+WITH keyword, collect({
+       dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
+       is_focus: keyword.text = focus.text}) AS replies
+MATCH (keyword)-[shift:SHIFTS_TO]->(candidate:Term)
+// Skip "thing", "lot" and "way", which are no topics.
+WHERE NOT coalesce('empty' IN candidate.classes, false)
+WITH keyword, replies, candidate, shift.count AS count, candidate.text AS text
+ORDER BY count DESC, text
+WITH keyword, collect(replies)[0] AS replies, collect(candidate)[..12] AS candidates
+UNWIND replies AS reply
+WITH reply, reply.perspective AS perspective, candidates
+WITH reply, perspective, [candidate IN candidates WHERE
+       // A word that the dialogue mentions could make the reply right.
+       NOT candidate.text IN reply.dialogue_words
+       // The perspective may be missing among these words: no node expresses "coffee shop" as a whole.
+       AND candidate.text <> perspective.text
+       AND (
+         // Without a known kind, only the conditions of step 3 decide.
+         perspective.kind IS NULL
+         // "Letter" can become another message, such as "email".
+         OR candidate.kind = perspective.kind
+         // "Letter" can become "machine", because both are physical objects. Step 3 checks the predicate.
+         OR candidate.physical_object AND perspective.physical_object)
+     ][..4] AS substitutes
+
+// Step 2: choose the keywords whose substitutes are used.
+WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
+     collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
+UNWIND [keyword IN keywords WHERE
+  // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
+  NOT keyword.is_focus
+  // If no other keyword gives a substitute, use those of the focus.
+  OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
+UNWIND keyword.substitutes AS substitute
+// Two keywords can lead to the same substitute.
+WITH DISTINCT dialogue, amr, perspective, substitute
+WHERE (
+    // Concepts are lemmas: "letter", not "letters", "loving" or "loved".
+    substitute.form = 'base'
+    // The form of a term is unknown if the term was created without the lexicon. It must then be a single word.
+    OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
+  // Words of no known kind are mostly names, such as "Angie".
+  AND substitute.kind <> 'other'
+
+// Step 3: find the nodes to replace and to drop.
+WITH dialogue, amr, perspective, split(perspective, ' ') AS perspective_words, substitute
+MATCH (node:AmrNode {amr: amr})-[:LEXEME]->(word:Term)
 WHERE
-  // Match nodes that express the perspective ("coffee shop") or one of its words ("shop").
-  w.text IN parts + [said]
-  // Skip concepts that only connect others, such as cause-01.
-  AND NOT 'structural' IN n.classes
-WITH dialogue, amr, x, n, n.position AS position,
-     // Prefer nodes that express the whole perspective, then those that express its last word.
-     CASE w.text WHEN said THEN 2 WHEN last(parts) THEN 1
-       ELSE 0 END AS rank ORDER BY amr, position
-WITH dialogue, amr, x, max(rank) AS best, collect({n: n, position: position, rank: rank}) AS ns
-WITH dialogue, amr, x, ns, [n IN ns WHERE n.rank = best AND best > 0 | n.n] AS places
-WHERE size(places) > 0
-  AND all(p IN places WHERE
-    // Do not replace nodes with a name: the city "Paris" is not the word "town".
-    p.has_name IS NULL
-    // Do not replace frames.
-    AND p.frame IS NULL
+  // The node expresses the perspective ("coffee shop") or one of its words ("coffee", "shop").
+  word.text IN perspective_words + [perspective]
+  // Concepts such as cause-01, have-03 and "thing" belong to the structure of many sentences and express no topic.
+  AND NOT 'structural' IN node.classes
+WITH dialogue, amr, perspective, last(perspective_words) AS last_word, substitute, node, node.position AS position,
+     word.text AS word
+ORDER BY amr, position
+WITH dialogue, amr, perspective, last_word, substitute, collect({node: node, word: word}) AS expressions
+WITH dialogue, amr, substitute, expressions,
+     [e IN expressions WHERE e.word = perspective | e.node] AS whole,
+     [e IN expressions WHERE e.word = last_word | e.node] AS heads
+// In "coffee shop", the last word is the head. Only nodes of the head are replaced if no node expresses the whole.
+WITH dialogue, amr, substitute, expressions, CASE WHEN size(whole) > 0 THEN whole ELSE heads END AS replaced
+WHERE size(replaced) > 0
+  AND all(node IN replaced WHERE
+    // The city "Paris" has a name, so that it does not become the city "town".
+    node.has_name IS NULL
+    // In "I like the sea", "like-01" does not become "visit": another verb seldom takes the same arguments.
+    AND node.frame IS NULL
     // The substitute must fit the predicate: for "read a letter", "book" fits, but "hat" does not.
-    AND (p.selectional_preferences IS NULL OR x.noun_class IN p.selectional_preferences OR x.text IN p.selectional_preferences)
-    // Skip substitutes of no known kind, which are mostly names.
-    AND x.kind <> 'other'
-    // The kinds must be the same. If somebody has, buys or sees the thing, any other thing can replace it.
-    AND (x.kind = p.kind OR x.physical_object AND p.possessed_or_perceived))
-UNWIND [p IN places | {amr: amr, position: p.position, op: 'set', concept: x.text, site: amr + '>' + x.text}]
-  // Drop the other words of the perspective: "coffee shop" becomes "station", not "coffee station".
-  + [n IN ns WHERE
-      NOT n.n IN places
-      // Drop only leaves, so that nothing else is lost.
-      AND n.position = n.n.subtree_last
-      AND n.n.parent IN [p IN places | p.position]
-      | {amr: amr, position: n.position, op: 'drop', site: amr + '>' + x.text}] AS edit
+    AND (
+      node.selectional_preferences IS NULL
+      OR substitute.noun_class IN node.selectional_preferences
+      OR substitute.text IN node.selectional_preferences)
+    AND (
+      // "I wrote a letter" can become "I wrote an email", because both are messages.
+      substitute.kind = node.kind
+      // "I bought a letter" can become "I bought a machine": what somebody has, buys or sees can be any thing.
+      OR substitute.physical_object AND node.possessed_or_perceived))
+WITH dialogue, amr, substitute.text AS concept, amr + '>' + substitute.text AS site, replaced,
+     // The other words of the perspective are dropped: "coffee shop" becomes "station", not "coffee station".
+     [e IN expressions WHERE
+       NOT e.node IN replaced
+       // Only leaves are dropped, so that no other content is lost: "hot" stays in "shop for hot coffee".
+       AND e.node.position = e.node.subtree_last
+       AND e.node.parent IN [node IN replaced | node.position]
+       | e.node] AS dropped
+UNWIND [node IN replaced | {amr: amr, position: node.position, op: 'set', concept: concept, site: site}]
+  + [node IN dropped | {amr: amr, position: node.position, op: 'drop', site: site}] AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -8,9 +8,13 @@
 // Graph:  (d / do-02 ...)
 //   => (m / multi-sentence :snt1 (d / do-02 ...) :snt2 (l / love-01 :polarity - :ARG0 (s / she) :ARG1 (l2 / letter)))
 //
-// One sentence is copied, and the copy is negated at its main predicate, as polarity_flip does. If ConceptNet edges are loaded,
-// another site replaces the predicate of the copy by its antonym instead. Sites with an antonym are for negatives of
-// whole dialogues.
+// One sentence is copied to a later turn of the same speaker, and the copy is negated at its main predicate, as
+// polarity_flip does. If antonyms are loaded, another site replaces the predicate of the copy by its antonym instead:
+// "She hates letters." The query works in four steps:
+//   1. Find the statements that can be copied, and the later turns of the same speaker.
+//   2. Find an antonym of each statement's predicate.
+//   3. Choose one or two later turns, and up to three ways to use the copy in each.
+//   4. Make the edits: copy the sentence, then change the copy.
 //
 // Departures from DEAM:
 // - Only self-contained statements are copied. Questions, orders, reported speech, politeness formulas, hedged claims
@@ -19,65 +23,105 @@
 //   Therefore the number of sites grows with the length of the dialogue, not with its square.
 // - DEAM appends the copy to the turn. Here the copy can also replace the turn if it is the response, because the other
 //   sentences of a long response would still answer the context.
-UNWIND $dialogues AS d UNWIND d.turns AS t
+
+// Step 1: find the statements and the later turns.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// Match the top of each graph, to which a copy can be added, and the heads of self-contained sentences, which can be
-// copied.
-WHERE n.position = 0 OR n.repeatable IS NOT NULL
-WITH d.id AS dialogue, collect({p: n, position: n.position, turn: t.turn, speaker: t.speaker}) AS ns
-WITH dialogue, ns, [n IN ns WHERE n.position = 0] AS tops
-UNWIND [n IN ns WHERE
-  // Skip clauses such as "I have" and "That depends", which say nothing when they are repeated later.
-  n.p.repeatable IS NOT NULL
-  // Skip "Where is it?" and "Sit down!", which claim nothing that could be contradicted.
-  AND n.p.clause_type = 'statement'
-  // "She doesn't love it" has a negation that can be dropped, and "She loves it" can get one. Skip "Nobody came", which
-  // allows neither.
-  AND (n.p.negation_position IS NOT NULL OR n.p.negated IS NULL)] AS n
-// Give each statement a fixed number. It is used below to choose a later turn, because a query has no seeded randomness.
-WITH dialogue, n.p AS p, n.turn + n.position AS draw,
-     // The tops of the later turns of the same speaker, in order.
-     [t IN tops WHERE t.turn > n.turn AND t.speaker = n.speaker | t.p] AS later
-WHERE size(later) > 0
-OPTIONAL MATCH (p)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE
-  // Skip antonyms that are opposites for some kinds of things only ("old" and "young"). The transform oppose uses them.
+  // The node is the top of a turn's graph, to which a copy can be added.
+  n.position = 0
+  // The node is the main predicate of a sentence that can be repeated later: "She loves letters." Sentences such as "I
+  // have" and "That depends" say nothing when they are repeated.
+  OR n.repeatable IS NOT NULL
+WITH d.id AS dialogue,
+     collect({node: n, position: n.position, turn: t.turn, speaker: t.speaker}) AS nodes
+WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops
+UNWIND [n IN nodes WHERE
+  n.node.repeatable IS NOT NULL
+  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  AND n.node.clause_type = 'statement'
+  AND (
+    // "She doesn't love it" has a negation that can be dropped.
+    n.node.negation_position IS NOT NULL
+    // "She loves it" can get a negation. "Nobody came" allows neither: adding "not" would make it affirmative.
+    OR n.node.negated IS NULL)] AS statement
+WITH dialogue, statement.node AS predicate,
+     // The tops of the later turns of the same speaker, in order.
+     [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
+     // A number that chooses one of the later turns, because a query has no seeded randomness.
+     statement.turn + statement.position AS number
+WHERE size(later_tops) > 0
+
+// Step 2: find an antonym of the predicate, which is a frame ("hate-01") or a word ("cheap").
+OPTIONAL MATCH (predicate)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
+WHERE
+  // "Old" and "young" are antonyms only for people and animals. antonym_substitution uses such pairs.
   a.modified_kinds IS NULL
-  // The frame of the antonym must have all numbered roles that the statement uses.
-  AND all(role IN p.roles WHERE role IN x.roles)
-  // The edge states an antonym of this very frame, or of the verb in a sense for which the edge knows no frame.
-  AND (a.used_as = p.opposable_as OR a.used_as = 'frame' AND p.frame AND NOT p.opposable_as IN a.known)
-WITH dialogue, p, draw, later, coalesce(min(coalesce(x.id, x.text)), '') AS opposite
-UNWIND [later[0]]
-  // "She loves it" must be repeated soon, while its antecedents are clear. "My sister loves letters" can be repeated at
-  // any time, so it also gets a turn after the next one.
-  + CASE WHEN size(later) > 1 AND p.repeatable = 'anywhere'
-      THEN [later[1 + draw % (size(later) - 1)]] ELSE [] END AS top
-// There are up to three sites: the negated copy after the turn, the negated copy in place of the turn, and the copy with
-// an antonym after the turn. A pair describes each: the role of the copy, empty if it replaces the turn, and the antonym.
-UNWIND [['snt', ''], ['', '']] + CASE opposite WHEN '' THEN [] ELSE [['snt', opposite]] END AS how
-WITH dialogue, p, top, how[0] AS role, how[1] AS concept,
-     top.amr + how[0] + '<' + p.amr + '.' + toString(p.position) + '>' + how[1] AS site,
-     CASE
-       // A copy that replaces the turn is used only for negatives of a response.
-       WHEN how[0] = '' THEN 'response'
-       // If a response asks, orders or is long, it still answers the context, whatever is added to it. In these cases
-       // the site is for whole dialogues. So are copies with an antonym.
-       WHEN how[1] <> '' OR top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15
-         THEN 'dialogue'
-     END AS target
+  // The new frame must have every numbered role that the statement uses: "sell it to me for two euros" needs ARG2 and
+  // ARG3.
+  AND all(role IN predicate.roles WHERE role IN x.roles)
+  AND (
+    // The edge states an antonym of this frame: "love-01" -> "hate-01".
+    a.used_as = predicate.opposable_as
+    // Or it states an antonym of the verb in a sense for which it knows no frame.
+    OR a.used_as = 'frame'
+      AND predicate.frame
+      AND NOT predicate.opposable_as IN a.known)
+// Of several antonyms, take the first one of the alphabet. An empty text means that there is none.
+WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text)), '') AS antonym
+
+// Step 3: choose the turns, and the ways to use the copy.
+WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'anywhere' AS context_free
 UNWIND
-  // To append a copy to a turn of one sentence, first make this sentence the :snt1 of a multi-sentence.
-  CASE WHEN role = '' OR top.concept = 'multi-sentence' THEN []
-    ELSE [{position: 0, op: 'wrap', role: 'snt1', concept: 'multi-sentence'}] END
-  + [CASE role
-       WHEN '' THEN {position: 0, op: 'graft', from_amr: p.amr, from_position: p.sentence_top}
-       // position: -1 stands for the top after the previous edit, which may be the new multi-sentence.
-       ELSE {position: -1, op: 'graft', role: role, from_amr: p.amr, from_position: p.sentence_top} END,
+  // The next turn of the speaker: "She loves it" must be repeated soon, while its antecedents are clear.
+  [later_tops[0]]
+  // "My sister loves letters" can be repeated at any time. Choose one of the turns after the next one.
+  + CASE WHEN context_free AND size(later_tops) > 1
+      THEN [later_tops[1 + number % (size(later_tops) - 1)]] ELSE [] END AS top
+UNWIND
+  // The negated copy is added after the turn: "I will do it tonight. She doesn't love letters."
+  [{append: true, antonym: ''},
+  // The negated copy replaces the turn: "She doesn't love letters."
+   {append: false, antonym: ''}]
+  // The copy with an antonym is added after the turn: "I will do it tonight. She hates letters."
+  + CASE antonym WHEN '' THEN [] ELSE [{append: true, antonym: antonym}] END AS way
+WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym AS antonym,
+     predicate.amr AS source,
+     top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
+       + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       WHEN concept <> '' THEN {position: p.position, op: 'set', concept: concept, copy_of: p.amr}
-       WHEN p.negation_position IS NOT NULL THEN {position: p.negation_position, op: 'drop', copy_of: p.amr}
-       ELSE {position: p.position, op: 'add', role: 'polarity', value: '-', copy_of: p.amr} END] AS edit
-RETURN dialogue, collect(edit {.*, amr: top.amr, site: site, target: target,
-  // The score makes the engine prefer statements that can be repeated anywhere.
-  score: CASE p.repeatable WHEN 'anywhere' THEN 1 ELSE 0 END}) AS edits
+       // A copy that replaces the turn is for negatives of a response: without the other sentences of the response,
+       // nothing is left that answers the context.
+       WHEN NOT way.append THEN 'response'
+       // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
+       WHEN way.antonym <> '' THEN 'dialogue'
+       // A response that asks, orders or is long still answers the context, whatever is added to it.
+       WHEN top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15 THEN 'dialogue'
+     END AS target
+
+// Step 4: make the edits.
+WITH dialogue, top, site, target,
+     // The score makes the engine prefer statements that can be repeated anywhere.
+     CASE WHEN context_free THEN 1 ELSE 0 END AS score,
+     // A copy can be appended to a multi-sentence. A turn of one sentence first becomes the :snt1 of one.
+     CASE WHEN append AND top.concept <> 'multi-sentence'
+       THEN [{position: 0, op: 'wrap', role: 'snt1', concept: 'multi-sentence'}]
+       ELSE [] END AS make_multi_sentence,
+     // Copy the whole sentence of the predicate.
+     CASE WHEN append
+       // The position -1 stands for the top after the previous edit, which may be the new multi-sentence.
+       THEN {position: -1, op: 'graft', role: 'snt', from_amr: source, from_position: predicate.sentence_top}
+       ELSE {position: 0, op: 'graft', from_amr: source, from_position: predicate.sentence_top}
+     END AS copy_sentence,
+     CASE
+       // "She loves letters." becomes "She hates letters."
+       WHEN antonym <> '' THEN {position: predicate.position, op: 'set', concept: antonym, copy_of: source}
+       // "She doesn't love it." becomes "She loves it."
+       WHEN predicate.negation_position IS NOT NULL
+         THEN {position: predicate.negation_position, op: 'drop', copy_of: source}
+       // "She loves letters." becomes "She doesn't love letters."
+       ELSE {position: predicate.position, op: 'add', role: 'polarity', value: '-', copy_of: source}
+     END AS change_copy
+UNWIND make_multi_sentence + [copy_sentence, change_copy] AS edit
+RETURN dialogue, collect(edit {.*, amr: top.amr, site: site, target: target, score: score}) AS edits

@@ -7,8 +7,10 @@
 // After:  A: What are you cooking? It smells delicious.  B: Hmm.
 // Graph:  (m / make-01 :ARG0 (i / i) :ARG1 (s / soup ...)) => (h / hmm)
 //
-// The three kinds of edits are those of DEAM. A question is dropped from a turn of several sentences, an utterance is
-// emptied, that is, reduced to a word like "okay", or a detail is pruned.
+// The three kinds of edits are those of DEAM:
+// - A question is dropped from a turn of several sentences: "Yes. Will you go?" becomes "Yes."
+// - An utterance is emptied, that is, reduced to a word such as "hmm".
+// - A detail is pruned. After "When do you leave?", "I leave for home at noon" becomes "I leave for home".
 //
 // Departures from DEAM:
 // - A question is dropped only if another turn follows, which then answers a question that nobody has asked.
@@ -20,53 +22,72 @@
 //   be right. Conditions are the exception and can always be pruned.
 // - The last turn of a dialogue may be short without being wrong. Therefore all sites are for negatives of whole
 //   dialogues.
+
+// Collect the graphs of each dialogue in the order of the turns: the top, which has the properties of the whole graph, and
+// the nodes of details, such as a time, a place or a reason.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// Match the top of each graph, and details such as a time, a place or a reason.
 WHERE n.position = 0 OR n.prunable_detail
-WITH d.id AS dialogue, t.turn AS turn, collect(n) AS ns
-WITH dialogue, turn, [n IN ns WHERE n.position = 0][0] AS top, [n IN ns WHERE n.prunable_detail] AS details
+WITH d.id AS dialogue, t.turn AS turn, collect(n) AS nodes
+WITH dialogue, turn, [n IN nodes WHERE n.position = 0][0] AS top, [n IN nodes WHERE n.prunable_detail] AS details
 ORDER BY dialogue, turn
-WITH dialogue, collect({turn: turn, top: top, details: details, depth: top.depth}) AS graphs
-WITH dialogue, graphs, graphs[size(graphs) - 1].turn AS end,
-     // Find the deepest graph; of several, the first one. Graphs of a depth of 1 or less are too small to lose content.
-     reduce(deep = {depth: 1}, g IN graphs |
-       CASE WHEN g.depth > deep.depth THEN g ELSE deep END) AS deep
-WITH dialogue, graphs, end,
-     // The turns that can be emptied: the deepest one, and answers to questions. A graph whose top takes part in a
-     // reentrancy is excluded, because the mention would be lost. An answer must have content to lose, and must not
-     // consist of questions only.
-     [g IN graphs WHERE g.top.reentrant_top IS NULL AND (g.turn = deep.turn
-       OR g.depth > 0 AND g.top.only_questions IS NULL
-       AND any(p IN graphs WHERE p.turn = g.turn - 1 AND size(coalesce(p.top.asked_roles, [])) > 0))
-       | {turn: g.turn, depth: g.depth}] AS full
-UNWIND graphs AS g
-WITH dialogue, g, g.top AS top, g.top.amr AS amr, g.turn < end AS goes_on, full,
-     // The number of turns that are emptied before this one, because their graphs are deeper.
-     size([f IN full WHERE f.depth > g.depth OR f.depth = g.depth AND f.turn < g.turn]) AS deeper,
+WITH dialogue, max(turn) AS last_turn, max(top.depth) AS max_depth,
+     collect({turn: turn, top: top, details: details, depth: top.depth}) AS graphs
+
+// Add to each graph the roles that the previous turn asks for: "When does it leave?" asks for "time".
+WITH dialogue, last_turn, max_depth, graphs AS previous, graphs
+WITH dialogue, last_turn, max_depth, [g IN graphs | {
+       turn: g.turn, top: g.top, details: g.details, depth: g.depth,
+       asked_roles: coalesce([p IN previous WHERE p.turn = g.turn - 1 | p.top.asked_roles][0], [])}] AS graphs
+
+// Find the turns that can be emptied.
+WITH dialogue, last_turn, graphs,
+     // The deepest graph of the dialogue; of several, the first one. Graphs of a depth of 1 are too small to lose content.
+     [g IN graphs WHERE g.depth = max_depth AND max_depth > 1 | g.turn][0] AS deepest_turn,
      // The maximum number of turns to empty: one in a dialogue of up to eight turns, two in one of up to sixteen, ...
-     1 + (size(graphs) - 1) / 8 AS most,
-     // The roles that the previous turn asks for: "When does it leave?" asks for "time".
-     coalesce([p IN graphs WHERE p.turn = g.turn - 1 | p.top.asked_roles][0], []) AS wanted
-WITH dialogue, amr, top, wanted,
-     // Whether the turn can be emptied: it is one of the turns found above, and it is among the deepest of these.
-     any(f IN full WHERE f.turn = g.turn) AND deeper < most AS emptied,
-     // The details that can be pruned. After "When do you leave?", "I leave for home at noon" becomes "I leave for home".
-     [n IN g.details WHERE n.role IN wanted + ['condition'] | n.position] AS details,
-     // The questions that can be dropped. "Yes. Will you go?" becomes "Yes." if another turn follows.
-     CASE WHEN goes_on THEN coalesce(top.question_sentences, []) ELSE [] END AS questions,
-     // The word that an emptied turn keeps. After a question, "hmm" takes the place of "okay", which can mean yes. The
-     // numbers of the turn and of its nodes choose the word, because a query has no seeded randomness.
-     CASE WHEN size(wanted) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
-       ELSE ['hmm', 'oh', 'ah', 'hmm'] END[(g.turn + top.subtree_last + 1) % 4] AS word
-WITH dialogue, amr, questions, details, word, amr + '>' + word AS site,
-     CASE WHEN emptied THEN coalesce(top.top_branches, []) + [0] ELSE [] END AS ks
-UNWIND
-  // Each question and each detail is a separate site.
-  [k IN questions | {amr: amr, position: k, op: 'drop'}]
-  + [k IN details | {amr: amr, position: k, op: 'drop'}]
-  // One site empties the graph: it drops all branches of the top, then changes its concept.
-  + [k IN ks | CASE WHEN k > 0 THEN {amr: amr, position: k, op: 'drop', site: site}
-      ELSE {amr: amr, position: 0, op: 'set', concept: word, site: site} END] AS edit
+     1 + (size(graphs) - 1) / 8 AS max_emptied
+WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
+       // If the top takes part in a reentrancy, its other mention would be lost.
+       g.top.reentrant_top IS NULL
+       AND (
+         // Readers miss the content of the deepest graph: "I'm making a soup with carrots and onions."
+         g.turn = deepest_turn
+         // Readers miss an answer: the previous turn asks for something.
+         OR size(g.asked_roles) > 0
+           // "Yes." has no content to lose.
+           AND g.depth > 0
+           // "What time is it?" after a question is no answer.
+           AND g.top.only_questions IS NULL)
+       | {turn: g.turn, depth: g.depth}] AS can_be_emptied
+UNWIND graphs AS g
+WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
+     // Of the turns that can be emptied, only the deepest ones are. Of equally deep ones, the first comes first.
+     any(e IN can_be_emptied WHERE e.turn = g.turn)
+     AND size([e IN can_be_emptied WHERE
+       e.depth > g.depth
+       OR e.depth = g.depth AND e.turn < g.turn]) < max_emptied AS emptied,
+     // The words to which the utterance can be reduced. After a question, "okay" could mean yes, so "hmm" takes its place.
+     CASE WHEN size(g.asked_roles) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
+       ELSE ['hmm', 'oh', 'ah', 'hmm'] END AS words
+WITH dialogue, last_turn, g, top, amr, emptied,
+     // The number of the turn and the number of its nodes choose the word, because a query has no seeded randomness.
+     words[(g.turn + top.subtree_last + 1) % 4] AS word
+
+// Make the edits.
+WITH dialogue,
+     // Drop a question if another turn follows. Each question is a separate site.
+     CASE WHEN g.turn < last_turn
+       THEN [position IN coalesce(top.question_sentences, []) | {amr: amr, position: position, op: 'drop'}]
+       ELSE [] END AS drop_questions,
+     // Prune a detail that was asked for, or a condition: "if it rains". Each detail is a separate site.
+     [detail IN g.details WHERE detail.role IN g.asked_roles + ['condition']
+       | {amr: amr, position: detail.position, op: 'drop'}] AS prune_details,
+     // Empty the utterance: drop all branches of the top, then change its concept. These edits are one site.
+     CASE WHEN emptied
+       THEN [position IN coalesce(top.top_branches, [])
+             | {amr: amr, position: position, op: 'drop', site: amr + '>' + word}]
+         + [{amr: amr, position: 0, op: 'set', concept: word, site: amr + '>' + word}]
+       ELSE [] END AS empty_utterance
+UNWIND drop_questions + prune_details + empty_utterance AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -23,44 +23,47 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // Match words that say when or how long: "Wednesday", "soon", "before".
+  // The word says when or how long: "Wednesday", "soon", "before".
   n.temporal
-  // Match the numbers in dates, durations and clock times.
+  // The number is part of a date, a clock time or a duration: "at 9", "six years".
   OR n.time_number IS NOT NULL
-  // Match predicates that express an event without a time: "I walked home".
+  // The predicate is an event without a time: "I walked home".
   OR n.undated_event
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d.id AS dialogue, n,
-     // Skip words that no other word can replace, such as "before" in "two days before the party".
-     CASE WHEN n.fixed_time IS NULL THEN x.text END AS other,
+     // In "two days before the party", no other word can take the place of "before".
+     CASE WHEN n.fixed_time IS NULL THEN x.text END AS new_word,
      n.time_number AS number,
-     n.amr + '.' + toString(n.position) AS at,
-     // The score makes the engine prefer times that were said before in the dialogue: a change clashes with more turns.
+     // The score makes the engine prefer times that were said before in the dialogue: a change contradicts more turns.
      size(coalesce(n.repeats, [])) AS score
-WITH dialogue, n, other, at, score,
+WITH dialogue, n, new_word, score,
      CASE
        // Add five months, modulo 12: December becomes May.
        WHEN n.role = 'month' THEN toString((number + 4) % 12 + 1)
-       // Add ten days, modulo 28, so that the day exists in every month.
+       // Add ten days, modulo 28, so that the day exists in every month: the 25th becomes the 7th.
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
        // Subtract 20 years: 1990 becomes 1970. To years up to 20 add 20, because the result must be positive.
        WHEN n.role = 'year' THEN toString(number + CASE WHEN number > 20 THEN -20 ELSE 20 END)
-       // Multiply by three: "six years" becomes "eighteen years". In "one year" the unit changes and not the number.
+       // Multiply by three: "six years" becomes "eighteen years". In "one year", the unit changes and not the number.
        WHEN n.role = 'quant' AND number > 1 THEN toString(number * 3)
-       // Add five hours on a twelve-hour clock. The minutes (":30") stay.
+       // Add five hours on a twelve-hour clock and keep the minutes: "9:30" becomes "2:30".
        WHEN n.role = 'time' AND number >= 0
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
-     END AS value
+     END AS new_value
 UNWIND CASE
-    WHEN value IS NOT NULL THEN [{amr: n.amr, position: n.position, op: 'set', value: value, score: score}]
-    WHEN n.temporal AND other IS NOT NULL
-      THEN [{amr: n.amr, position: n.position, op: 'set', concept: other, score: score}]
+    // The node is a number: "at 9" becomes "at 2".
+    WHEN new_value IS NOT NULL THEN [{amr: n.amr, position: n.position, op: 'set', value: new_value, score: score}]
+    // The node is a word: "Wednesday" becomes "Sunday".
+    WHEN n.temporal AND new_word IS NOT NULL
+      THEN [{amr: n.amr, position: n.position, op: 'set', concept: new_word, score: score}]
+    // The node is a predicate without a time: "I walked home" becomes "I walked home tomorrow".
     ELSE [day IN ['yesterday', 'tomorrow'] WHERE
           n.undated_event
-          // Skip "I walked home and I'll go out again", which has no single tense that a day could clash with.
+          // "I walked home and I'll go out again" has no single tense that a day could contradict.
           AND n.tense <> 'mixed'
           // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get either.
           AND n.tense <> CASE day WHEN 'yesterday' THEN 'past' ELSE 'future' END
-        | {amr: n.amr, position: n.position, op: 'add', role: 'time', concept: day, site: at + '<' + day}]
+        | {amr: n.amr, position: n.position, op: 'add', role: 'time', concept: day,
+           site: n.amr + '.' + toString(n.position) + '<' + day}]
     END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -11,7 +11,11 @@
 //
 // A donor is an utterance of another dialogue of the same corpus and split. Each donor is offered to at most two
 // dialogues. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, ask nothing, order
-// nothing and refer to nothing before them. For each turn, up to four statements become sites.
+// nothing and refer to nothing before them. For each turn, up to four statements become sites. The query works in three
+// steps:
+//   1. Read the nouns of the dialogue, and the statements of its donors with their nouns.
+//   2. For each turn, choose statements that share a noun with the context, or that can be made to share one.
+//   3. Replace the turn by each of these statements, and change one noun of the copy if necessary.
 //
 // Departures from Gupta et al.:
 // - Key-sem generates a response from keywords with a language model. This transform copies a sentence from the corpus
@@ -20,49 +24,75 @@
 //   context that belongs to the same noun class and fits the predicate: "I sold the boat" becomes "I sold the car". If
 //   this is not possible, the statement is not used, because any ranker would recognise a response that shares nothing
 //   with the context.
+
+// Step 1: read the graphs of the dialogue and of its donors. Donors have no turn in the dialogue.
 UNWIND $dialogues AS d
-// Take the graphs of the dialogue's turns, and the graphs of the donors as turn -1.
-UNWIND [t IN d.turns | {turn: t.turn, amr: t.amr}] + [amr IN d.donors | {turn: -1, amr: amr}] AS g
-MATCH (n:AmrNode {amr: g.amr})
+UNWIND [t IN d.turns | {amr: t.amr, turn: t.turn, of_donor: false}]
+  + [amr IN d.donors | {amr: amr, turn: -1, of_donor: true}] AS graph
+MATCH (n:AmrNode {amr: graph.amr})
 WHERE
-  // Match nouns that can be mentioned again. Names, units and vague nouns such as "case" are excluded.
+  // The noun can be mentioned again: "window". Names, units and vague nouns such as "case" cannot.
   n.topical
-  // Match the tops of those sentences of donors that fit any dialogue.
-  OR g.turn < 0 AND n.context_free
-WITH d.id AS id, d, g.turn AS turn, g.amr AS amr, n.position AS position, n ORDER BY id, turn, amr, position
-WITH d, collect({turn: turn, amr: amr, position: position, of: n.sentence_top, word: n.concept, noun_class: n.noun_class,
-       top: n.context_free,
-       // The class that a noun of the context must have to replace this noun. If the noun must not be replaced, or if the
-       // selectional preferences of its predicate exclude the class, it is the noun itself.
-       fits: CASE WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences
-         THEN n.concept ELSE n.noun_class END}) AS ns
+  // The node is the top of a sentence that fits any dialogue: "I left the windows open."
+  OR graph.of_donor AND n.context_free
+WITH d.id AS id, d, graph.of_donor AS of_donor, graph.turn AS turn, graph.amr AS amr, n.position AS position, n
+ORDER BY id, turn, amr, position
+WITH d, collect({
+       of_donor: of_donor, turn: turn, amr: amr, position: position, sentence_top: n.sentence_top,
+       context_free: n.context_free, word: n.concept, noun_class: n.noun_class,
+       // Whether another noun of the same class can take the place of this noun: "boat" in "I sold the boat" can
+       // become "car", but "bus" in "I take the bus" is not replaceable if "take" does not accept vehicles in general.
+       replaceable: n.substitutable_kind IS NOT NULL
+         AND (n.selectional_preferences IS NULL OR n.noun_class IN n.selectional_preferences)}) AS nodes
 WITH d,
-     [n IN ns WHERE n.turn >= 0] AS nouns,
-     // The statements of the donors, each with its nouns of a known sort. Statements without such nouns are dropped.
-     [s IN [s IN ns WHERE s.turn < 0 AND s.top | {
-       amr: s.amr, position: s.position, open: [o IN ns WHERE o.amr = s.amr AND o.of = s.position AND o.noun_class <> '']}]
-       WHERE size(s.open) > 0] AS tops
+     [n IN nodes WHERE NOT n.of_donor] AS dialogue_nouns,
+     [n IN nodes WHERE n.of_donor AND n.context_free] AS statement_tops,
+     // A noun without a noun class cannot be compared with the nouns of the context.
+     [n IN nodes WHERE n.of_donor AND n.noun_class <> ''] AS donor_nouns
+WITH d, dialogue_nouns, [top IN statement_tops | {
+       amr: top.amr, position: top.position,
+       nouns: [noun IN donor_nouns WHERE noun.amr = top.amr AND noun.sentence_top = top.position]}] AS statements
+
+// Step 2: choose statements for each turn.
 UNWIND d.turns AS t
-WITH d.id AS id, t, tops, [n IN nouns WHERE n.turn < t.turn] AS nouns
-WITH id, t.amr AS amr, t.turn AS turn, nouns,
-     // Of each statement, keep the nouns that occur in the context or that a noun of the context can replace. Drop
-     // statements without such a noun, because they share nothing with the context.
-     [s IN [s IN tops | {amr: s.amr, position: s.position, open: [o IN s.open
-       WHERE any(n IN nouns WHERE o.fits IN [n.word, n.noun_class])]}] WHERE size(s.open) > 0] AS given
-// Choose up to four statements for each turn. Each turn starts at another place of the list, so that turns differ.
-UNWIND [j IN [0, 1, 2, 3] WHERE j < size(given) | given[(turn * 4 + j) % size(given)]] AS s
-// The first of these nouns is the one that is shared with the context or replaced.
-WITH id, amr, turn, s, nouns, s.open[0] AS a
-WITH id, amr, turn, s, a, [n IN nouns WHERE a.fits IN [n.word, n.noun_class] | n.word] AS fit
-// The score makes the engine prefer statements whose noun has many counterparts in the context.
-WITH id, amr, s, a, size(fit) AS score,
+// The context of a turn consists of the turns before it.
+WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, statements,
+     [noun IN dialogue_nouns WHERE noun.turn < t.turn] AS context
+WITH dialogue, amr, turn, context, [statement IN statements | {
+       amr: statement.amr, position: statement.position,
+       // Keep the nouns that have a counterpart in the context.
+       nouns: [noun IN statement.nouns WHERE any(other IN context WHERE
+         // "I left the windows open" shares "window" with "The window was open".
+         other.word = noun.word
+         // "I sold the boat" can become "I sold the car" after "My car is new".
+         OR noun.replaceable AND other.noun_class = noun.noun_class)]}] AS statements
+// Drop statements that share nothing with the context.
+WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
+// Choose up to four statements. Each turn starts at another place of the list, so that turns get different statements.
+UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i) % size(statements)]] AS statement
+
+// Step 3: replace the turn by the statement. The first noun with a counterpart is the one that is shared or replaced.
+WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
+WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
+       // These are the conditions of step 2.
+       other.word = noun.word
+       OR noun.replaceable AND other.noun_class = noun.noun_class
+       | other.word] AS counterparts
+WITH dialogue, amr, statement, noun,
+     // The score makes the engine prefer statements whose noun has many counterparts in the context.
+     size(counterparts) AS score,
      CASE
-       // If the noun occurs in the context, keep it.
-       WHEN a.word IN fit THEN a.word
-       ELSE fit[(turn + a.position) % size(fit)]
-     END AS word
-UNWIND [{position: 0, op: 'graft', from_amr: s.amr, from_position: s.position}]
-  + CASE word WHEN a.word THEN []
-      ELSE [{position: a.position, op: 'set', concept: word, copy_of: s.amr}] END AS e
-RETURN id AS dialogue, collect(e {.*, amr: amr, score: score,
-                                  site: amr + '<' + s.amr + '.' + toString(s.position)}) AS edits
+       // "Window" occurs in the context, so that it stays.
+       WHEN noun.word IN counterparts THEN noun.word
+       // "Boat" becomes a noun of the context. The numbers of turn and node choose it, because a query has no seeded
+       // randomness.
+       ELSE counterparts[(turn + noun.position) % size(counterparts)]
+     END AS new_word
+UNWIND
+  // Copy the statement in place of the whole graph of the turn.
+  [{position: 0, op: 'graft', from_amr: statement.amr, from_position: statement.position}]
+  // Change the noun in the copy.
+  + CASE WHEN new_word = noun.word THEN []
+      ELSE [{position: noun.position, op: 'set', concept: new_word, copy_of: statement.amr}] END AS edit
+RETURN dialogue, collect(edit {.*, amr: amr, score: score,
+                               site: amr + '<' + statement.amr + '.' + toString(statement.position)}) AS edits

@@ -1,5 +1,6 @@
-// Write for each node whether it repeats something that was said before, and remove the property from the other nodes.
-// $graphs: maps of amr (graph id) and repeats (who said it before, by node number as a text)
+// Write the property repeats, which lists where the content of a node was mentioned before, such as 'own' for an earlier
+// turn of the same speaker. Nodes whose content was not mentioned before lose the property.
+// $graphs: maps of amr (graph id) and repeats (a map from the position of a node, as a string, to the new value)
 // Columns: nodes (number of nodes changed)
 UNWIND $graphs AS row
 MATCH (n:AmrNode {amr: row.amr})

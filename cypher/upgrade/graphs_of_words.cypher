@@ -1,4 +1,4 @@
-// Return the graphs that contain at least one of the given words.
+// Return the ids of the graphs that contain at least one of the given words.
 // $words: texts of terms
 // Columns: id
 UNWIND $words AS word

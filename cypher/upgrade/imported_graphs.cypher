@@ -1,5 +1,5 @@
-// Restore empty lists on the nodes of graphs. The files of a bulk import cannot represent empty lists, so they contain a
-// mark instead.
+// Replace the marks for empty lists by empty lists on the nodes of graphs. The files of a bulk import cannot represent
+// empty lists, so they contain a mark instead.
 // $ids: ids of graphs
 // $empty: mark that stands for an empty list
 // Columns: nodes (number of nodes changed)

@@ -1,5 +1,5 @@
-// Restore empty lists on terms, and on their frames and antonyms. The files of a bulk import cannot represent empty
-// lists, so they contain a mark instead.
+// Replace the marks for empty lists by empty lists on terms, and on their frames, opposites and antonyms. The files of a
+// bulk import cannot represent empty lists, so they contain a mark instead.
 // $ids: texts of terms
 // $empty: mark that stands for an empty list
 // Columns: terms (number of terms found)
