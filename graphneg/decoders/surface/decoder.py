@@ -13,40 +13,46 @@ see it."
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
-from graphneg.decoders.surface import grafts, lexical, mood, polarity, tense
-from graphneg.decoders.surface.agreement import set_pronouns
-from graphneg.decoders.surface.draft import EDGE, AlignmentCache
-from graphneg.decoders.surface.forms import DO, HAVE
-from graphneg.decoders.surface.negation_scope import refuse_answer
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
-from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
+from graphneg.decoders.surface.analysis.alignment import AlignmentCache
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.draft import RealisationError
+from graphneg.decoders.surface.operations.embedding import wrap
+from graphneg.decoders.surface.operations.grafts import replace_with
+from graphneg.decoders.surface.operations.mood import (
+    from_imperative,
+    to_imperative,
+    to_question,
+    to_statement,
+)
+from graphneg.decoders.surface.operations.negation import affirm, negate
+from graphneg.decoders.surface.operations.pronouns import set_pronouns
+from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
+from graphneg.decoders.surface.operations.words import set_concept, set_value
+from graphneg.decoders.surface.refusals import (
+    CLAUSE_MARKS,
+    is_dangling,
+    refuse_answer,
+    refuse_dependent_sentence,
+    refuse_wordless,
+)
 from graphneg.english.tokens import has_spaced_apostrophes, joined, space_apostrophes, with_closed_clitics
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
 """Maximum number of tokens of an utterance that is edited."""
-MAX_COPIED_WORDS = 18
-"""Maximum number of words in a copied sentence. In a longer one, readers would miss the change."""
 # If the share of Latin letters is smaller than this, the utterance does not count as English.
 _LATIN_SHARE = 0.5
 # Words that can be an utterance by themselves: "Okay."
 _INTERJECTIONS = word_class("interjections")
-_TIME_CONCEPTS = tense.TENSES.keys() | {"today", "tonight"}
-# Roles of constants that are not expressed by a word but by the form of the clause.
-_MARKS = ("polarity", "mode", "polite")
-# Concepts without a word, which only build structure: ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
-_WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Constants of the role ``:mode``. They have no word.
-_STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
+_TIME_CONCEPTS = TENSES.keys() | {"today", "tonight"}
 
 
 @dataclass(slots=True)
@@ -99,7 +105,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     """
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
-        _refuse_wordless(edit)
+        refuse_wordless(edit)
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
         # The only edit replaces the whole utterance by another one.
         return _copy(own[0], edits, sources)
@@ -109,10 +115,10 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
     _change_words(sentence, plain, sources)
     for edit in plain:
-        if edit.op == "drop" and sentence.node(edit.position).role not in _MARKS:
+        if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
             drop(sentence, edit.position)
     for edit in plain:
-        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in _MARKS):
+        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
             _change_mark(sentence, edit)
     _wrap(sentence, own)
     text = sentence.text()
@@ -128,42 +134,6 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
         text = f"{body}{stop} {copied}"
     return text
-
-
-def _refuse_wordless(edit: Edit) -> None:
-    """Refuse an edit that would need a word for a concept or constant without one.
-
-    Concepts such as ``amr-unknown`` (in questions), ``have-rel-role-91`` and ``date-entity`` only build
-    structure. Writing "amr unknown" would make no sense. Polarity, mode and ``multi-sentence`` are accepted,
-    because they need no word.
-
-    Raises:
-        RealisationError: The concept or constant has no word (``no-words``).
-    """
-    if (edit.op == "add" and edit.role in _MARKS) or (edit.op == "wrap" and edit.concept == "multi-sentence"):
-        return
-    if edit.op in ("set", "add", "wrap") and edit.concept is not None and is_wordless(edit.concept):
-        raise RealisationError(
-            "no-words", f"{edit.concept} only builds structure: choose a concept with a word"
-        )
-    if edit.op == "set" and edit.value in _STRUCTURAL_VALUES:
-        raise RealisationError("no-words", f"{edit.value} is a mark of a clause: choose a value with a word")
-
-
-def is_wordless(concept: str) -> bool:
-    """Return whether a concept only builds structure and has no word.
-
-    Args:
-        concept: The concept.
-
-    Returns:
-        True if no word expresses the concept.
-
-    Example:
-        >>> is_wordless("have-rel-role-91"), is_wordless("amr-unknown"), is_wordless("like-01")
-        (True, True, False)
-    """
-    return concept in word_class("wordless-concepts") or _WORDLESS.fullmatch(concept) is not None
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
@@ -194,17 +164,17 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
     for edit in edits:
         if edit.op == "graft":
             source = sources.sentence(edit.from_amr)
-            grafts.replace_with(sentence, edit.position, source, edit.from_position or 0, sources.opened)
+            replace_with(sentence, edit.position, source, edit.from_position or 0, sources.opened)
         if edit.op != "set" or edit.position in persons:
             continue
         if edit.value is not None:
-            lexical.set_value(sentence, edit.position, edit.value)
+            set_value(sentence, edit.position, edit.value)
         elif edit.concept is None:
             raise RealisationError("unsupported-edit", "set without concept or value")
         elif edit.concept in _TIME_CONCEPTS or sentence.node(edit.position).role == "time":
-            tense.set_time(sentence, edit.position, edit.concept)
+            set_time(sentence, edit.position, edit.concept)
         else:
-            lexical.set_concept(sentence, edit.position, edit.concept)
+            set_concept(sentence, edit.position, edit.concept)
 
 
 def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
@@ -217,20 +187,20 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
     k, role, added = edit.position, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
     match edit.op, role, added if edit.op == "add" else node.label:
         case ("add", "polarity", "-"):
-            polarity.negate(sentence, k)
+            negate(sentence, k)
         case ("add", "polarity", "amr-unknown") | ("add", "mode", "interrogative"):
             refuse_answer(sentence, max(sentence.indices(k), default=0))
-            mood.to_question(sentence, k)
+            to_question(sentence, k)
         case ("add", "mode", "imperative"):
-            mood.to_imperative(sentence, k)
+            to_imperative(sentence, k)
         case ("add", "time", str(concept)) if edit.concept is not None:
-            tense.add_time(sentence, k, concept)
+            add_time(sentence, k, concept)
         case ("drop", "polarity", "-") if node.value:
-            polarity.affirm(sentence, k)
+            affirm(sentence, k)
         case ("drop", "mode", "imperative") if node.value:
-            mood.from_imperative(sentence, node.parent or 0)
+            from_imperative(sentence, node.parent or 0)
         case ("drop", _, "amr-unknown" | "interrogative"):
-            mood.to_statement(sentence, node.parent or 0)
+            to_statement(sentence, node.parent or 0)
         case ("add", _, _):
             raise RealisationError("unsupported-edit", f"no words for :{role} {added}")
         case _:
@@ -280,47 +250,6 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     if copy and copied == before.strip():
         raise RealisationError("unchanged", "the copied sentence did not change")
     return copied
-
-
-def refuse_dependent_sentence(source: SentenceDraft) -> None:
-    """Refuse to copy a sentence that makes no sense in another place (rules ``say-again``).
-
-    A question would ask for something else there. "I think so" refers to the sentence before it. "As long as
-    it rains" is a part of another clause. "Besides, I like it too" continues something that is not copied.
-
-    Args:
-        source: The sentence that would be copied.
-    """
-    tokens, supposing = source.tokens, word_class("supposing")
-    marks = [token for token in tokens if token.tag == "EN"]
-    clauses = [group for group in source.groups() if group.is_main]
-    # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
-    anaphoric = any(
-        token.lower in ("so", "not")
-        and tokens.get(index + 1).tag in ("EN", "PU")
-        and before.lemma in supposing
-        for index, (before, token) in enumerate(pairwise(tokens), 1)
-    )
-    # "That you all do" and "if you can" end in an auxiliary, whose main verb is in an earlier sentence.
-    words = [token for token in tokens if token.tag not in ("EN", "QT")]
-    if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
-        words.pop()
-    named = len(words) > 1 and words[-2].tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ")
-    unsaid = named and (words[-1].tag == "MD" or words[-1].expanded in DO | HAVE)
-    source.apply_rules(
-        "say-again",
-        0,
-        asks=bool(marks) and marks[-1].text == "?",
-        anaphoric=anaphoric,
-        breaks_off=unsaid and all(token.tag != "WP" for token in words),
-        clause=bool(clauses),
-        part=len(clauses) == 1 and clauses[0].subject is not None,
-        goes_on=any(token.lower in word_class("going-on") for token in tokens),
-        long=len(words) > MAX_COPIED_WORDS,
-        several=any(group.subject and tokens.get(group.subject[0] - 1).text == "," for group in clauses[1:]),
-        opener=tokens.get(clauses[0].subject[0] - 1) if clauses and clauses[0].subject else EDGE,
-        inverted=any(group.inverted for group in clauses),
-    )
 
 
 def _keep_sentence(source: SentenceDraft, k: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphneg.amr.penman import parse_graph
-from graphneg.decoders.surface.draft import AlignmentCache
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.analysis.alignment import AlignmentCache
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.draft import RealisationError
 
 READINGS = AlignmentCache()
 

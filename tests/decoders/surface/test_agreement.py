@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.agreement import agree_with, person_of, set_pronouns
-from graphneg.decoders.surface.sentence import RealisationError
+from graphneg.decoders.surface.agreement import agree_with, person_of
+from graphneg.decoders.surface.draft import RealisationError
+from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from tests.decoders.surface.sentences import node, sentence
 
 LIKES = "(l / like-01 :ARG0 (s / she) :ARG1 (h / hat :poss s))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.clauses import groups, noun_phrase_end, noun_phrase_start
+from graphneg.decoders.surface.analysis.verb_groups import groups, noun_phrase_end, noun_phrase_start
 from tests.decoders.surface.sentences import sentence
 
 

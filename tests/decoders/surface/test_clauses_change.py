@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from graphneg.decoders.surface import mood, polarity, tense
-from graphneg.decoders.surface.grafts import replace_with
-from graphneg.decoders.surface.negation_scope import is_tag_pronoun, question_tag, refuse_set_phrase
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
-from graphneg.decoders.surface.subtrees import drop, wrap
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft, is_tag_pronoun, question_tag
+from graphneg.decoders.surface.draft import RealisationError
+from graphneg.decoders.surface.operations import mood, negation, tense
+from graphneg.decoders.surface.operations.embedding import wrap
+from graphneg.decoders.surface.operations.grafts import replace_with
+from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.refusals import refuse_set_phrase
 from tests.decoders.surface.sentences import node, sentence
 
 LIKE = "(l / like-01 :ARG0 (y / you) :ARG1 (f / fish))"
@@ -22,10 +24,10 @@ Change = Callable[[SentenceDraft, int], None]
 @pytest.mark.parametrize(
     ("text", "graph", "change", "expected"),
     [
-        ("You like fish.", LIKE, polarity.negate, "You do not like fish."),
-        ("You like fish, don't you?", LIKE, polarity.negate, "You don't like fish, do you?"),
-        ("Cook fish.", COOK, polarity.negate, "Do not cook fish."),
-        ("You still like fish.", LIKE, polarity.negate, "You no longer like fish."),
+        ("You like fish.", LIKE, negation.negate, "You do not like fish."),
+        ("You like fish, don't you?", LIKE, negation.negate, "You don't like fish, do you?"),
+        ("Cook fish.", COOK, negation.negate, "Do not cook fish."),
+        ("You still like fish.", LIKE, negation.negate, "You no longer like fish."),
         ("You like fish.", LIKE, mood.to_question, "Do you like fish?"),
         ("Do you like fish?", LIKE, mood.to_statement, "You like fish."),
         ("He went to town yesterday.", WENT, mood.to_question, "Did he go to town yesterday?"),
@@ -51,7 +53,7 @@ def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, exp
 )
 def test_a_negation_goes(text: str, expected: str) -> None:
     said = sentence(text, "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (f / fish))")
-    polarity.affirm(said, 1)
+    negation.affirm(said, 1)
     assert said.text() == expected
 
 
@@ -65,7 +67,7 @@ def test_set_phrases_keep_their_negation(text: str) -> None:
 
 def test_a_clause_with_never_is_negative_already() -> None:
     with pytest.raises(RealisationError, match="already-negative"):
-        polarity.negate(sentence("You never like fish.", LIKE), 0)
+        negation.negate(sentence("You never like fish.", LIKE), 0)
 
 
 def test_a_tag_asks_about_its_subject() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.grafts import replace_with
+from graphneg.decoders.surface.operations.grafts import replace_with
 from tests.decoders.surface.sentences import changed, node, sentence
 
 OWL = ("I saw an old owl.", "(s / see-01 :ARG0 (i / i) :ARG1 (o / owl :mod (o2 / old)))")

@@ -15,13 +15,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens, after_determiner
-from graphneg.decoders.surface.forms import BE, DO, HAVE, is_participle, verb_form, verb_lemma
+from graphneg.decoders.surface.inflection import (
+    BE,
+    DO,
+    HAVE,
+    is_participle,
+    verb_form,
+    verb_lemma,
+)
 from graphneg.english.gazetteer import TEMPORAL_UNITS, WEEKDAYS
 from graphneg.english.tagging import FINITE, NOUNS
 from graphneg.english.words import word_class
 
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
-
 TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
 """Nouns that are used as adverbs of time. In "Yesterday she came", only *she* is the subject."""
 _OBJECTS = frozenset({"it", "him", "her", "them", "me", "us", "you"})

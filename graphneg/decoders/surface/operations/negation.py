@@ -15,11 +15,12 @@ came." -> "Not everybody came." For `affirm`: "I am unsure." -> "I am sure."
 from __future__ import annotations
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
-from graphneg.decoders.surface import negation_scope as scope
 from graphneg.decoders.surface.agreement import inflect_finite
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.analysis.sentence import SCOPE_ENDS, QuestionTag, SentenceDraft, question_tag
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import (
+    BE,
     DO,
     EXPANDED,
     HAVE,
@@ -29,11 +30,25 @@ from graphneg.decoders.surface.forms import (
     noun_form,
     verb_form,
 )
-from graphneg.decoders.surface.idioms import refuse_idiom
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.refusals import (
+    apply_rules,
+    refuse_answer,
+    refuse_idiom,
+    refuse_set_phrase,
+    refuse_undeniable,
+)
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_map
 
+POSITIVE = word_map("positive")
+"""Affirmative counterparts of negative words, and of words that occur only in negative clauses.
+
+Examples: *nothing* -> *something*, *any* -> *some*.
+"""
+# Counterparts, in negative clauses, of words that occur only in affirmative ones: *some* -> *any*.
+_ASSERTIVE = word_map("assertive")
+# Words that occur only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
+_LEFT_OUT = word_class("left-out")
 # Determiners that *no* replaces in a negative noun phrase.
 _INDEFINITE = frozenset({"a", "an", "some", "any"})
 # Subjects that are negated by a preceding *not*: "Not everybody came".
@@ -75,12 +90,12 @@ def negate(sentence: SentenceDraft, k: int) -> None:
             raise RealisationError("unclear-clause", f"no clause found for {sentence.node(k).label}")
         return
     refuse_idiom(sentence, group.main)
-    scope.refuse_undeniable(sentence, group, sentence.node(k).label)
-    scope.refuse_answer(sentence, group.first)
+    refuse_undeniable(sentence, group, sentence.node(k).label)
+    refuse_answer(sentence, group.first)
     if _deny_subject(sentence, group):
         return
     _leave_doubt_out(sentence, group)
-    scope.to_negative(sentence, group)
+    to_negative(sentence, group)
     _plain_order(sentence, group)
     # The negation denies only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
     # "I did not sing but danced".
@@ -92,11 +107,11 @@ def negate(sentence: SentenceDraft, k: int) -> None:
             raise RealisationError("unclear-clause", "what and also joins would be half denied")
         if verb.tag in ("VBD", "VBZ", "VBP"):
             sentence.rewrite(sentence.tokens[index], "but", "CC")
-    tag = scope.question_tag(sentence, group)
-    if not scope.no_longer(sentence, group):
+    tag = question_tag(sentence, group)
+    if not no_longer(sentence, group):
         _insert_not(sentence, group)
     if tag is not None and tag.negation is not None:
-        scope.turn_tag(sentence, tag)
+        turn_tag(sentence, tag)
 
 
 def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
@@ -286,7 +301,7 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     start, _ = sentence.sentence_bounds(index)
     # In "Sit down and listen", it is not clear which of the two orders is to be denied.
     continued = any(token.tag in VERBS for token in tokens[start:index])
-    sentence.apply_rules("negative-order", index, continued=continued)
+    apply_rules(sentence, "negative-order", index, continued=continued)
     if tokens[index].lower == "let" and tokens.get(index + 1).lower in ("'s", "us"):
         sentence.insert(index + 2, Token("not", "NEG"))
         return
@@ -328,7 +343,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     start = min(end, tokens.run_end(start, ("QT", "PU", "CC", "UH")))
     first = tokens.get(start)
     # Refuse "Sounds good", which has a verb without a subject. The tagger may take such a verb for a noun.
-    negative = first.lower in scope.NEGATIVE_WORDS | {"not"}
+    negative = first.lower in word_class("negative-words") | {"not"}
     verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.lower in word_class("bare-verbs") | _DOUBTS
     if clause or start >= end or negative or verbal:
         return False
@@ -359,9 +374,9 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     negations = [*indices[:1], *(group.negations[:1] if group is not None else [])]
     if negations:
         refuse_idiom(sentence, negations[0])
-        scope.refuse_answer(sentence, negations[0])
-        scope.refuse_set_phrase(sentence, negations[0], group)
-    tag = scope.question_tag(sentence, group) if group is not None else None
+        refuse_answer(sentence, negations[0])
+        refuse_set_phrase(sentence, negations[0], group)
+    tag = question_tag(sentence, group) if group is not None else None
     if indices and sentence.tokens[indices[0]].lower in ("not", "n't"):
         own = (other for other in sentence.groups() if indices[0] in other.negations)
         _remove_not(sentence, indices[0], next(own, group))
@@ -374,7 +389,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     else:
         raise RealisationError("no-alignment", "no negative word was found")
     if tag is not None and tag.negation is None:
-        scope.turn_tag(sentence, tag)
+        turn_tag(sentence, tag)
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
@@ -384,7 +399,7 @@ def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
         if token.tag in ("EN", "SC", "WP"):
             return None
         prefixed = NEGATIVE_PREFIX.match(token.lower) and token.tag in ("JJ", "RB", "VBN", "VBD")
-        if token.lower in scope.NEGATIVE_WORDS or (
+        if token.lower in word_class("negative-words") or (
             prefixed and readings(NEGATIVE_PREFIX.sub("", token.lower))
         ):
             return index
@@ -396,10 +411,10 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
     tokens, negation = sentence.tokens, sentence.tokens[index]
     inside = group is not None and index in group.negations
     verb, main = (group.verb, tokens[group.main]) if group is not None else (EDGE, EDGE)
-    scope.and_for_but(sentence, index, group if inside else None)
+    and_for_but(sentence, index, group if inside else None)
     tokens.remove(negation)
     if group is not None:
-        scope.to_affirmative(sentence, min(group.main, len(tokens) - 1))
+        to_affirmative(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
         verb = tokens.get(index - 1)
     # Write a contracted stem in full: "won't" -> "will", "can't" -> "can".
@@ -431,7 +446,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         sentence.rewrite(token, "while", "SC")
     elif token.lower == "nor":
         raise RealisationError("unclear-clause", "nor can't be undone alone")
-    elif token.lower in scope.POSITIVE:
+    elif token.lower in POSITIVE:
         # The *nor* after *neither* becomes *and*: "neither tea nor coffee" -> "both tea and coffee".
         for other in sentence.tokens[index:] if token.lower == "neither" else ():
             if other.lower == "nor":
@@ -441,7 +456,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         # The word has a negative prefix or suffix: "I am unsure" -> "I am sure".
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
-    scope.to_affirmative(sentence, index)
+    to_affirmative(sentence, index)
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
@@ -451,7 +466,7 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
     """
     both = token.lower == "neither"
     several = both or following.lower == "of"
-    sentence.rewrite(token, scope.POSITIVE[token.lower])
+    sentence.rewrite(token, POSITIVE[token.lower])
     second = sentence.tokens.get(sentence.tokens.index_of(token) + 2)
     if both and following.tag == "NN" and second.lower not in ("and", "nor"):
         sentence.rewrite(following, noun_form(following.lower, "NNS"), "NNS")
@@ -521,3 +536,182 @@ def _without_prefix(word: str, concept: str) -> str:
     if low.endswith("less") and readings(low[:-4] + "ful"):
         return low[:-4] + "ful"
     raise RealisationError("unsupported-edit", f"the negative word {word} has no positive form")
+
+
+def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Replace the words of a clause that do not occur in negative clauses.
+
+    *Some* becomes *any* and a following *and* becomes *or*. *Already* becomes *yet*, and a final *too*
+    becomes *either*. *Also* is removed.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the clause. Its indices are adjusted.
+
+    Example:
+        "I saw it too." becomes "I saw it either.", to which the caller then adds *not*: "I did not see it
+        either."
+    """
+    tokens = sentence.tokens
+    if group.kind == "finite" and not group.inverted:
+        # Remove *also*: "I can also swim" -> "I cannot swim".
+        start = group.subject[1] if group.subject else group.first + 1
+        near = range(start, min(group.main + 2, len(tokens)))
+        for index in [index for index in near if tokens[index].lower == "also"][:1]:
+            tokens.pop(index)
+            group.chain[:] = [verb - (verb > index) for verb in group.chain]
+    for token in tokens[max(0, group.first - 1) : group.main + 2]:
+        # *already* becomes *yet*: "I have already seen it" -> "I have not yet seen it".
+        if token.lower == "already":
+            sentence.rewrite(token, "yet")
+    is_any = False
+    for index in range(group.main + 1, len(tokens)):
+        token = tokens[index]
+        # The clause continues after the comma in "I like it, too" and in lists: "I saw some birds, some cats
+        # and a dog".
+        added = tokens.get(index + 1).lower in ("too", "also") and _is_last(sentence, index + 1)
+        if token.text == "," and (added or (is_any and sentence.inside_list(index))):
+            continue
+        # Stop where another clause begins.
+        if token.lower == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
+            return
+        if token.lower in _ASSERTIVE:
+            sentence.rewrite(token, _ASSERTIVE[token.lower])
+            is_any = True
+        elif is_any and token.lower == "and" and tokens.get(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
+            # After *any*, *and* becomes *or*: "I like some tea and cake" -> "I do not like any tea or cake".
+            sentence.rewrite(token, "or")
+        elif token.lower in ("too", "also") and _is_last(sentence, index):
+            # A final *too* or *also* becomes *either*: "I saw it too" -> "I did not see it either".
+            sentence.rewrite(token, "either")
+
+
+def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
+    """Deny a clause that contains *still* by replacing *still* with *no longer*.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the clause.
+
+    Returns:
+        True if the clause was denied; False if it contains no *still* that can be replaced.
+
+    Example:
+        "I still live there." becomes "I no longer live there."
+    """
+    if group.kind != "finite" or group.subject is None or group.inverted:
+        return False
+    linked = sentence.tokens[group.main].expanded in BE
+    for index in range(group.subject[1], min(group.main + 1 + linked, len(sentence.tokens))):
+        if sentence.tokens[index].lower == "still":
+            sentence.rewrite(sentence.tokens[index], "no", "NEG")
+            sentence.insert(index + 1, Token("longer", "RB"))
+            return True
+    return False
+
+
+def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
+    """Replace *but* by *and* before a negation that is removed.
+
+    For example, "He likes her but not me" becomes "He likes her and me". Before an adjective *but* is kept,
+    because adjectives can contrast without a negation: "small but not cheap" becomes "small but cheap".
+
+    Args:
+        sentence: The sentence, edited in place.
+        negation: The index of the negation.
+        group: The verb group that is denied; None if only a phrase is denied.
+
+    Raises:
+        RealisationError: The sentence makes no sense without its contrast (``unclear-clause``): "but not
+            often", "not tea but coffee", "I don't, but he does".
+    """
+    tokens = sentence.tokens
+    _, end = sentence.sentence_bounds(negation)
+    for index in range(negation + 1, end - 1):
+        if tokens[index].lower != "but":
+            continue
+        clause = any(index < group.first < end for group in sentence.groups())
+        # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
+        if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
+            raise RealisationError("unclear-clause", "the other side of but is no clause")
+        words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
+        # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
+        if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
+            raise RealisationError("unclear-clause", "the other side of but says what is denied here")
+    # Find the *but* before the negation ("but not her") or before the verb group ("but does not").
+    but = tokens.get((negation if group is None else min(negation, group.first)) - 1)
+    following = tokens.get(negation + 1).tag
+    if but.lower != "but" or tokens[0] is but:
+        return
+    if group is None and following in ("RB", "EN"):
+        raise RealisationError("unclear-clause", "but not denies an adverb alone")
+    if not following.startswith("JJ"):
+        sentence.rewrite(but, "and", "CC")
+
+
+def to_affirmative(sentence: SentenceDraft, start: int) -> None:
+    """Replace the words of a clause that do not occur in affirmative clauses.
+
+    *Any* becomes *some*, *much* becomes *a lot*, *ever* and *at all* are removed.
+
+    Args:
+        sentence: The sentence, edited in place.
+        start: The index from which on words are replaced.
+
+    Example:
+        After *do not* was removed, "I see any birds at all." becomes "I see some birds."
+    """
+    tokens, index = sentence.tokens, max(start, 0)
+    while index < sentence.negation_scope_end(index):
+        low = tokens[index].lower
+        # Remove words such as *ever*, which are one token, and *at all* and *any more*, which are two.
+        count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.get(index + 1).lower}" in _LEFT_OUT)
+        sentence.cut(index, index + count)
+        index += not count
+    for token in tokens[max(start, 0) : index]:
+        index = tokens.index_of(token)
+        following, last = tokens.get(index + 1).lower, _is_last(sentence, index)
+        # Before an exception, *any* becomes *every*: "I don't like anyone but her" -> "I like everyone but
+        # her".
+        if token.lower in ("anything", "anyone", "anybody") and following in ("but", "except"):
+            sentence.rewrite(token, "everything" if token.lower == "anything" else "everyone")
+        elif token.lower in POSITIVE and token.lower.startswith("any"):
+            sentence.rewrite(token, POSITIVE[token.lower])
+        elif token.lower == "either" and last:
+            # A final *either* becomes *too*: "I don't like it either" -> "I like it too".
+            sentence.rewrite(token, "too")
+        elif token.lower == "much" and index and tokens[index - 1].lower not in word_class("before-much"):
+            # *much* becomes *a lot*: "I don't follow it much" -> "I follow it a lot". Before a noun, it
+            # becomes *a lot of*: "I don't have much time" -> "I have a lot of time".
+            noun = sentence.is_noun(index + 1)
+            if noun:
+                sentence.insert(index + 1, Token("of", "IN"))
+            if noun or last:
+                sentence.rewrite(token, "lot", "NN")
+                sentence.insert(index, Token("a", "DT"))
+
+
+def _is_last(sentence: SentenceDraft, index: int) -> bool:
+    """Return whether the word at an index is the last one of its clause."""
+    return sentence.tokens.get(index + 1).tag in ("EN", "PU", "QT")
+
+
+def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
+    """Change the polarity of a question tag: "do you?" <-> "don't you?".
+
+    Args:
+        sentence: The sentence, edited in place.
+        tag: The question tag.
+
+    Raises:
+        RealisationError: The auxiliary cannot be contracted with *n't* (``unclear-clause``): "am I?".
+    """
+    verb = tag.verb
+    if tag.negation is not None:
+        sentence.tokens.remove(tag.negation)
+        sentence.rewrite(verb, EXPANDED.get(verb.lower, verb.text))
+    elif (stem := contracted_stem(verb.text)) is None:
+        raise RealisationError("unclear-clause", f"the question tag's {verb.text} takes no n't")
+    else:
+        sentence.rewrite(verb, stem)
+        sentence.insert(sentence.tokens.index_of(verb) + 1, Token("n't", "NEG"))

@@ -13,14 +13,24 @@ Example: "I saw the dog." with the object replaced by that of "She likes my car.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
-from graphneg.decoders.surface import agreement
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.agreement import (
+    agree_relative,
+    agree_with,
+    case_of,
+    follow,
+    head_of,
+    inflect_finite,
+    is_subject,
+    person_of,
+    third_person,
+)
+from graphneg.decoders.surface.analysis.phrases import Phrase, phrase
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.inflection import (
     BE,
     Case,
     agree,
@@ -29,9 +39,9 @@ from graphneg.decoders.surface.forms import (
     pronoun_cases,
     verb_form,
 )
-from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.sentence import Phrase, RealisationError, SentenceDraft, phrase
-from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.decoders.surface.operations.words import set_concept
+from graphneg.decoders.surface.refusals import refuse_expletive, refuse_graft
+from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
 # The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied
@@ -131,7 +141,7 @@ class Donor:
             The tokens, after *a* or *the* if necessary. A noun that was the first part of a compound gets
             *the*.
         """
-        head = tokens[agreement.head_of(tokens)]
+        head = tokens[head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
             return tokens
         if self.sentence.tokens.get(self.span.end).tag in ("NN", "NNS"):
@@ -179,7 +189,7 @@ def replace_with(
     """
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_position), serial)
     name = sentence.node(k).concept == source.node(from_position).concept == "name"
-    _refuse(sentence, target, donor, name)
+    refuse_graft(sentence, target, source, donor.span, donor.tokens, name)
     kinds = (target.kind, donor.kind)
     # If a modal, an auxiliary, a subject or *not* precedes the phrase, it is only a part of its clause, and
     # another clause cannot replace it: "I will *go home*".
@@ -201,42 +211,6 @@ def replace_with(
             set_concept(sentence, k, source.node(from_position).concept or "")
 
 
-def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:
-    """Refuse a copy that would repeat words of the sentence or be ungrammatical (rules ``graft``)."""
-    tokens, low = sentence.tokens, donor.head.lower
-    start, end = sentence.sentence_bounds(target.head)
-    others = [*tokens[start : target.start], *tokens[target.end : end]]
-    before = (tokens.get(target.start - 1), donor.sentence.tokens.get(donor.span.start - 1))
-    # Refuse a noun that the sentence contains already: "He took the wallet out of the wallet" makes no sense.
-    said = any(token.tag in NOUNS and token.lower == low for token in others)
-    sentence.apply_rules(
-        "graft",
-        target.start,
-        low=low,
-        after=tokens.get(target.end),
-        name=name,
-        twice=said and donor.kind == "nominal" and donor.head.tag in NOUNS,
-        saying=donor.kind == "nominal" and _says_something(donor.tokens),
-        same=[token.lower for token in donor.tokens]
-        == [token.lower for token in tokens[target.start : target.end]],
-        denies=donor.tokens[0].lower in ("no", "neither", "nobody", "nothing"),
-        determined=sum(token.tag in ("DT", "PS") for token in before) == 1,
-    )
-
-
-def _says_something(phrase: Sequence[Token]) -> bool:
-    """Return whether a noun phrase contains a form of *be* that is not in a relative clause.
-
-    Such a phrase is the result of a parser error: "the fern is nearly" is not a noun phrase.
-
-    Returns:
-        True if it contains such a form.
-    """
-    before = list(takewhile(lambda token: not token.is_be, phrase))
-    begins_clause = any(token.tag in ("PRS", "WP", "WDT", "WRB", "IN") for token in before)
-    return len(before) < len(phrase) and not begins_clause
-
-
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """Replace a phrase by a phrase of another kind, which is changed as little as possible.
 
@@ -251,10 +225,10 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
         if described:
             raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
         # A verb phrase becomes a gerund: "I like the dog" -> "I like seeing it".
-        subject, fitted = agreement.is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
+        subject, fitted = is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
         splice(sentence, target, fitted)
         if subject:
-            agreement.agree_with(sentence, fitted[0])
+            agree_with(sentence, fitted[0])
     elif target.kind == "adjective" and verbal:
         splice(sentence, target, donor.gerund())
     elif target.kind == "adjective" and donor.kind == "modifier":
@@ -286,9 +260,7 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
     # An adjective needs a form of *be*: "He sleeps" -> "He is happy".
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
-        text = (
-            agree("be", form, agreement.person_of(group.subject_tokens)) if finite else verb_form("be", form)
-        )
+        text = agree("be", form, person_of(group.subject_tokens)) if finite else verb_form("be", form)
         adjective = donor.tokens if donor.kind == "adjective" else [Token(donor.head.lower, "JJ")]
         splice(sentence, verb, [Token(text, "VB" if form == "VB" else "AX"), *adjective])
         return
@@ -306,7 +278,7 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
         return
     splice(sentence, verb, [Token(verb_form("have", form), form), *fitted])
     if group.subject is not None and form in ("VBP", "VBZ"):
-        agreement.agree_with(sentence, tokens[group.subject[0]])
+        agree_with(sentence, tokens[group.subject[0]])
 
 
 def _group(sentence: SentenceDraft, span: Phrase) -> VerbGroup:
@@ -341,10 +313,10 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     """Replace a noun phrase or possessive by another one."""
     head, old = sentence.tokens[target.head], sentence.node(k).concept or ""
     if old == "it":
-        agreement.refuse_expletive(sentence, head)
-    case = agreement.case_of(sentence, head, old) if pronoun_cases(head.text) else None
+        refuse_expletive(sentence, head)
+    case = case_of(sentence, head, old) if pronoun_cases(head.text) else None
     mentions = [sentence.tokens[index] for index in sentence.indices(k)]
-    subject, tokens = agreement.is_subject(sentence, head), donor.tokens
+    subject, tokens = is_subject(sentence, head), donor.tokens
     lone = _lone_pronoun(tokens) if tokens[0].tag in ("PRS", "PRO", "PS", "PN") else None
     possessive = target.kind == "possessive" or case in (Case.POSSESSIVE, Case.OWN)
     # A pronoun becomes a possessive: "your dog" -> "her dog".
@@ -360,15 +332,15 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
             plural = last.tag == "NNS" and last.lower.endswith("s")
             tokens = [*tokens, Token("'" if plural else "'s", "POS")]
     elif donor.kind == "possessive" or lone is not None:
-        form = pronoun(lone or agreement.person_of(tokens), Case.SUBJECT if subject else Case.OBJECT)
+        form = pronoun(lone or person_of(tokens), Case.SUBJECT if subject else Case.OBJECT)
         tokens = [Token(form, "PRS" if subject else "PRO")]
     else:
         tokens = donor.with_article(tokens)
     splice(sentence, target, tokens)
     others = [token for token in mentions if token is not head]
-    agreement.follow(sentence, others, old, lone or agreement.third_person(tokens, old))
+    follow(sentence, others, old, lone or third_person(tokens, old))
     if subject:
-        agreement.agree_with(sentence, tokens[agreement.head_of(tokens)])
+        agree_with(sentence, tokens[head_of(tokens)])
     for group in sentence.groups() if not subject else ():
         # After *there*, the verb agrees with the noun after it: "There were many apples" -> "There was a
         # pear".
@@ -378,8 +350,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
             and group.subject
             and max(group.main + 1, group.subject[1]) == sentence.tokens.index_of(tokens[0])
         ):
-            agreement.inflect_finite(sentence, group, agreement.person_of(tokens))
-    agreement.agree_relative(sentence, tokens)
+            inflect_finite(sentence, group, person_of(tokens))
+    agree_relative(sentence, tokens)
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
@@ -403,7 +375,7 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
         raise RealisationError("unclear-clause", "the phrase goes over the end of a sentence")
     splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), words)
     if form in ("VBP", "VBZ") and old.subject:
-        agreement.agree_with(sentence, tokens[old.subject[0]])
+        agree_with(sentence, tokens[old.subject[0]])
 
 
 def _content_start(group: VerbGroup) -> int:

@@ -13,11 +13,12 @@ from __future__ import annotations
 from itertools import dropwhile, pairwise
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, contracted_stem
-from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import BE, DO, HAVE, agree, contracted_stem
+from graphneg.decoders.surface.operations.words import set_concept
+from graphneg.decoders.surface.refusals import apply_rules
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
@@ -54,7 +55,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
     if group is None or group.kind != "finite":
         group = sentence.finite_before(index) or group
-    sentence.apply_rules("set-time", index, word=word, tense=tense)
+    apply_rules(sentence, "set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
     # Some combinations have another usual form: "tomorrow night" -> "last night", not "yesterday night".
     index = sentence.head(k)
@@ -92,7 +93,8 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     rest = tokens[group.main : end]
     # In "She moved when she was ten", the clause with *when* shows that the event is past.
     dated = dropwhile(lambda token: token.lower not in ("when", "while"), rest)
-    sentence.apply_rules(
+    apply_rules(
+        sentence,
         "add-time",
         group.main,
         tense=tense,

@@ -17,8 +17,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from graphneg.amr.concept_words import NEGATIVE_PREFIX
-from graphneg.decoders.surface import forms
 from graphneg.decoders.surface.agreement import (
     agree_relative,
     agree_with,
@@ -26,24 +24,29 @@ from graphneg.decoders.surface.agreement import (
     follow,
     is_subject,
     person_of,
-    refuse_expletive,
     third_person,
 )
-from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.inflection import (
     BE,
     HAVE,
     Case,
+    adjective_form,
+    adverb_of,
+    agree,
     can_lack_article,
     degree,
     noun_form,
     pronoun_cases,
+    verb_form,
+    verb_lemma,
 )
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.refusals import refuse_expletive, refuse_misplaced_verb, refuse_misplaced_word
 from graphneg.english.lexicon import english
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
-from graphneg.english.propbank import FrameEntry, load_frames
+from graphneg.english.propbank import load_frames
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
 from graphneg.english.words import lemmas, readings, word_class, word_map
 
@@ -58,25 +61,6 @@ _WORDS_OF_NUMBERS = {
     **{100: "one hundred", 1000: "one thousand", 1_000_000: "one million"},
 }
 _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
-# Phrasal adjectives such as "worn out", which cannot precede a noun.
-_PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a word that are searched for *not*.
-_DENIAL_REACH = 5
-# Tags of the first word of an object.
-_OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
-# A verb counts as transitive if it has at least this many annotated examples, and if at least this share of
-# them have an object.
-_ENOUGH = 3
-_NEARLY_ALL = 0.8
-# A verb counts as intransitive if it has at least this many annotated examples, none of them with an object.
-_MANY = 5
-# For each kind of complement, the prefixes of the dependency relations by which annotated examples mark it.
-_NEEDED = {
-    "dative": ("dative",),
-    "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
-    "gerund": ("xcomp_vbg", "ccomp_vbg", "advcl_vbg"),
-    "clause": ("ccomp",),
-}
 
 
 def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
@@ -106,7 +90,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
         raise RealisationError("kind-mismatch", f"{token.text} is the first part of a word")
-    _refuse_out_of_place(sentence, index, old, wanted, node.role or "")
+    refuse_misplaced_word(sentence, index, old, wanted, node.role or "")
     _drop_rest(sentence, k)
     particle = old.rpartition(" ")[2]
     if particle != old and token.tag in VERBS and particle in word_class("phrasal-particles"):
@@ -122,7 +106,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     # the same form as the verb, but is not an event.
     event = token.lower != old and not lemmas(token.lower).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
-        _refuse_unfit(sentence, token, node.concept or "", concept)
+        refuse_misplaced_verb(sentence, token, node.concept or "", concept)
     elif token.tag in NOUNS and frame and not (is_nominal(concept, wanted) or (event and _nouns_of(concept))):
         raise RealisationError("no-form", f"{wanted} is a verb, and {token.text} is none")
     elif token.tag in NOUNS and frame and kind_of(wanted) == OTHER != kind_of(old):
@@ -183,7 +167,7 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
         raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
     tag = "VBD" if token.lower in ("could", "might", "would") else "VBP"
     second = group.second
-    sentence.rewrite(token, forms.agree("be", tag, person_of(group.subject_tokens)), "AX")
+    sentence.rewrite(token, agree("be", tag, person_of(group.subject_tokens)), "AX")
     sentence.insert(sentence.tokens.index_of(second), Token(wanted, "JJ"), Token("to", "TO"))
 
 
@@ -248,8 +232,8 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         # If the old word is an adverb with *-ly*, derive one: "He ran quickly" (``quick-02``) -> "He ran
         # slowly" (``slow-05``).
         if token.lower.endswith("ly") and not old.endswith("ly"):
-            return forms.adverb_of(wanted)
-        return forms.adjective_form(wanted, "JJ" if token.lower == old else degree(token.text))
+            return adverb_of(wanted)
+        return adjective_form(wanted, "JJ" if token.lower == old else degree(token.text))
     if tag in NOUNS:
         return _noun(token, old, wanted, concept)
     like = tag in CLOSED.get(wanted, {})
@@ -277,7 +261,7 @@ def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bo
 def _verb(wanted: str, tag: str) -> str:
     """Inflect a verb, which is the first word; particles may follow it."""
     first, _, rest = wanted.partition(" ")
-    return f"{forms.verb_form(first, tag)} {rest}".strip()
+    return f"{verb_form(first, tag)} {rest}".strip()
 
 
 def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
@@ -294,7 +278,7 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         present = token.lower.endswith("ing") and "VERB" in readings(token.lower)
         return _verb(wanted, "VBG" if present else "VBN")
     if "ADJ" in known or not known:
-        return forms.adjective_form(wanted, shown)
+        return adjective_form(wanted, shown)
     # Choose the participle by the old word: the past participle if that ends in *-ed* or *-en*, else the
     # present participle.
     if "VERB" in known and frame:
@@ -322,7 +306,7 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
         return noun_form(wanted, tag)
     # The new concept is a verb. Derive a noun with the same kind of suffix: "The teacher came" -> "The writer
     # came".
-    derived = _derived(token.lower, forms.verb_lemma(wanted), tag)
+    derived = _derived(token.lower, verb_lemma(wanted), tag)
     # Prefer the nouns that PropBank lists for the frame: "his arrival" -> "his departure", not "his
     # department".
     nouns = [] if token.lower.endswith(_AGENTS) else _nouns_of(concept)
@@ -356,6 +340,45 @@ def _derived(model: str, wanted: str, tag: str) -> str | None:
             if known is not None:
                 return noun_form(known, tag)
     return None
+
+
+def is_nominal(concept: str, word: str) -> bool:
+    """Return whether a noun can express a frame.
+
+    Args:
+        concept: The frame.
+        word: The noun.
+
+    Returns:
+        True if PropBank lists the noun as an alias, if the frame is unknown, or if it has no verb.
+    """
+    frame = load_frames().frames.get(concept)
+    return frame is None or not frame.verbal or ("n", word) in load_frames().aliases
+
+
+@lru_cache(maxsize=4096)
+def _nouns_of(concept: str) -> tuple[str, ...]:
+    """Return the nouns that PropBank lists as aliases of a frame: *departure* for ``depart-01``."""
+    aliases = load_frames().aliases.items()
+    return tuple(word for (pos, word), frames in aliases if pos == "n" and concept in frames)
+
+
+def is_adjectival(concept: str, word: str) -> bool:
+    """Return whether an adjective can express a frame.
+
+    Args:
+        concept: The frame.
+        word: The adjective.
+
+    Returns:
+        True if PropBank lists the adjective as an alias of the frame, or if it does not list such a verb.
+
+    Example:
+        >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
+        (True, False)
+    """
+    table = load_frames()
+    return concept in table.candidates(word, "j") or concept not in table.candidates(word, "v")
 
 
 def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
@@ -427,179 +450,3 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     if token.lower in ("once", "twice"):
         return {1: "once", 2: "twice"}.get(number, f"{said} times")
     return said
-
-
-def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a new word that does not fit to the words around an index (rules ``selectional_fit``)."""
-    tokens, token = sentence.tokens, sentence.tokens[index]
-    after, after2 = tokens.get(index + 1), tokens.get(index + 2)
-    start, _ = sentence.sentence_bounds(index)
-    near = tokens[max(start, index - _DENIAL_REACH) : index]
-    sentence.apply_rules(
-        "fit",
-        index,
-        governor=tokens.get(sentence.noun_phrase(index)[0] - 1),
-        # In "It's a little cold", *little* expresses a degree and not a size.
-        amount=role in ("degree", "extent", "quant") or "ADJ" in readings(after.lower),
-        old=old,
-        wanted=wanted,
-        compared=after.tag in ("RBR", "JJR") or degree(after.text) == "JJR",
-        denied=any(other.lower in ("not", "n't") for other in near),
-        phrasal=_PHRASAL.fullmatch(wanted) is not None,
-        prefixed=NEGATIVE_PREFIX.match(wanted) is not None,
-        repeated=after2.lower == token.lower,
-        repeats=tokens.get(index - 2).lower == token.lower,
-    )
-
-
-def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
-    """Refuse a verb that does not take the complements in the sentence (``no-form``).
-
-    Args:
-        sentence: The sentence.
-        token: The token of the old verb.
-        old: The old concept.
-        concept: The new concept.
-
-    Raises:
-        RealisationError: The annotated examples of PropBank do not show the new verb with such complements.
-    """
-    frame = load_frames().frames.get(concept)
-    if frame is None:
-        return
-    if not frame.verbal:
-        raise RealisationError("no-form", f"{concept} is no verb's")
-    lemma = concept.rpartition("-")[0].replace("-", "_")
-    taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
-    complements = _complements(sentence, token)
-    # Count the examples with a direct object, and those in the passive, whose subject is the object.
-    with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
-    needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
-    before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object need not follow the verb. It precedes the verb in a passive, in "What did you say?" and in
-    # "the book that I read".
-    elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
-        other.lower in ("what", "which", "who", "whom", "that") for other in before_verb
-    )
-    if not complements and needs_object and not elsewhere:
-        raise RealisationError("no-form", f"{lemma} takes an object")
-    # Verbs with a goal as ARG4 do not take *at*: "We arrived at the top", but not "We ascended at the top".
-    if "at" in complements and frame.functions.get("4") == "GOL":
-        raise RealisationError("no-form", f"one does not {lemma} at a place")
-    for complement in complements:
-        if not _takes(complement, frame, taken, before):
-            raise RealisationError("no-form", f"{lemma} takes no {complement}")
-
-
-def is_nominal(concept: str, word: str) -> bool:
-    """Return whether a noun can express a frame.
-
-    Args:
-        concept: The frame.
-        word: The noun.
-
-    Returns:
-        True if PropBank lists the noun as an alias, if the frame is unknown, or if it has no verb.
-    """
-    frame = load_frames().frames.get(concept)
-    return frame is None or not frame.verbal or ("n", word) in load_frames().aliases
-
-
-@lru_cache(maxsize=4096)
-def _nouns_of(concept: str) -> tuple[str, ...]:
-    """Return the nouns that PropBank lists as aliases of a frame: *departure* for ``depart-01``."""
-    aliases = load_frames().aliases.items()
-    return tuple(word for (pos, word), frames in aliases if pos == "n" and concept in frames)
-
-
-def is_adjectival(concept: str, word: str) -> bool:
-    """Return whether an adjective can express a frame.
-
-    Args:
-        concept: The frame.
-        word: The adjective.
-
-    Returns:
-        True if PropBank lists the adjective as an alias of the frame, or if it does not list such a verb.
-
-    Example:
-        >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
-        (True, False)
-    """
-    table = load_frames()
-    return concept in table.candidates(word, "j") or concept not in table.candidates(word, "v")
-
-
-def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
-    """Return the kinds of complements after a verb, the nearest first: ``object``, ``dative``, ``to``, ..."""
-    tokens, particles = sentence.tokens, word_class("verb-particles")
-    index = tokens.index_of(token) + 1
-    while tokens.get(index).tag in ("RB", "NEG") and tokens[index].lower not in particles:
-        index += 1
-    low, following = tokens.get(index).lower, tokens.get(index + 1)
-    first, second, third = (tokens.get(index + step).tag for step in range(3))
-    # In "run out of milk", *of* depends on the particle.
-    if low == "out" and following.lower == "of":
-        return ["particle out"]
-    # "come back" has a particle, but in "up the hill" *up* is a preposition.
-    if low in particles and second not in _OPENS_PHRASE | {"IN"}:
-        return [f"particle {low}"]
-    if first == "SC" and low in ("that", "whether"):
-        return ["clause"]
-    if first == "VBG" or (first == "TO" and second == "VB"):
-        return ["gerund" if first == "VBG" else "infinitive"]
-    if first in ("IN", "TO"):
-        # "at five" and "at noon" are times and not complements.
-        when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
-        return [low] if low in word_class("governed-prepositions") and not when else []
-    # "buy red shoes" has an object as its complement, "stay awake" an adjective.
-    if first == "JJ":
-        return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
-    if first != "PRO":
-        return ["object"] if first in _OPENS_PHRASE else []
-    # The pronoun is a dative in "give me a book" and an object in "see me".
-    complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
-    if second == "TO" and third == "VB":
-        complements.append("infinitive")
-    if following.lower in particles and third != "DT":
-        complements.append(f"particle {following.lower}")
-    return complements
-
-
-def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: frozenset[str]) -> bool:
-    """Return whether a verb takes a kind of complement.
-
-    Args:
-        complement: The kind of complement.
-        frame: The frame of the new verb.
-        taken: The dependency relations in the annotated examples of the new verb.
-        before: The dependency relations in the annotated examples of the old verb.
-
-    Returns:
-        True if the examples show the complement, or if there are no examples.
-    """
-    if complement == "object":
-        objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
-        # If no example has an object, the verb takes none: "I failed that exam" does not become "I succeeded
-        # that exam".
-        if frame.examples >= _MANY and not objects:
-            return False
-        return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
-    if complement == "adjective":
-        return "PRD" in frame.functions.values() or not {"acomp", "oprd"}.isdisjoint(frame.seen)
-    if not taken or complement.startswith("particle "):
-        return not taken
-    if complement in _NEEDED:
-        return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # If the examples of the old verb do not show the preposition either, it introduces an adjunct, which fits
-    # any verb: "He reads for pleasure."
-    usual = complement in ("to", "of", "into", "about") or f"prep_{complement}" in before
-    return f"prep_{complement}" in taken or not usual
-
-
-@lru_cache(maxsize=4096)
-def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations that occur in the annotated examples of a verb, for all its frames."""
-    table = load_frames()
-    frames = (table.frames[id] for id in table.candidates(lemma, "v"))
-    return frozenset(form for frame in frames for form in frame.seen)

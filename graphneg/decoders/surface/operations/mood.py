@@ -10,9 +10,10 @@ Input: the node that heads the clause. The sentence is edited in place.
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import (
     BE,
     DO,
     HAVE,
@@ -22,8 +23,7 @@ from graphneg.decoders.surface.forms import (
     pronoun_cases,
     verb_form,
 )
-from graphneg.decoders.surface.idioms import refuse_idiom
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.refusals import apply_rules, refuse_idiom
 from graphneg.english.tagging import FINITE
 
 # Tags of words before the subject that stay in front when a statement becomes a question: "Well, then, ...".
@@ -95,7 +95,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         _tag_question(sentence, main)
         return
     start, after = group.subject[0], tokens.get(group.first + 1)
-    sentence.apply_rules("question", start, offers=sentence.offers(group), after=after)
+    apply_rules(sentence, "question", start, offers=sentence.offers(group), after=after)
     # If another clause follows, inversion would ask only the first one: "I like it and you like it" -> "I
     # like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)
