@@ -1,12 +1,14 @@
-"""Keep subjects and verbs in agreement, and change the person of pronouns.
+"""Find subjects, and make verbs and pronouns agree with them.
 
 If an edit changes a subject, the finite verbs of this subject must be inflected again: "I am here" -> "You
-are here". If an edit changes the person of a pronoun node, all words for this node change, each in its own
-case: "I love my dog" -> "You love your dog". Forms such as *you* and *it* do not show their case, so it is
-inferred from the words around them.
+are here". If an edit replaces a noun, the pronouns for this noun change, too: "He loves his dog" -> "The
+girl loves her dog". Forms such as *you* and *it* do not show their case, so `case_of` infers it from
+the words around them.
 
-Input: a token that was rewritten, or pronoun nodes with their new persons (`set_pronouns`). The sentence is
-edited in place. A person is written as a subject pronoun: ``he`` for the third person singular, for example.
+In this module, a person is written as a subject pronoun: ``i``, ``we`` or, for any singular noun, ``he``.
+
+Example: `agree_with`, called with the token *You* after it replaced *I* in "You am here.", changes *am* to
+*are*.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
     """Return the finite verb groups whose subject has the token as its head or as a conjunct."""
     index, governed = sentence.tokens.index_of(token), list[VerbGroup]()
-    for group in sentence.groups():
+    for group in sentence.parse_verbs():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
             continue
         subject = group.subject_tokens
@@ -166,7 +168,7 @@ def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
         "the star that belongs" becomes "the stars that belong" after *star* was replaced by *stars*.
     """
     after = sentence.tokens.index_of(tokens[-1]) + 1
-    for group in sentence.groups():
+    for group in sentence.parse_verbs():
         if group.subject == (after, after + 1) and sentence.tokens[after].lower in ("who", "which", "that"):
             inflect_finite(sentence, group, person_of(tokens))
 
@@ -287,7 +289,7 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     # *you* is never the subject of third-person forms: "the man who saw you is here".
     if person == "you" and (after.tag == "VBZ" or after.lower in ("is", "was", "has", "does")):
         return True
-    group = next((group for group in sentence.groups() if group.main == index - 1), None)
+    group = next((group for group in sentence.parse_verbs() if group.main == index - 1), None)
     relative = (
         group is not None
         and bool(group.subject_tokens)

@@ -1,11 +1,14 @@
-"""The surface decoder: realise the edits of an utterance on its words, or return a reason why it cannot.
+"""Realise the edits of an utterance on its words, in the right order.
 
-The decoder passes each graph edit of an utterance (set, add, drop, graft, wrap) to the module that can
-realise it. The order matters. Words are replaced first (pronouns, concepts, copied phrases), because later
-steps need the final words. Then subtrees are removed. After that, negation, mood and time are changed, and
-new predicates are put above the sentence. Finally, copies of other sentences are appended.
+`realise` passes each edit of an utterance (set, add, drop, graft, wrap) to the operation that can realise it.
+The order matters:
 
-Input: `EditedUtterance` objects. Output: for each a text, or the reason why there is none.
+1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write that.
+2. Replace words: pronouns, copied phrases, concepts and constants. Later steps need the final words.
+3. Remove the words of dropped subtrees.
+4. Change the clause: negation, mood and time.
+5. Put the sentence under a new predicate: "I doubt that ..."
+6. Append copies of other sentences.
 
 Example: "I saw it." with ``Edit(op="add", position=0, role="polarity", value="-")`` becomes "I did not
 see it."
@@ -121,7 +124,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
             _change_mark(sentence, edit)
     _wrap(sentence, own)
-    text = sentence.text()
+    text = sentence.finish()
     for edit in appended:
         # Append the copy of another turn, or of one of its sentences, to the text.
         if edit.role is None or not edit.role.startswith("snt"):
@@ -245,7 +248,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
         raise RealisationError("unclear-clause", "what would be said again breaks off")
     if graft.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
-    before = source.text()
+    before = source.finish()
     copied = realise(source, copy, replace(sources)).strip()
     if copy and copied == before.strip():
         raise RealisationError("unchanged", "the copied sentence did not change")

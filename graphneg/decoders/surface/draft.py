@@ -4,14 +4,11 @@ Characters that no edit touches must not change. Therefore each token keeps its 
 the white space before it. Tokens that were neighbours in the original text are written exactly as they were.
 New tokens follow the style of the text: spaces before punctuation in tokenised text, separate clitics ("do
 n't") if the text writes them separately, curly apostrophes, and capitals at the start of sentences.
-`Draft.text` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
+`Draft.finish` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
 words.
 
-Input: a text and its AMR graph. `AlignmentCache` aligns and tags the text and keeps the result in a cache.
-Output: a `Draft`, whose tokens the other modules edit.
-
 Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
-see it .", with the space before the full stop kept.
+see it .". The space before the full stop is kept.
 """
 
 from __future__ import annotations
@@ -250,8 +247,15 @@ class Draft:
         """
         self.rewrite(verb, verb.form(tag), tag)
 
-    def text(self) -> str:
-        """Return the edited text."""
+    def finish(self) -> str:
+        """Tidy the edited tokens, and return them as a text.
+
+        This removes punctuation marks whose words were removed, corrects *a* and *an*, and moves the capital
+        letter of a sentence to its new first word. These changes are made in the tokens, too.
+
+        Returns:
+            The edited text.
+        """
         self._tidy_marks()
         self._fix_articles()
         self._fix_capitals()

@@ -1,12 +1,19 @@
-"""Change the words that depend on the polarity of a clause, and refuse changes that make no sense.
+"""State the reasons for which an edit is not realised.
 
-Denying a clause takes more than *not*. *Some* becomes *any*, *already* becomes *yet*, and a question tag
-changes its polarity: "You like some fish, don't you?" -> "You don't like any fish, do you?". Some clauses
-cannot be denied at all ("Here you are", "He likes me but not her"). Some negations cannot be removed ("I'm
-afraid not"). The rule sets ``undeniable`` and ``set-phrase`` of ``refusals.tsv`` describe such cases.
+An edit is refused if the new sentence would be ungrammatical, would make no sense, or would not contradict
+the old one.
 
-Input: a verb group, or the index of a negation. The functions edit the sentence in place, or raise
-`RealisationError` if the polarity must not be changed.
+The functions named ``refuse_...`` return nothing if an edit may be made, and raise `RealisationError` with a
+reason if it must not be made. Two tables contain the knowledge about words:
+
+- ``refusals.tsv`` contains rules about the words around the edited word. `apply_rules` applies them. For
+  example, "May I come in?" asks for permission, so the rule set ``asked-of`` refuses to change *I* to *you*.
+- ``idioms.tsv`` contains idioms, whose meaning does not follow from their words. "You're not kidding" means
+  "I agree", so removing its *not* does not contradict it.
+
+Conditions that a table cannot express are computed here and passed to the rules as flags. The functions are
+in this order: rules, idioms, concepts without words, words that do not fit, pronouns, polarity, phrases, and
+copied sentences.
 """
 
 from __future__ import annotations
@@ -431,7 +438,7 @@ def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case
     anybody: "What would I like?".
     """
     index = sentence.tokens.index_of(token)
-    for group in sentence.groups() if case == Case.SUBJECT else ():
+    for group in sentence.parse_verbs() if case == Case.SUBJECT else ():
         if group.asks and group.subject is not None and group.subject[0] <= index < group.subject[1]:
             wh = sentence.tokens.get(group.first - 1).tag == "WP"
             main = sentence.tokens[group.main]
@@ -524,7 +531,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
     """
     tokens, main, first = sentence.tokens, group.main, group.first
     bounds = sentence.sentence_bounds(first)
-    earlier = [other for other in sentence.groups() if bounds[0] <= other.first < first]
+    earlier = [other for other in sentence.parse_verbs() if bounds[0] <= other.first < first]
     around, narrow = (tokens[max(0, first - 1) : end] for end in (main + 2, main + 1))
     start = group.subject[0] if group.subject else first
     scope = tokens[max(0, start - 1) : sentence.negation_scope_end(main + 1, ",")]
@@ -628,7 +635,7 @@ def refuse_bare_copula(sentence: SentenceDraft, target: Phrase) -> None:
         index -= 1
     verb, complete = tokens.get(index - 1), tokens.get(target.end).tag in _COMPLEMENTS
     links = verb.is_be or verb.lemma in ("become", "seem")
-    if links and not complete and any(group.main == index - 1 for group in sentence.groups()):
+    if links and not complete and any(group.main == index - 1 for group in sentence.parse_verbs()):
         raise RealisationError("unclear-clause", "the verb would have no predicate")
 
 
@@ -710,7 +717,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
     """
     tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
-    clauses = [group for group in source.groups() if group.is_main]
+    clauses = [group for group in source.parse_verbs() if group.is_main]
     # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
     anaphoric = any(
         token.lower in ("so", "not")

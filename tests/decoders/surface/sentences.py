@@ -29,4 +29,4 @@ def changed(change: Callable[..., None], text: str, graph: str, at: int | str = 
         change(said, node(said, at) if isinstance(at, str) else at, *given)
     except RealisationError as why:
         return why.code
-    return said.text()
+    return said.finish()

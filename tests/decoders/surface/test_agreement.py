@@ -26,7 +26,7 @@ def test_each_mention_takes_the_new_person(
 ) -> None:
     said = sentence(text, graph)
     set_pronouns(said, {node(said, concept): person})
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_it_that_stands_for_nothing_is_refused() -> None:
@@ -39,7 +39,7 @@ def test_a_verb_follows_a_subject_that_was_rewritten() -> None:
     said = sentence("The dog sleeps.")
     said.rewrite(said.tokens[1], "dogs", "NNS")
     agree_with(said, said.tokens[1])
-    assert said.text() == "The dogs sleep."
+    assert said.finish() == "The dogs sleep."
 
 
 @pytest.mark.parametrize(

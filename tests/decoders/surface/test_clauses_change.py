@@ -39,7 +39,7 @@ Change = Callable[[SentenceDraft, int], None]
 def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, expected: str) -> None:
     said = sentence(text, graph)
     change(said, 0)
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, exp
 def test_a_negation_goes(text: str, expected: str) -> None:
     said = sentence(text, "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (f / fish))")
     negation.affirm(said, 1)
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 @pytest.mark.parametrize("text", ["You can't wait.", "I'm afraid not.", "He did not call until noon."])
@@ -84,13 +84,13 @@ def test_a_tag_asks_about_its_subject() -> None:
 def test_an_added_time_fits_the_tense(time: str, expected: str) -> None:
     said = sentence("You like fish.", LIKE)
     tense.add_time(said, 0, time)
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_another_time_changes_the_tense() -> None:
     said = sentence("He went to town yesterday.", WENT)
     tense.set_time(said, node(said, "yesterday"), "tomorrow")
-    assert said.text() == "He will go to town tomorrow."
+    assert said.finish() == "He will go to town tomorrow."
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_another_time_changes_the_tense() -> None:
 def test_a_subtree_goes_or_leaves_a_pronoun(concept: str, expected: str) -> None:
     said = sentence("He went to town yesterday.", WENT)
     drop(said, node(said, concept))
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_subtree_goes_or_leaves_a_pronoun(concept: str, expected: str) -> None
 def test_a_predicate_goes_above(text: str, concept: str, expected: str) -> None:
     said = sentence(text, COOK if text.startswith("Cook") else LIKE)
     wrap(said, concept, "i")
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_a_phrase_takes_the_place_of_another() -> None:
@@ -122,4 +122,4 @@ def test_a_phrase_takes_the_place_of_another() -> None:
     men = "(l / like-01 :ARG0 (m / man :mod (o / old)) :ARG1 (f / fish))"
     source = sentence("The old men like fish.", men)
     replace_with(said, node(said, "he"), source, node(source, "man"), 1)
-    assert said.text() == "The old men went to town yesterday."
+    assert said.finish() == "The old men went to town yesterday."

@@ -24,13 +24,13 @@ BOUGHT = "(b / buy-01 :ARG0 (s / she) :ARG1 (h / hat :quant 2 :mod (r / red)))"
 def test_the_new_word_has_the_form_of_the_old_one(concept: str, wanted: str, expected: str) -> None:
     said = sentence("She bought two red hats.", BOUGHT)
     set_concept(said, node(said, concept), wanted)
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_a_number_takes_its_noun_along() -> None:
     said = sentence("She bought two red hats.", BOUGHT)
     set_value(said, node(said, "2"), "1")
-    assert said.text() == "She bought one red hat."
+    assert said.finish() == "She bought one red hat."
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,11 @@
-"""Represent a text as tokens that can be edited, and write the edited tokens as text.
+"""Tokenize and tag a text, and find the tokens that express each node of its graph.
 
-Characters that no edit touches must not change. Therefore each token keeps its index in the original text and
-the white space before it. Tokens that were neighbours in the original text are written exactly as they were.
-New tokens follow the style of the text: spaces before punctuation in tokenised text, separate clitics ("do
-n't") if the text writes them separately, curly apostrophes, and capitals at the start of sentences.
-`Draft.text` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
-words.
+The graph helps the tagger: a token that is aligned with a frame is a verb or another predicate, and a
+capitalised token that is a part of a name is a proper noun. A pronoun node gets all forms of its pronoun.
+`AlignmentCache` keeps the results, because a text is usually edited many times.
 
-Input: a text and its AMR graph. `AlignmentCache` aligns and tags the text and keeps the result in a cache.
-Output: a `Draft`, whose tokens the other modules edit.
-
-Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
-see it .", with the space before the full stop kept.
+Example: in "I love my dog." with the graph ``(l / love-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))``, the
+tokens of the node ``i`` are *I* and *my*.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
-"""Find the words that express a graph node: its tokens, its verb group, or its phrase.
+"""Find the contiguous words of a subtree.
 
-Edits refer to nodes of the AMR graph, but the rules of grammar are about words. `SentenceDraft` combines the
-text that is edited with its graph. It finds the tokens that express a node, the verb group that asserts the
-node (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `phrase`
-returns the contiguous words of a subtree. Many conditions under which edits are refused are rules in
-``refusals.tsv``, which `SentenceDraft.apply_rules` applies.
+The words of a subtree are those of its nodes and the function words between them. `phrase` finds them,
+starting from the head word, and tells what kind of phrase they are. The kind decides which phrases can
+replace each other.
 
-Input: an `AlignedText` and node numbers. Output: token indices, verb groups, phrases.
-
-Example: in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))`` the
-predicate of node 0 is the group of *was*. The phrase of node 0 is "very happy", of kind ``adjective``.
+Example: in "She told the man in the hat everything.", the phrase of the node ``man`` is "the man in the hat",
+of kind ``nominal``.
 """
 
 from __future__ import annotations
@@ -86,7 +82,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
         lone = "determiner"
     if lone is not None:
         return Phrase(head, head + 1, lone, head)
-    group = next((group for group in sentence.groups() if head in group.chain), None)
+    group = next((group for group in sentence.parse_verbs() if head in group.chain), None)
     start, high = _window(sentence, k, head)
     if group is not None and tag not in NOUNS:
         return _verb_phrase(sentence, k, group, start, high, head)

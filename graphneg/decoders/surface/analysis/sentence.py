@@ -1,15 +1,11 @@
-"""Find the words that express a graph node: its tokens, its verb group, or its phrase.
+"""Combine the text that is edited with its graph.
 
-Edits refer to nodes of the AMR graph, but the rules of grammar are about words. `SentenceDraft` combines the
-text that is edited with its graph. It finds the tokens that express a node, the verb group that asserts the
-node (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `phrase`
-returns the contiguous words of a subtree. Many conditions under which edits are refused are rules in
-``refusals.tsv``, which `SentenceDraft.apply_rules` applies.
+`SentenceDraft` finds the tokens that express a node, the verb group that asserts the node
+(`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `question_tag`
+finds the question tag of a clause.
 
-Input: an `AlignedText` and node numbers. Output: token indices, verb groups, phrases.
-
-Example: in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))`` the
-predicate of node 0 is the group of *was*. The phrase of node 0 is "very happy", of kind ``adjective``.
+Example: in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))``, the
+predicate of node 0 is the group of *was*.
 """
 
 from __future__ import annotations
@@ -18,7 +14,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphneg.decoders.surface.analysis.alignment import AlignedText
-from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup, groups, noun_phrase_start
+from graphneg.decoders.surface.analysis.verb_groups import (
+    TIME_NOUNS,
+    VerbGroup,
+    noun_phrase_start,
+    parse_verb_groups,
+)
 from graphneg.decoders.surface.draft import Draft, RealisationError, Token
 from graphneg.decoders.surface.inflection import BE, DO, EXPANDED, HAVE
 from graphneg.english.tagging import NOUNS, VERBS
@@ -55,9 +56,17 @@ class SentenceDraft(Draft):
         super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph
 
-    def groups(self) -> list[VerbGroup]:
-        """Return the current verb groups, in order."""
-        return groups(self.tokens)
+    def parse_verbs(self) -> list[VerbGroup]:
+        """Find the verb groups of the text in its present state, and correct the tags of their verbs.
+
+        Every edit changes the indices of tokens, so the groups are found again whenever they are needed. The
+        methods that search for a verb call this method. The corrected tags stay in the tokens: *read* after
+        *was* is a participle (``VBN``) from then on.
+
+        Returns:
+            The verb groups in the order of the text.
+        """
+        return parse_verb_groups(self.tokens)
 
     def node(self, k: int) -> AmrNode:
         """Return a node of the graph.
@@ -128,7 +137,7 @@ class SentenceDraft(Draft):
             group.
         """
         self.node(k)
-        known, indices = self.groups(), self.indices(k)
+        known, indices = self.parse_verbs(), self.indices(k)
         if not indices:
             return self._between_arguments(k, known)
         own = (group for index in indices for group in known if index in group.chain)
@@ -161,7 +170,9 @@ class SentenceDraft(Draft):
             The group, or None if there is no finite group before the index.
         """
         start, _ = self.sentence_bounds(index)
-        before = [group for group in self.groups() if start <= group.first < index and group.kind == "finite"]
+        before = [
+            group for group in self.parse_verbs() if start <= group.first < index and group.kind == "finite"
+        ]
         return before[-1] if before else None
 
     def offers(self, group: VerbGroup) -> bool:
@@ -234,7 +245,7 @@ class SentenceDraft(Draft):
         """
         _, end = self.sentence_bounds(group.first)
         verbs: list[Token] = []
-        for other in self.groups():
+        for other in self.parse_verbs():
             if not group.main < other.first < end:
                 continue
             shares = other.kind == "bare" or (other.kind == "finite" and other.subject == group.subject)

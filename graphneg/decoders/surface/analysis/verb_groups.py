@@ -4,9 +4,9 @@ Adding a negation, asking a question and changing the tense all change the auxil
 know its subject. This module finds both from part-of-speech tags alone. It is fast enough to run again after
 each edit, so that the indices are always valid.
 
-Input: tagged tokens. Output: one `VerbGroup` for each group of verbs that belong together. "had not been
-seen" is one group with the chain *had*, *been*, *seen* and the negation *not*. "Do you know" is one group,
-too, with its subject between the verbs.
+`parse_verb_groups` returns one `VerbGroup` for each group of verbs that belong together, and corrects the
+tags of their verbs. For example, "had not been seen" is one group with the chain *had*, *been*, *seen* and
+the negation *not*. "Do you know" is one group, too, with its subject between the verbs.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class VerbGroup:
             self.inverted = self.quotative = False
 
 
-def groups(tokens: Tokens) -> list[VerbGroup]:
+def parse_verb_groups(tokens: Tokens) -> list[VerbGroup]:
     """Return the verb groups of a text, in order.
 
     The tag of a verb is corrected by the auxiliary before it: *read* after *was* becomes ``VBN``.

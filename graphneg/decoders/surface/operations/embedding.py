@@ -1,12 +1,10 @@
-"""Remove the words of a subtree, and put a sentence under a new predicate.
+"""Put a sentence under a new predicate.
 
-`drop` removes the words of a subtree together with the word that introduces them: "I saw it in Rome." -> "I
-saw it." If the verb needs the subject or object that is removed, *someone* or *something* replaces it. `wrap`
-makes the sentence the complement of a verb such as *agree*, *doubt* or *refuse*: "You like it." becomes "I
-doubt that you like it."
+`wrap` makes the sentence the complement of a verb such as *agree*, *doubt* or *refuse*. A question becomes a
+statement first. After verbs such as *demand*, the clause gets a plain verb form, and after *refuse* an
+infinitive.
 
-Input: the top node of the subtree, or the concept of the predicate and its subject. The sentence is edited in
-place.
+Example: "Do you like it?" with ``doubt-01`` and the subject *I* becomes "I doubt that you like it."
 """
 
 from __future__ import annotations
@@ -97,7 +95,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
     """Return the first main clause of the sentence, before which a new predicate is inserted."""
     start, end = sentence.sentence_bounds(default.first)
-    for group in sentence.groups():
+    for group in sentence.parse_verbs():
         if start <= group.first < end and group.is_main:
             opens = group.subject[0] if group.subject else group.first
             if opens == start or sentence.tokens.get(opens - 1).tag not in ("SC", "WP"):

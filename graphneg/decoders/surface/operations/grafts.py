@@ -283,7 +283,7 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
 
 def _group(sentence: SentenceDraft, span: Phrase) -> VerbGroup:
     """Return the verb group of a phrase."""
-    return next(group for group in sentence.groups() if span.head in group.chain)
+    return next(group for group in sentence.parse_verbs() if span.head in group.chain)
 
 
 def _lone_pronoun(tokens: list[Token]) -> str | None:
@@ -341,7 +341,7 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     follow(sentence, others, old, lone or third_person(tokens, old))
     if subject:
         agree_with(sentence, tokens[head_of(tokens)])
-    for group in sentence.groups() if not subject else ():
+    for group in sentence.parse_verbs() if not subject else ():
         # After *there*, the verb agrees with the noun after it: "There were many apples" -> "There was a
         # pear".
         exists = group.subject is not None and group.subject_tokens[0].tag == "EX"

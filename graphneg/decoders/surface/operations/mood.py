@@ -2,9 +2,7 @@
 
 A yes/no question needs inversion or do-support. `to_question` changes "You like it." to "Do you like it?",
 and `to_statement` does the reverse. An order has no subject and a plain verb. `to_imperative` changes "You
-go." to "Go.", and `from_imperative` does the reverse.
-
-Input: the node that heads the clause. The sentence is edited in place.
+go." to "Go.", and `from_imperative` does the reverse. Each function receives the node that heads the clause.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
             return group
         children = sentence.graph.children(inner)
         pending += [child.position for child in children if child.role and not child.role.endswith("-of")]
-    clause = next((group for group in sentence.groups() if group.is_main), None)
+    clause = next((group for group in sentence.parse_verbs() if group.is_main), None)
     if k or clause is None:
         raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
     refuse_idiom(sentence, clause.main)
@@ -100,7 +98,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     # like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)
     others = (
-        other for other in sentence.groups() if group.main < other.first < end and other.kind == "finite"
+        other for other in sentence.parse_verbs() if group.main < other.first < end and other.kind == "finite"
     )
     starts = (other.subject[0] for other in others if other.subject is not None)
     if any(other > group.main and tokens[other - 1].lower in ("and", "but", "or") for other in starts):
@@ -302,7 +300,9 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
         first = tokens[group.subject[0]]
         uninvert(sentence, group)
         start = tokens.index_of(first)
-        group = next((other for other in sentence.groups() if other.subject and other.start == start), None)
+        group = next(
+            (other for other in sentence.parse_verbs() if other.subject and other.start == start), None
+        )
         if group is None:
             raise nobody
     subject, main = group.subject_tokens, tokens[group.main]
@@ -389,7 +389,7 @@ def from_imperative(sentence: SentenceDraft, k: int) -> None:
     Example:
         "Draw me a sheep." becomes "You draw me a sheep." "Let's go." becomes "We go."
     """
-    orders = [group for group in sentence.groups() if group.kind == "imperative"]
+    orders = [group for group in sentence.parse_verbs() if group.kind == "imperative"]
     if not orders:
         raise RealisationError("unclear-clause", "no order was found")
     group = next((order for order in orders if order.main in sentence.indices(k)), orders[0])

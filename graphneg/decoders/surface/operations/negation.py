@@ -2,11 +2,11 @@
 
 In AMR, a negation is always the constant ``:polarity -``. In English, it may be *not* after an auxiliary, a
 determiner (*no*), a pronoun (*nobody*), an adverb (*never*) or a prefix (*un-*). `negate` chooses the form
-that the clause needs, and adjusts the words that depend on it. `affirm` removes the negation, whatever its
-form.
+that the clause needs. `affirm` removes the negation, whatever its form.
 
-Input: the node whose clause is denied (`negate`), or the polarity constant that is removed (`affirm`). The
-sentence is edited in place.
+Other words of the clause depend on its polarity, and change with it. *Some* becomes *any*, *already* becomes
+*yet*, and a question tag changes its polarity: "You like some fish, don't you?" -> "You don't like any fish,
+do you?"
 
 Examples for `negate`: "I saw it." -> "I did not see it."; "There is a way." -> "There is no way."; "Everybody
 came." -> "Not everybody came." For `affirm`: "I am unsure." -> "I am sure."
@@ -127,7 +127,7 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     # "Some of them came" becomes "None of them came", because "Some of them did not come" may be true as
     # well.
     if tokens[at].lower == "some" and tokens.get(at + 1).lower == "of":
-        is_first = all(other.first >= group.first for other in sentence.groups() if other.first > at)
+        is_first = all(other.first >= group.first for other in sentence.parse_verbs() if other.first > at)
         if is_first:
             sentence.rewrite(tokens[at], "none")
         return is_first
@@ -339,7 +339,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     if not inner or any(child.value == "expressive" for child in sentence.graph.children(k)):
         return False
     start, end = sentence.sentence_bounds(min(inner))
-    clause = any(start <= group.main < end for group in sentence.groups() if group.is_main)
+    clause = any(start <= group.main < end for group in sentence.parse_verbs() if group.is_main)
     start = min(end, tokens.run_end(start, ("QT", "PU", "CC", "UH")))
     first = tokens.get(start)
     # Refuse "Sounds good", which has a verb without a subject. The tagger may take such a verb for a noun.
@@ -378,7 +378,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
         refuse_set_phrase(sentence, negations[0], group)
     tag = question_tag(sentence, group) if group is not None else None
     if indices and sentence.tokens[indices[0]].lower in ("not", "n't"):
-        own = (other for other in sentence.groups() if indices[0] in other.negations)
+        own = (other for other in sentence.parse_verbs() if indices[0] in other.negations)
         _remove_not(sentence, indices[0], next(own, group))
     elif indices:
         _make_positive(sentence, indices[0], parent)
@@ -475,7 +475,7 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
     counted = any(
         other.lower in ("them", "us", "you", "these", "those") or other.tag == "NNS" for other in behind
     )
-    after = (group for group in sentence.groups() if group.first > index and group.kind == "finite")
+    after = (group for group in sentence.parse_verbs() if group.first > index and group.kind == "finite")
     group = next(after, None)
     if group is None or group.inverted or not (both or (several and counted)):
         return
@@ -630,7 +630,7 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
     for index in range(negation + 1, end - 1):
         if tokens[index].lower != "but":
             continue
-        clause = any(index < group.first < end for group in sentence.groups())
+        clause = any(index < group.first < end for group in sentence.parse_verbs())
         # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
         if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
             raise RealisationError("unclear-clause", "the other side of but is no clause")

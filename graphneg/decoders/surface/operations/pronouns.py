@@ -1,12 +1,10 @@
-"""Keep subjects and verbs in agreement, and change the person of pronouns.
+"""Change the persons of pronouns.
 
-If an edit changes a subject, the finite verbs of this subject must be inflected again: "I am here" -> "You
-are here". If an edit changes the person of a pronoun node, all words for this node change, each in its own
-case: "I love my dog" -> "You love your dog". Forms such as *you* and *it* do not show their case, so it is
-inferred from the words around them.
+If an edit changes the person of a pronoun node, all words for this node change, each in its own case, and the
+verbs agree with the new persons. All pronouns of an utterance are changed together. If *I* and *you* were
+swapped one after the other, both would become the same.
 
-Input: a token that was rewritten, or pronoun nodes with their new persons (`set_pronouns`). The sentence is
-edited in place. A person is written as a subject pronoun: ``he`` for the third person singular, for example.
+Example: "I love my dog." with ``i`` set to ``you`` becomes "You love your dog."
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Remove the words of a subtree, and put a sentence under a new predicate.
+"""Remove the words of a subtree.
 
 `drop` removes the words of a subtree together with the word that introduces them: "I saw it in Rome." -> "I
-saw it." If the verb needs the subject or object that is removed, *someone* or *something* replaces it. `wrap`
-makes the sentence the complement of a verb such as *agree*, *doubt* or *refuse*: "You like it." becomes "I
-doubt that you like it."
-
-Input: the top node of the subtree, or the concept of the predicate and its subject. The sentence is edited in
-place.
+saw it." If the verb needs the subject or object that is removed, *someone* or *something* replaces it: "My
+brother saw the dog." -> "My brother saw something." A comma or conjunction that is no longer needed is
+removed, too.
 """
 
 from __future__ import annotations

@@ -3,9 +3,6 @@
 A time word and the tense of its clause must agree: "I saw it yesterday." -> "I will see it tomorrow." This
 module replaces a time word (`set_time`) or adds one (`add_time`). If the new time requires another tense, it
 changes the finite verb of the clause and the verbs that *and* joins to it.
-
-Input: the node of a time word, or a node to whose clause a time word is added, and the concept of the new
-time. The sentence is edited in place.
 """
 
 from __future__ import annotations
@@ -128,7 +125,9 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
         The index, or None if another clause follows without a mark or conjunction between them.
     """
     tokens = sentence.tokens
-    starts = {group.start for group in sentence.groups() if group.kind == "finite" and group.first > main}
+    starts = {
+        group.start for group in sentence.parse_verbs() if group.kind == "finite" and group.first > main
+    }
     for index in range(main + 1, len(tokens)):
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
@@ -202,7 +201,9 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
         True if such a clause precedes or follows.
     """
     start, end = sentence.sentence_bounds(group.first)
-    finite = [other for other in sentence.groups() if start <= other.first < end and other.kind == "finite"]
+    finite = [
+        other for other in sentence.parse_verbs() if start <= other.first < end and other.kind == "finite"
+    ]
     return any(
         later.subject is not None
         and later.subject != earlier.subject
@@ -216,7 +217,7 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
     """Return whether a plain verb form is joined to a verb after a modal, *do* or *to*."""
     index = sentence.tokens.index_of(verb)
-    last = next((group for group in reversed(sentence.groups()) if group.main < index), None)
+    last = next((group for group in reversed(sentence.parse_verbs()) if group.main < index), None)
     if last is None:
         return False
     supported = len(last.chain) > 1 and last.verb.lower in DO

@@ -1,13 +1,9 @@
 """Replace the word of a node by the word of another concept or constant, in the same inflected form.
 
-The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"), and the words around it
-are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. An edit is
-refused if the new word does not fit into the sentence. This is decided in two ways. The rule set
-``selectional_fit`` of ``refusals.tsv`` tests the words around the new word. The annotated examples of
-PropBank show which complements a verb takes: "give me a book" but not "receive me a book", "stay awake" but
-not "move awake". A verb without annotated examples is accepted.
-
-Input: a node and its new concept (`set_concept`) or constant (`set_value`). The sentence is edited in place.
+The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"). Then the words around it
+are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. `set_concept`
+replaces concepts, and `set_value` constants such as numbers and names. `refusals` refuses words that do not
+fit into the sentence.
 
 Example: "It is bigger." with ``big`` set to ``small`` becomes "It is smaller."
 """
@@ -162,7 +158,7 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
         RealisationError: The modal is in a question or has no main verb (``unsupported-edit``).
     """
     index = sentence.tokens.index_of(token)
-    group = next((group for group in sentence.groups() if group.first == index), None)
+    group = next((group for group in sentence.parse_verbs() if group.first == index), None)
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
         raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
     tag = "VBD" if token.lower in ("could", "might", "would") else "VBP"
