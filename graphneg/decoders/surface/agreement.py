@@ -24,8 +24,6 @@ from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
-# Words that are plural although they do not end in *-s*.
-_PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people", "ones"})
 # Tags of words that can be the head of a subject.
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
 PEOPLE = word_class("people")
@@ -54,7 +52,7 @@ def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
         subject = group.subject_tokens
         # The verb agrees with each conjunct of "Tom and Ann", but only with the head of "the door of the
         # car".
-        joined = len(subject) == 1 or any(other.lower in ("and", "or") for other in subject)
+        joined = len(subject) == 1 or any(other.lower in word_class("conjunctions") for other in subject)
         if joined or index == group.subject[0] + head_of(subject):
             governed.append(group)
     return governed
@@ -101,7 +99,7 @@ def person_of(tokens: Sequence[Token]) -> str:
     known = pronoun_cases(head.text)
     if known and head.tag in ("PRS", "PRO", "PN"):
         return known[0][0]
-    return "they" if head.tag == "NNS" or head.lower in _PLURAL else "he"
+    return "they" if head.tag == "NNS" or head.lower in word_class("plural-words") else "he"
 
 
 def agree_with(sentence: SentenceDraft, token: Token) -> None:
@@ -128,7 +126,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     verb, low = group.verb, group.verb.lower
     # Modals do not agree with their subject ("I can", "He can"). Neither do past forms except *was* and
     # *were*, which the last branch below leaves out.
-    if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
+    if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":
         # *'s* is *has* in "He's seen it" and *is* in "He's here".
@@ -169,7 +167,9 @@ def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
     """
     after = sentence.tokens.index_of(tokens[-1]) + 1
     for group in sentence.parse_verbs():
-        if group.subject == (after, after + 1) and sentence.tokens[after].lower in ("who", "which", "that"):
+        if group.subject == (after, after + 1) and sentence.tokens[after].lower in word_class(
+            "relative-pronouns"
+        ):
             inflect_finite(sentence, group, person_of(tokens))
 
 
@@ -287,16 +287,20 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
         return True
     # *you* is never the subject of third-person forms: "the man who saw you is here".
-    if person == "you" and (after.tag == "VBZ" or after.lower in ("is", "was", "has", "does")):
+    if person == "you" and (after.tag == "VBZ" or after.lower in word_class("third-person-forms")):
         return True
     group = next((group for group in sentence.parse_verbs() if group.main == index - 1), None)
     relative = (
         group is not None
         and bool(group.subject_tokens)
-        and group.subject_tokens[0].lower in ("who", "which", "that")
+        and group.subject_tokens[0].lower in word_class("relative-pronouns")
     )
     follows = after.tag in VERBS and after.tag != "VBG"
-    return relative and follows and tokens[index - 1].lemma not in word_class("supposing") | {"know", "hear"}
+    return (
+        relative
+        and follows
+        and tokens[index - 1].lemma not in word_class("supposing") | word_class("knowing")
+    )
 
 
 def _is_inverted(tokens: Tokens, index: int) -> bool:
@@ -329,11 +333,5 @@ def _opens_clause(tokens: Tokens, index: int) -> bool:
         counted = index == 1 and after.tag in ("DT", "NN", "NNS", "CD")
         if counted or (index > 1 and opening.tag in ("EN", "QT", "WP", "PU")):
             return True
-    opens = before.tag in ("SC", "EN", "QT", "WP") or before.lower in (
-        "if",
-        "when",
-        "while",
-        "that",
-        "because",
-    )
+    opens = before.tag in ("SC", "EN", "QT", "WP") or before.lower in word_class("subject-clause-openings")
     return opens and after.tag not in ("EN", "PU", "QT", "IN")

@@ -24,6 +24,7 @@ from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
 from graphneg.decoders.surface.analysis.alignment import AlignmentCache
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
 from graphneg.decoders.surface.operations.embedding import wrap
 from graphneg.decoders.surface.operations.grafts import replace_with
@@ -55,7 +56,7 @@ MAX_TOKENS = 1_000
 _LATIN_SHARE = 0.5
 # Words that can be an utterance by themselves: "Okay."
 _INTERJECTIONS = word_class("interjections")
-_TIME_CONCEPTS = TENSES.keys() | {"today", "tonight"}
+_TIME_CONCEPTS = TENSES.keys() | TIME_NOUNS
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from graphneg.decoders.surface.inflection import BE, article, finite_tag, full_form, verb_form, verb_lemma
+from graphneg.english.words import word_class
 
 
 class RealisationError(Exception):
@@ -38,7 +39,7 @@ _MARK = re.compile(r"[.,!?;:]")
 _CLOSING = frozenset(".,!?;:)]}%…")
 _OPENING = frozenset("([{$#«“‘")
 _QUOTES = frozenset("\"'“”‘’«»`")
-_CLITICS = frozenset({"n't", "'s", "'m", "'re", "'ve", "'ll", "'d"})
+_CLITICS = word_class("clitics-split")
 _LOOSE_MARKS = frozenset({",", ";", ":", "--", "-", "–"})
 
 
@@ -312,7 +313,11 @@ class Draft:
     def _fix_articles(self) -> None:
         """Choose *a* or *an* by the following word if an edit changed either of them."""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
-            if token.lower not in ("a", "an") or token.tag != "DT" or not following.text[:1].isalnum():
+            if (
+                token.lower not in word_class("indefinite-articles")
+                or token.tag != "DT"
+                or not following.text[:1].isalnum()
+            ):
                 continue
             stood = rf"\ban? +{re.escape(following.text)}\b"
             untouched = token.original_index >= 0 and following.original_index == token.original_index + 1
@@ -380,6 +385,6 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
         precedes these: in "take some exercise" *exercise* is a noun.
     """
     before = tokens.get(index - 1)
-    if before.lower in ("some", "any"):
+    if before.lower in word_class("loose-determiners"):
         return tokens.get(index - 2).tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
-    return before.lower in ("a", "an", "the", "every") or before.tag == "PS"
+    return before.lower in word_class("noun-determiners") or before.tag == "PS"

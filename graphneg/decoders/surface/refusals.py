@@ -35,7 +35,7 @@ from graphneg.english.noun_kinds import kind_of
 from graphneg.english.numbers import NUMBERS
 from graphneg.english.propbank import FrameEntry, load_frames
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import lemma_of, readings, table_rows, word_class
+from graphneg.english.words import lemma_of, readings, table_rows, word_class, word_map
 from graphneg.model import Edit
 
 CLAUSE_MARKS = ("polarity", "mode", "polite")
@@ -76,8 +76,6 @@ _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "C
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
 # Tags of the tokens that must follow an idiom. If its row ends in "...", any token may follow.
 _CLOSING = frozenset({"EN", "PU", "QT"})
-# Words that a contraction can stand for, in addition to its full form. The table contains only such words.
-_AMBIGUOUS = {"n't": ("not",), "'s": ("is", "has", "us"), "'d": ("would", "had"), "gotta": ("got",)}
 Known = Token | str | bool
 """Value that a rule of ``refusals.tsv`` can test: a token, a word or a flag."""
 
@@ -224,7 +222,8 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 def _forms(token: Token) -> frozenset[str]:
     """Return the words by which a token may be listed in the table: as written, in full, or ambiguous."""
-    return frozenset({token.lower, token.expanded, *_AMBIGUOUS.get(token.lower, ())})
+    full = word_map("ambiguous-contractions").get(token.lower)
+    return frozenset({token.lower, token.expanded, *(full.split("/") if full else ())})
 
 
 def refuse_wordless(edit: Edit) -> None:
@@ -281,7 +280,7 @@ def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted:
         old=old,
         wanted=wanted,
         compared=after.tag in ("RBR", "JJR") or degree(after.text) == "JJR",
-        denied=any(other.lower in ("not", "n't") for other in near),
+        denied=any(other.lower in word_class("nots") for other in near),
         phrasal=_PHRASAL.fullmatch(wanted) is not None,
         prefixed=NEGATIVE_PREFIX.match(wanted) is not None,
         repeated=after2.lower == token.lower,
@@ -316,7 +315,7 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     # The object need not follow the verb. It precedes the verb in a passive, in "What did you say?" and in
     # "the book that I read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
-        other.lower in ("what", "which", "who", "whom", "that") for other in before_verb
+        other.lower in word_class("fronted-objects") for other in before_verb
     )
     if not complements and needs_object and not elsewhere:
         raise RealisationError("no-form", f"{lemma} takes an object")
@@ -342,7 +341,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     # "come back" has a particle, but in "up the hill" *up* is a preposition.
     if low in particles and second not in _OPENS_PHRASE | {"IN"}:
         return [f"particle {low}"]
-    if first == "SC" and low in ("that", "whether"):
+    if first == "SC" and low in word_class("clause-complementizers"):
         return ["clause"]
     if first == "VBG" or (first == "TO" and second == "VB"):
         return ["gerund" if first == "VBG" else "infinitive"]
@@ -391,7 +390,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return any(form.startswith(_NEEDED[complement]) for form in taken)
     # If the examples of the old verb do not show the preposition either, it introduces an adjunct, which fits
     # any verb: "He reads for pleasure."
-    usual = complement in ("to", "of", "into", "about") or f"prep_{complement}" in before
+    usual = complement in word_class("complement-prepositions") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 
 
@@ -535,7 +534,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
     around, narrow = (tokens[max(0, first - 1) : end] for end in (main + 2, main + 1))
     start = group.subject[0] if group.subject else first
     scope = tokens[max(0, start - 1) : sentence.negation_scope_end(main + 1, ",")]
-    only = any(token.lower in ("only", "rather") for token in around)
+    only = any(token.lower in word_class("restricting-adverbs") for token in around)
     # "He likes me but not her" contains a contrast. "He does not like me but not her" would make no sense.
     contrasted = any(
         token.lower == "not" and (before.lower in ("but", "and") or before.text == ",")
@@ -566,7 +565,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         # The verb is an order joined to a statement, like *look* in "I waited, and look at it now". In "I can
         # sing and dance", *dance* depends on *can* and is not an order.
         ordered=group.kind == "bare"
-        and tokens.get(first - 1).lower in ("and", "or")
+        and tokens.get(first - 1).lower in word_class("conjunctions")
         and bool(earlier)
         and earlier[-1].kind == "finite"
         and len(earlier[-1].chain) == 1
@@ -618,10 +617,10 @@ def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | No
     # *until* may follow a negation: "I did not leave until he came" says when I left, not that I stayed.
     while tokens.get(end).lower == "until":
         end = sentence.negation_scope_end(end + 1)
-    until = any(token.lower in ("until", "till") for token in tokens[index + 1 : end])
+    until = any(token.lower in word_class("until-words") for token in tokens[index + 1 : end])
     verb = group.verb if group is not None else EDGE
     subject = group.subject_tokens[-1] if group is not None and group.subject_tokens else EDGE
-    third = subject.lower in ("he", "she", "it") or subject.tag in ("NN", "NNP")
+    third = subject.lower in word_class("third-person") or subject.tag in ("NN", "NNP")
     # The tense is not visible: the verb has the same form in past and present ("hurt", "put"), and no *-s*.
     timeless = third and verb.tag not in ("AX", "MD") and verb.lower == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
@@ -634,7 +633,7 @@ def refuse_bare_copula(sentence: SentenceDraft, target: Phrase) -> None:
     while index and (tokens[index - 1].tag in ("RB", "NEG") or tokens[index - 1].text == ","):
         index -= 1
     verb, complete = tokens.get(index - 1), tokens.get(target.end).tag in _COMPLEMENTS
-    links = verb.is_be or verb.lemma in ("become", "seem")
+    links = verb.is_be or verb.lemma in word_class("linking-verbs")
     if links and not complete and any(group.main == index - 1 for group in sentence.parse_verbs()):
         raise RealisationError("unclear-clause", "the verb would have no predicate")
 
@@ -688,7 +687,7 @@ def refuse_graft(
         twice=said and nominal and head.tag in NOUNS,
         saying=nominal and _says_something(words),
         same=[token.lower for token in words] == [token.lower for token in tokens[target.start : target.end]],
-        denies=words[0].lower in ("no", "neither", "nobody", "nothing"),
+        denies=words[0].lower in word_class("denying-words"),
         determined=sum(token.tag in ("DT", "PS") for token in before) == 1,
     )
 
@@ -720,7 +719,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
     clauses = [group for group in source.parse_verbs() if group.is_main]
     # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
     anaphoric = any(
-        token.lower in ("so", "not")
+        token.lower in word_class("clause-pronouns")
         and tokens.get(index + 1).tag in ("EN", "PU")
         and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)

@@ -36,7 +36,7 @@ _NO_START = frozenset({*NOUNS, *VERBS, "PRS", "PRO", "PN", "IN"})
 _COPULA_REACH = 3
 # Tags at which the scope of a negation ends: end marks, subordinators, question words, quotation marks.
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
-_THIRD = frozenset({"he", "she", "it", "they"})
+_THIRD = word_class("third-person") | {"they"}
 
 
 class SentenceDraft(Draft):
@@ -203,17 +203,14 @@ class SentenceDraft(Draft):
             True for such a clause.
         """
         place, verb = self.tokens.get(group.first - 1), self.tokens[group.main]
-        if place.lower not in ("here", "there") or self.tokens.get(group.first - 2).tag in _NO_START:
+        if (
+            place.lower not in word_class("presenting-places")
+            or self.tokens.get(group.first - 2).tag in _NO_START
+        ):
             return False
         shown = self.tokens.get(group.main + 1)
-        definite = shown.tag in ("PS", "NNP", "PRS") or shown.lower in (
-            "the",
-            "this",
-            "that",
-            "these",
-            "those",
-        )
-        return verb.lemma in ("come", "go") or (verb.is_be and definite)
+        definite = shown.tag in ("PS", "NNP", "PRS") or shown.lower in word_class("definite-determiners")
+        return verb.lemma in word_class("presenting-verbs") or (verb.is_be and definite)
 
     def inside_list(self, comma: int) -> bool:
         """Return whether a comma separates items of a list.
@@ -231,7 +228,7 @@ class SentenceDraft(Draft):
                 break
             if token.tag in VERBS or token.tag in ("SC", "WP", "PRS", "TO"):
                 return False
-            joint = joint or token.lower in ("and", "or")
+            joint = joint or token.lower in word_class("conjunctions")
         return joint
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
@@ -279,7 +276,7 @@ class SentenceDraft(Draft):
         # In "How beautiful you are!", the complement precedes the verb and its subject.
         after = next((group for group in known if group.main > index), None)
         if after is not None and after.subject is not None and tokens[after.main].lower in BE | {"'s"}:
-            opens = index == 0 or tokens[index - 1].lower in ("how", "what", "so", "such", '"')
+            opens = index == 0 or tokens[index - 1].lower in word_class("exclamation-openings") | {'"'}
             if index < after.subject[0] and opens:
                 return after
         return None

@@ -18,8 +18,6 @@ from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.words import word_class, word_map
 
-# "I doubt that" is inserted after these adverbs and not before them: "So I doubt that ..."
-_LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", "well", "for"})
 # Tags of words that can begin an adverbial before the subject. Such an adverbial is part of the clause.
 _OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
 
@@ -46,7 +44,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         raise RealisationError("unclear-clause", "a question with a question word can't stand under a verb")
     index = min(group.first, tokens.run_end(start, ("CC", "UH", "PU", "QT")))
     # Insert the new predicate after an introducing adverb: "So I like it" -> "So I doubt that I like it".
-    while index < group.first and tokens[index].lower in _LEAD_ADVERBS:
+    while index < group.first and tokens[index].lower in word_class("lead-adverbs"):
         if tokens[index + 1].tag in ("SC", "JJ", "RB"):
             break
         index += 2 if tokens[index + 1].text == "," else 1
@@ -71,7 +69,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     elif group.kind == "imperative":
         _order_under(sentence, group, concept, person)
         return
-    elif concept in ("order-01", "command-02", "demand-01", "recommend-01", "suggest-01", "propose-01"):
+    elif concept in word_class("plain-verb-concepts"):
         if group.subject is None or group.quotative:
             raise RealisationError("unclear-clause", "no subject that could be ordered")
         # After these verbs, the clause has a plain verb form: "I demand that he go".
@@ -122,7 +120,7 @@ def _opener(words: str, person: str) -> list[Token]:
 def _opener_of(concept: str, person: str) -> list[Token]:
     """Return the tokens that express a new predicate before its clause: "It is possible that"."""
     words = word_map("clause-openers").get(concept, f"{lexeme(concept)} that").replace("_", " ")
-    if concept in ("possible-01", "obligate-01"):
+    if concept in word_class("judged-concepts"):
         return [Token("it", "PRS"), Token("is", "AX"), Token(words, "JJ"), Token("that", "SC")]
     return _opener(words, person)
 
@@ -150,9 +148,9 @@ def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person
         tokens.pop(index)
     no = [Token("not", "NEG")] if negations else []
     verb = _opener(lexeme(concept).split(" ")[0], person)
-    if concept in ("order-01", "command-02", "ask-02", "tell-01", "advise-01"):
+    if concept in word_class("told-concepts"):
         opener = [*verb, Token("you", "PRO"), *no, Token("to", "TO")]
-    elif concept in ("refuse-01", "promise-01"):
+    elif concept in word_class("infinitive-concepts"):
         opener = [*verb, *no, Token("to", "TO")]
     else:
         opener = [*_opener_of(concept, person), Token("you", "PRS"), Token("should", "MD"), *no]

@@ -23,6 +23,7 @@ from graphneg.decoders.surface.inflection import (
 )
 from graphneg.decoders.surface.refusals import apply_rules, refuse_idiom
 from graphneg.english.tagging import FINITE
+from graphneg.english.words import word_class
 
 # Tags of words before the subject that stay in front when a statement becomes a question: "Well, then, ...".
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
@@ -101,7 +102,10 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         other for other in sentence.parse_verbs() if group.main < other.first < end and other.kind == "finite"
     )
     starts = (other.subject[0] for other in others if other.subject is not None)
-    if any(other > group.main and tokens[other - 1].lower in ("and", "but", "or") for other in starts):
+    if any(
+        other > group.main and tokens[other - 1].lower in word_class("clause-conjunctions")
+        for other in starts
+    ):
         _tag_question(sentence, main)
         return
     subject, joined = tokens[start], sentence.conjuncts(group)
@@ -155,7 +159,7 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
     tag = verb.tense
     # In "She put it there", the verb has no *-s* and is therefore past: "Did she put it there?"
     tenseless = tag == "VBP" and verb.form("VBD") == verb.lower
-    if tenseless and group.subject and person_of(group.subject_tokens) in ("he", "she", "it"):
+    if tenseless and group.subject and person_of(group.subject_tokens) in word_class("third-person"):
         tag = "VBD"
     sentence.inflect(verb, "VB")
     return [Token(verb_form("do", tag), "AX")]
@@ -366,7 +370,7 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
         first.tag == "MD"
         or (first.lower == "'s" and perfect)
         or first.expanded in DO | HAVE
-        or first.lower in ("'ll", "'d")
+        or first.lower in word_class("modal-clitics")
     ):
         # The *to* of "ought to go" is removed, too.
         if first.lower == "ought":

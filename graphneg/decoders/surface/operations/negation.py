@@ -38,7 +38,7 @@ from graphneg.decoders.surface.refusals import (
     refuse_undeniable,
 )
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import readings, word_class, word_map
+from graphneg.english.words import readings, word_class, word_list, word_map
 
 POSITIVE = word_map("positive")
 """Affirmative counterparts of negative words, and of words that occur only in negative clauses.
@@ -49,8 +49,6 @@ Examples: *nothing* -> *something*, *any* -> *some*.
 _ASSERTIVE = word_map("assertive")
 # Words that occur only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
-# Determiners that *no* replaces in a negative noun phrase.
-_INDEFINITE = frozenset({"a", "an", "some", "any"})
 # Subjects that are negated by a preceding *not*: "Not everybody came".
 _UNIVERSAL = word_class("universal")
 # Subjects with a negative counterpart: *somebody* -> *nobody*.
@@ -196,13 +194,13 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
     elif group.kind != "finite":
         doer = tokens.get(tokens.run_start(group.first, ("RB",)) - 1)
         # In "I always meant to", the tagger may have taken a finite verb for a participle. Refuse this.
-        if group.infinitive_marker is None and doer.lower in ("i", "he", "she", "we", "they"):
+        if group.infinitive_marker is None and doer.lower in word_class("subject-forms"):
             raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
         sentence.insert(
             group.infinitive_marker if group.infinitive_marker is not None else group.first,
             Token("not", "NEG"),
         )
-    elif determiner.lower in _INDEFINITE:
+    elif determiner.lower in word_class("indefinite-determiners"):
         # After *there is*, the determiner becomes *no*: "There is a way" -> "There is no way".
         sentence.rewrite(determiner, "no", "DT")
     elif (
@@ -226,9 +224,13 @@ def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
     if verb.lower == lemma == verb_form(lemma, "VBD"):
         # *put* and *read* do not show their tense. "She put it there" must be past, because it has no *-s*.
         # In other persons, assume the past if the text contains another past form.
-        third = subject and (subject[-1].lower in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
+        third = subject and (
+            subject[-1].lower in word_class("third-person") or subject[-1].tag in ("NN", "NNP")
+        )
         others = [token for token in sentence.tokens if token is not verb]
-        past = any(token.tag == "VBD" or token.lower in ("was", "were", "had", "did") for token in others)
+        past = any(
+            token.tag == "VBD" or token.lower in word_class("past-auxiliary-forms") for token in others
+        )
         tag = "VBD" if third or past else "VBP"
     support, outside = Token(verb_form("do", tag), "AX"), word_class("outside-not")
     # Put *do* before adverbs such as *always*, but after those that must precede a negation: "It obviously
@@ -256,7 +258,7 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     # Write clitics out: "I'll see it" -> "I will not see it". The negation of "You must have seen it" is "You
     # cannot have seen it".
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.lower)
-    if verb.lower in ("may", "might") and group is not None and subject_end is None:
+    if verb.lower in word_class("modals-of-doubt") and group is not None and subject_end is None:
         full = _sure(sentence, group)
     if full is not None:
         sentence.rewrite(verb, full)
@@ -288,7 +290,7 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     state = state and tokens.get(group.main + 1).lower not in word_class("no-cannot")
     if state or (group.second.expanded == "have" and len(group.chain) > 2):
         return "can"
-    asked = group.verb.lower == "may" and low in ("you", "i", "we")
+    asked = group.verb.lower == "may" and low in word_class("asks-permission")
     if asked and main.lemma not in word_class("stative-verbs"):
         return None
     past = any(token.tag == "VBD" for token in tokens[: group.first])
@@ -305,7 +307,7 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     if tokens[index].lower == "let" and tokens.get(index + 1).lower in ("'s", "us"):
         sentence.insert(index + 2, Token("not", "NEG"))
         return
-    while tokens.get(index - 1).lower in ("always", "just", "only"):
+    while tokens.get(index - 1).lower in word_class("order-adverbs"):
         index -= 1
     sentence.insert(index, Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG"))
 
@@ -329,11 +331,11 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
         if clause is not None and clause.negations:
             raise RealisationError("already-negative", f"the clause of {sentence.node(k).label} is negative")
         # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
-        if before.lower not in ("what", "such", "not"):
+        if before.lower not in word_class("no-blockers"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))
                 return True
-            if tokens[start].lower in _INDEFINITE:
+            if tokens[start].lower in word_class("indefinite-determiners"):
                 sentence.rewrite(tokens[start], "no", "DT")
                 return True
     if not inner or any(child.value == "expressive" for child in sentence.graph.children(k)):
@@ -377,7 +379,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
         refuse_answer(sentence, negations[0])
         refuse_set_phrase(sentence, negations[0], group)
     tag = question_tag(sentence, group) if group is not None else None
-    if indices and sentence.tokens[indices[0]].lower in ("not", "n't"):
+    if indices and sentence.tokens[indices[0]].lower in word_class("nots"):
         own = (other for other in sentence.parse_verbs() if indices[0] in other.negations)
         _remove_not(sentence, indices[0], next(own, group))
     elif indices:
@@ -437,7 +439,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
     """
     token, following = sentence.tokens[index], sentence.tokens.get(index + 1)
     # Negative adverbs are removed: "I never see it" -> "I see it".
-    if token.lower in ("never", "hardly", "scarcely", "rarely", "seldom"):
+    if token.lower in word_class("negative-adverbs"):
         sentence.cut(index, index + 1)
     elif token.lower == "no" and following.text:
         _positive_determiner(sentence, index, following)
@@ -472,9 +474,7 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
         sentence.rewrite(following, noun_form(following.lower, "NNS"), "NNS")
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     behind = tokens[index + 2 : index + 6] if following.lower == "of" else []
-    counted = any(
-        other.lower in ("them", "us", "you", "these", "those") or other.tag == "NNS" for other in behind
-    )
+    counted = any(other.lower in word_class("plural-pronouns") or other.tag == "NNS" for other in behind)
     after = (group for group in sentence.parse_verbs() if group.first > index and group.kind == "finite")
     group = next(after, None)
     if group is None or group.inverted or not (both or (several and counted)):
@@ -499,7 +499,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
         still = following.lower == "longer"
         sentence.rewrite(token, "still" if still else "someone", "RB" if still else "PN")
         return
-    if following.lower in ("more", "less") or following.tag in ("PU", "EN"):
+    if following.lower in word_class("comparative-quantifiers") or following.tag in ("PU", "EN"):
         raise RealisationError("unclear-clause", f"no {following.lower} can't be undone")
     end = index + 1
     # Find the end of the noun phrase, which may contain joined adjectives: "no right or wrong answers".
@@ -512,7 +512,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
         end += 1
     head = tokens[end - 1]
     # In "There are no fish", only the verb shows that the noun is plural.
-    plural = head.tag == "NNS" or tokens.get(index - 1).lower in ("are", "were", "'re")
+    plural = head.tag == "NNS" or tokens.get(index - 1).lower in word_class("be-plural")
     if not plural and (tokens.get(index - 1).lower == "of" or can_lack_article(head.lower)):
         sentence.cut(index, index + 1)
     else:
@@ -529,7 +529,7 @@ def _without_prefix(word: str, concept: str) -> str:
         RealisationError: What is left is not a word (``unsupported-edit``).
     """
     low = word.lower()
-    for prefix in ("un", "in", "im", "ir", "il", "dis", "non-", "non"):
+    for prefix in word_list("negative-prefixes"):
         rest = low[len(prefix) :]
         if low.startswith(prefix) and len(rest) > 2 and (readings(rest) or concept.startswith(rest[:4])):
             return rest
@@ -569,7 +569,7 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
         token = tokens[index]
         # The clause continues after the comma in "I like it, too" and in lists: "I saw some birds, some cats
         # and a dog".
-        added = tokens.get(index + 1).lower in ("too", "also") and _is_last(sentence, index + 1)
+        added = tokens.get(index + 1).lower in word_class("adding-adverbs") and _is_last(sentence, index + 1)
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
         # Stop where another clause begins.
@@ -581,7 +581,7 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
         elif is_any and token.lower == "and" and tokens.get(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
             # After *any*, *and* becomes *or*: "I like some tea and cake" -> "I do not like any tea or cake".
             sentence.rewrite(token, "or")
-        elif token.lower in ("too", "also") and _is_last(sentence, index):
+        elif token.lower in word_class("adding-adverbs") and _is_last(sentence, index):
             # A final *too* or *also* becomes *either*: "I saw it too" -> "I did not see it either".
             sentence.rewrite(token, "either")
 
@@ -673,8 +673,10 @@ def to_affirmative(sentence: SentenceDraft, start: int) -> None:
         following, last = tokens.get(index + 1).lower, _is_last(sentence, index)
         # Before an exception, *any* becomes *every*: "I don't like anyone but her" -> "I like everyone but
         # her".
-        if token.lower in ("anything", "anyone", "anybody") and following in ("but", "except"):
-            sentence.rewrite(token, "everything" if token.lower == "anything" else "everyone")
+        if (every := word_map("any-with-exception").get(token.lower)) and following in word_class(
+            "exception-words"
+        ):
+            sentence.rewrite(token, every)
         elif token.lower in POSITIVE and token.lower.startswith("any"):
             sentence.rewrite(token, POSITIVE[token.lower])
         elif token.lower == "either" and last:

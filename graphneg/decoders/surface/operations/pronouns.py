@@ -17,6 +17,7 @@ from graphneg.decoders.surface.analysis.verb_groups import noun_phrase_end
 from graphneg.decoders.surface.draft import RealisationError, Token
 from graphneg.decoders.surface.inflection import DO, Case, agree
 from graphneg.decoders.surface.refusals import refuse_partial_swap, refuse_person, refuse_pronoun
+from graphneg.english.words import word_class
 
 
 def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
@@ -75,7 +76,9 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
 def _put_last(sentence: SentenceDraft, token: Token) -> None:
     """Move *I* to the end of a coordination: "I and my brother" -> "my brother and I"."""
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
-    end = noun_phrase_end(tokens, index + 2) if tokens.get(index + 1).lower in ("and", "or") else 0
+    end = (
+        noun_phrase_end(tokens, index + 2) if tokens.get(index + 1).lower in word_class("conjunctions") else 0
+    )
     if end > index + 2 and token.lower == "i":
         either = tokens[index + 1]
         tokens[index:end] = [*tokens[index + 2 : end], either, token]

@@ -16,9 +16,8 @@ from graphneg.decoders.surface.inflection import article, can_lack_article, pron
 from graphneg.decoders.surface.operations.grafts import splice
 from graphneg.decoders.surface.refusals import apply_rules, refuse_bare_copula
 from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.words import word_class
 
-# If one of these determiners is removed from a singular noun, *the* replaces it, and not *a*.
-_QUANTIFIERS = frozenset({"every", "each", "all", "both", "another", "either"})
 # Tags of words that may occur between a determiner and the end of its noun phrase.
 _MODIFIERS = frozenset({"JJ", "RB", "CD", "DT", "VBN", "VBG", *NOUNS})
 # Maximum number of tokens of an item in a list.
@@ -75,16 +74,18 @@ def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
     """
     tokens, token = sentence.tokens, sentence.tokens[target.start]
     end = tokens.run_end(target.end, _MODIFIERS)
-    if token.lower in ("a", "an", "the", "such", "what", "which") or end == target.end:
+    if token.lower in word_class("unremovable-determiners") or end == target.end:
         raise RealisationError("unclear-clause", f"{token.text} can't be left out")
     head, following = tokens[end - 1], tokens[target.end]
     determined = tokens.get(target.start - 1).tag in ("DT", "PS", "POS") or following.tag in ("DT", "PS")
-    if token.lower in ("this", "that", "these", "those"):
+    if token.lower in word_class("demonstratives"):
         sentence.rewrite(token, "the", "DT")
     elif head.tag in ("NNS", "NNP") or determined or can_lack_article(head.lower):
         sentence.cut(target.start, target.end)
     else:
-        sentence.rewrite(token, "the" if token.lower in _QUANTIFIERS else article(following.text), "DT")
+        sentence.rewrite(
+            token, "the" if token.lower in word_class("quantifiers") else article(following.text), "DT"
+        )
 
 
 def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
@@ -158,7 +159,7 @@ def _last_of_list(sentence: SentenceDraft, start: int, end: int) -> bool:
         True if the phrase is the last item of a list and was removed.
     """
     tokens = sentence.tokens
-    if start < 3 or tokens[start - 1].lower not in ("and", "or"):
+    if start < 3 or tokens[start - 1].lower not in word_class("conjunctions"):
         return False
     cut = start - 2 if tokens[start - 2].text == "," else start - 1
     reach = range(cut - 1, max(-1, cut - 1 - _LIST_REACH), -1)

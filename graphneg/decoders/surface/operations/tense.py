@@ -22,12 +22,8 @@ from graphneg.english.words import word_class, word_map
 
 TENSES = word_map("tenses-of-times")
 """The tense that a time word requires: *yesterday* -> ``past``."""
-# Present forms of past modals.
-_PRESENT_MODAL = {"could": "can", "would": "will"}
-# Modals whose past is formed with *have* and a participle: "should see" -> "should have seen".
-_MODALS = frozenset({"may", "might", "should", "must", "would", "could"})
 # Lemmas of the past forms of *be* and *have*.
-_PRESENT_OF_PAST = {"was": "be", "were": "be", "had": "have"}
+_PAST_LEMMAS = word_map("past-lemmas")
 # Tags after which a clause can start.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
 # Maximum number of tokens between a conjunction and the subject of the clause that it joins.
@@ -89,7 +85,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     start, end = sentence.sentence_bounds(group.main)
     rest = tokens[group.main : end]
     # In "She moved when she was ten", the clause with *when* shows that the event is past.
-    dated = dropwhile(lambda token: token.lower not in ("when", "while"), rest)
+    dated = dropwhile(lambda token: token.lower not in word_class("simultaneous"), rest)
     apply_rules(
         sentence,
         "add-time",
@@ -99,14 +95,14 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         asks_later=not group.inverted and any(token.text == "?" for token in rest),
         since=any(token.lower == "since" for token in tokens[start:end]),
         before=tokens.get(group.subject[0] - 1) if group.subject else EDGE,
-        dated=any(token.lower in ("was", "were") or token.tag == "VBD" for token in dated),
+        dated=any(token.lower in word_class("be-past") or token.tag == "VBD" for token in dated),
     )
     if group.kind == "finite":
         change_tense(sentence, group, tense)
     end = _clause_end(sentence, tokens.index_of(main))
     subject = group.subject[0] if group.subject and not group.inverted else None
     if subject is not None and (subject == 0 or tokens[subject - 1].tag in _STARTS):
-        relative = end is not None and tokens.get(end).lower in ("who", "whom", "which", "that", "where")
+        relative = end is not None and tokens.get(end).lower in word_class("relative-words")
         # If a relative clause follows its noun, or if the end of the clause was not found, put the time word
         # first: "I see the man who came" -> "Yesterday I saw the man who came".
         if end is None or (relative and tokens.get(end - 1).tag in (*NOUNS, "PN")):
@@ -208,7 +204,7 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
         later.subject is not None
         and later.subject != earlier.subject
         and group.first in (earlier.first, later.first)
-        and sentence.tokens.get(later.start - 1).lower in ("and", "or", "but")
+        and sentence.tokens.get(later.start - 1).lower in word_class("clause-conjunctions")
         and sentence.tokens.get(later.start - 2).text != ","
         for earlier, later in pairwise(finite)
     )
@@ -263,9 +259,9 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
     low = "would" if verb.lower == "'d" else verb.expanded
     plain = not group.inverted and not group.negations
     # Merge *will* with its verb: "I will see it" -> "I saw it".
-    if low in ("will", "shall") and plain:
+    if low in word_class("future-modals") and plain:
         _drop_auxiliary(sentence, group)
-    elif low in ("will", "shall"):
+    elif low in word_class("future-modals"):
         # In a negation or question, *will* becomes *did*: "I won't see it" -> "I didn't see it".
         if second.lower == "be":
             raise RealisationError("unsupported-edit", "will be not has no simple past here")
@@ -276,7 +272,7 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
         # *must* becomes *had to*: "I must see it" -> "I had to see it".
         sentence.rewrite(verb, "had", "AX")
         sentence.insert(sentence.tokens.index_of(verb) + 1, Token("to", "TO"))
-    elif low in _MODALS and second.tag == "VB" and second.lower != "have":
+    elif low in word_class("modals-with-have") and second.tag == "VB" and second.lower != "have":
         # The perfect expresses the past: "I should see it" -> "I should have seen it".
         sentence.inflect(second, "VBN")
         sentence.insert(sentence.tokens.index_of(second), Token("have", "VB"))
@@ -308,7 +304,7 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
     will = "wo" if contracted else "will"
     # A modal gets its present form: "I could see it" -> "I can see it tomorrow".
     if verb.tag == "MD" or group.would:
-        modal = _PRESENT_MODAL.get("would" if low == "'d" else low)
+        modal = word_map("present-modals").get("would" if low == "'d" else low)
         if modal is not None:
             sentence.rewrite(verb, (contracted_stem(modal) if contracted else None) or modal)
         # The perfect after the modal is removed: "I could have seen it" -> "I can see it tomorrow".
@@ -338,8 +334,8 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
 def _to_present(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Put the first verb of a group into the present tense."""
     verb, low, person = group.verb, group.verb.expanded, _person(group)
-    if low in _PRESENT_OF_PAST or (low == "did" and len(group.chain) > 1):
-        sentence.rewrite(verb, agree(_PRESENT_OF_PAST.get(low, "do"), "VBP", person))
+    if low in _PAST_LEMMAS or (low == "did" and len(group.chain) > 1):
+        sentence.rewrite(verb, agree(_PAST_LEMMAS.get(low, "do"), "VBP", person))
     elif low == "could":
         sentence.rewrite(verb, "can")
     elif verb.tag == "VBD":

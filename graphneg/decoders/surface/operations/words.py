@@ -44,14 +44,12 @@ from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
 from graphneg.english.propbank import load_frames
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
-from graphneg.english.words import lemmas, readings, word_class, word_map
+from graphneg.english.words import lemmas, readings, word_class, word_list, word_map
 
 # Days and months are written with a capital letter.
 _CAPITALS = frozenset((*WEEKDAYS, *MONTHS))
 # Endings of nouns for persons who do something: "teacher", "actor".
-_AGENTS = ("er", "or", "ers", "ors")
-# Tags for the tense of auxiliaries, whose own tag (``AX``) does not show it.
-_TENSES = {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}
+_AGENTS = tuple(word_list("person-endings"))
 _WORDS_OF_NUMBERS = {
     **{number: word for word, number in NUMBERS.items()},
     **{100: "one hundred", 1000: "one thousand", 1_000_000: "one million"},
@@ -95,7 +93,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         for other in [other for other in tokens[index + 1 : index + 7] if other.lower == particle][:1]:
             # Refuse this for "They ran out of milk" and "I put up with it": the preposition depends on the
             # particle and would not fit another verb.
-            if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in ("of", "with", "to", "for"):
+            if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in word_class("after-particle"):
                 raise RealisationError("no-form", f"{old} {preposition} is one phrase")
             tokens.remove(other)
     # A noun for an event ("his arrival") can be replaced by that for another event. *cook* in "a cook" has
@@ -161,7 +159,7 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
     group = next((group for group in sentence.parse_verbs() if group.first == index), None)
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
         raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
-    tag = "VBD" if token.lower in ("could", "might", "would") else "VBP"
+    tag = "VBD" if token.lower in word_class("past-modals") else "VBP"
     second = group.second
     sentence.rewrite(token, agree("be", tag, person_of(group.subject_tokens)), "AX")
     sentence.insert(sentence.tokens.index_of(second), Token(wanted, "JJ"), Token("to", "TO"))
@@ -183,7 +181,7 @@ def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
     if bare and governed and can_lack_article(old) and not can_lack_article(token.lower):
         if following.tag not in ("CC", "POS") or following.lower == "but":
             sentence.insert(start, Token("a", "DT"))
-    elif first.lower in ("a", "an") and token.lower in word_class("never-counted"):
+    elif first.lower in word_class("indefinite-articles") and token.lower in word_class("never-counted"):
         sentence.cut(start, start + 1)
 
 
@@ -216,7 +214,14 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
             raise RealisationError("no-form", f"{wanted} is no verb")
         # After *have*, a form that was tagged as past tense is a participle: "has just received".
         perfect = tag == "VBD" and _follows(sentence, token, HAVE)
-        return _verb(wanted, "VBN" if perfect else _TENSES.get(token.lower, "VBP") if tag == "AX" else tag)
+        return _verb(
+            wanted,
+            "VBN"
+            if perfect
+            else word_map("auxiliary-tenses").get(token.lower, "VBP")
+            if tag == "AX"
+            else tag,
+        )
     if tag == "MD":
         raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted}")
     if tag == "JJ" or participle or looks_like_verb:
