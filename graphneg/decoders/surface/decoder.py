@@ -61,7 +61,7 @@ _TIME_CONCEPTS = TENSES.keys() | TIME_NOUNS
 
 @dataclass(slots=True)
 class Sources:
-    """The graphs, with their texts, from which grafts copy phrases and sentences.
+    """Graphs and texts from which grafts copy phrases and sentences.
 
     Attributes:
         graphs: The graphs by id.
@@ -75,7 +75,7 @@ class Sources:
     readings: AlignmentCache
     opened: int = 0
 
-    def sentence(self, amr: str | None) -> SentenceDraft:
+    def open(self, amr: str | None) -> SentenceDraft:
         """Create an editable sentence from the text of a graph.
 
         Args:
@@ -88,13 +88,15 @@ class Sources:
             RealisationError: The graph or its text is missing (``no-source``).
         """
         if amr is None or amr not in self.graphs or amr not in self.texts:
-            raise RealisationError("no-source", f"the text of {amr} was not given")
+            raise RealisationError("no-source", f"the text of {amr} is missing")
         self.opened += 1
         return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
 
 
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
     """Return the text of a sentence after its edits.
+
+    The module docstring lists the steps and the reason for their order.
 
     Args:
         sentence: The sentence, edited in place.
@@ -107,29 +109,34 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     Raises:
         RealisationError: An edit cannot be expressed with the words of the sentence.
     """
+    # Edits with `copy_of` change the copy that a graft makes, and not this sentence. `_copy` applies them.
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         refuse_wordless(edit)
+    # 1. The edits replace the whole utterance, or leave only an interjection.
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
-        # The only edit replaces the whole utterance by another one.
         return _copy(own[0], edits, sources)
     if (reply := _interjection(sentence, own)) is not None:
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
+    # 2. Replace words.
     _change_words(sentence, plain, sources)
+    # 3. Remove the words of dropped subtrees.
     for edit in plain:
         if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
             drop(sentence, edit.position)
+    # 4. Change the negation, mood and time of clauses.
     for edit in plain:
         if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
-            _change_mark(sentence, edit)
+            _change_clause(sentence, edit)
+    # 5. Put the sentence under a new predicate.
     _wrap(sentence, own)
     text = sentence.finish()
+    # 6. Append copies of other turns, or of one of their sentences.
     for edit in appended:
-        # Append the copy of another turn, or of one of its sentences, to the text.
         if edit.role is None or not edit.role.startswith("snt"):
-            raise RealisationError("unsupported-edit", f"a subtree can't be added as :{edit.role}")
+            raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
         # If the copy contains only one of two quotation marks, the other one was in a sentence that is not
         # copied. Remove it.
@@ -141,7 +148,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
-    """Return the text if the edits reduce the utterance to an interjection such as "Okay", else None."""
+    """Return the new text if the edits leave only an interjection such as "Okay"; otherwise None."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.position == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
@@ -167,21 +174,21 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
         set_pronouns(sentence, persons)
     for edit in edits:
         if edit.op == "graft":
-            source = sources.sentence(edit.from_amr)
+            source = sources.open(edit.from_amr)
             replace_with(sentence, edit.position, source, edit.from_position or 0, sources.opened)
         if edit.op != "set" or edit.position in persons:
             continue
         if edit.value is not None:
             set_value(sentence, edit.position, edit.value)
         elif edit.concept is None:
-            raise RealisationError("unsupported-edit", "set without concept or value")
+            raise RealisationError("unsupported-edit", "an edit sets neither a concept nor a value")
         elif edit.concept in _TIME_CONCEPTS or sentence.node(edit.position).role == "time":
             set_time(sentence, edit.position, edit.concept)
         else:
             set_concept(sentence, edit.position, edit.concept)
 
 
-def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
+def _change_clause(sentence: SentenceDraft, edit: Edit) -> None:
     """Add a polarity, a mood or a time, or remove a polarity or a mood.
 
     Raises:
@@ -206,9 +213,9 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
         case ("drop", _, "amr-unknown" | "interrogative"):
             to_statement(sentence, node.parent or 0)
         case ("add", _, _):
-            raise RealisationError("unsupported-edit", f"no words for :{role} {added}")
+            raise RealisationError("unsupported-edit", f"no rule adds words for :{role} {added}")
         case _:
-            why = f"{role} {node.label} can't be dropped from the words"
+            why = f"no rule removes :{role} {node.label} from the words"
             raise RealisationError("unsupported-edit", why)
 
 
@@ -222,7 +229,9 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
         if edit.op != "wrap" or edit.concept == "multi-sentence":
             continue
         if edit.position != 0 or edit.concept is None:
-            raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
+            raise RealisationError(
+                "unsupported-edit", "only a whole sentence can be put under a new predicate"
+            )
         # Another edit adds the subject of the new predicate, which is the current top (``k == -1``).
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
@@ -238,7 +247,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
         RealisationError: The sentence is incomplete (``unclear-clause``), or the edits do not change it
             (``unchanged``).
     """
-    source = sources.sentence(graft.from_amr)
+    source = sources.open(graft.from_amr)
     copy = [
         edit._replace(copy_of=None)
         for edit in edits
@@ -246,7 +255,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     ]
     _keep_sentence(source, graft.from_position or 0)
     if is_dangling(source.tokens, 0):
-        raise RealisationError("unclear-clause", "what would be said again breaks off")
+        raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
     if graft.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
     before = source.finish()
@@ -270,7 +279,7 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
             for index in source.indices(inner)[:1]
         ]
         if not firsts:
-            raise RealisationError("no-alignment", "no word stands for the sentence that is copied")
+            raise RealisationError("no-alignment", "no words are aligned with the sentence to repeat")
         start, end = source.sentence_bounds(min(firsts))[0], source.sentence_bounds(max(firsts))[1]
         tokens[:] = tokens[start:end]
     while len(tokens) > 2 and (

@@ -137,6 +137,17 @@ class Tokens(list[Token]):
         """
         return self.index(token) if token in self else -1
 
+    def begins_lets(self, index: int) -> bool:
+        """Return whether "let's" or "let us" begins at an index.
+
+        Args:
+            index: The index of a token.
+
+        Returns:
+            True for the index of *let*.
+        """
+        return self.get(index).lower == "let" and self.get(index + 1).lower in ("'s", "us")
+
     def run_start(self, end: int, tags: Collection[str]) -> int:
         """Move back over tokens with the given tags, and return the index of the first of them.
 

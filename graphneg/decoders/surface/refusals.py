@@ -7,7 +7,8 @@ The functions named ``refuse_...`` return nothing if an edit may be made, and ra
 reason if it must not be made. Two tables contain the knowledge about words:
 
 - ``refusals.tsv`` contains rules about the words around the edited word. `apply_rules` applies them. For
-  example, "May I come in?" asks for permission, so the rule set ``asked-of`` refuses to change *I* to *you*.
+  example, "May I come in?" asks for permission, so the rule set ``question-person`` refuses to change *I* to
+  *you*.
 - ``idioms.tsv`` contains idioms, whose meaning does not follow from their words. "You're not kidding" means
   "I agree", so removing its *not* does not contradict it.
 
@@ -217,7 +218,9 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
             )
             if says and index < last and (idiom.goes_on or tokens.get(last).tag in _CLOSING):
                 words = " ".join(token.lower for token in tokens[first:last])
-                raise RealisationError("unsupported-edit", f"{words!r} is a set phrase: {idiom.meaning}")
+                raise RealisationError(
+                    "unsupported-edit", f"{words!r} is an idiom (meaning: {idiom.meaning})"
+                )
 
 
 def _forms(token: Token) -> frozenset[str]:
@@ -241,11 +244,9 @@ def refuse_wordless(edit: Edit) -> None:
     ):
         return
     if edit.op in ("set", "add", "wrap") and edit.concept is not None and is_wordless(edit.concept):
-        raise RealisationError(
-            "no-words", f"{edit.concept} only builds structure: choose a concept with a word"
-        )
+        raise RealisationError("no-words", f"no word expresses {edit.concept}: choose another concept")
     if edit.op == "set" and edit.value in _STRUCTURAL_VALUES:
-        raise RealisationError("no-words", f"{edit.value} is a mark of a clause: choose a value with a word")
+        raise RealisationError("no-words", f"no word expresses {edit.value}: choose another value")
 
 
 def is_wordless(concept: str) -> bool:
@@ -265,14 +266,22 @@ def is_wordless(concept: str) -> bool:
 
 
 def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a new word that does not fit to the words around an index (rules ``selectional_fit``)."""
+    """Refuse a new word that does not fit the words around it (rules ``replaced-word``).
+
+    Args:
+        sentence: The sentence.
+        index: The index of the old word.
+        old: The lemma of the old word.
+        wanted: The lemma of the new word.
+        role: The role of the node; an empty string for the top.
+    """
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.get(index + 1), tokens.get(index + 2)
     start, _ = sentence.sentence_bounds(index)
     near = tokens[max(start, index - _DENIAL_REACH) : index]
     apply_rules(
         sentence,
-        "fit",
+        "replaced-word",
         index,
         governor=tokens.get(sentence.noun_phrase(index)[0] - 1),
         # In "It's a little cold", *little* expresses a degree and not a size.
@@ -291,6 +300,9 @@ def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted:
 def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
     """Refuse a verb that does not take the complements in the sentence (``no-form``).
 
+    The annotated examples of PropBank show which complements a verb takes: "give me a book" but not "receive
+    me a book", "stay awake" but not "move awake". A verb without annotated examples is accepted.
+
     Args:
         sentence: The sentence.
         token: The token of the old verb.
@@ -304,7 +316,7 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     if frame is None:
         return
     if not frame.verbal:
-        raise RealisationError("no-form", f"{concept} is no verb's")
+        raise RealisationError("no-form", f"no verb expresses {concept}")
     lemma = concept.rpartition("-")[0].replace("-", "_")
     taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
     complements = _complements(sentence, token)
@@ -318,17 +330,17 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
         other.lower in word_class("fronted-objects") for other in before_verb
     )
     if not complements and needs_object and not elsewhere:
-        raise RealisationError("no-form", f"{lemma} takes an object")
+        raise RealisationError("no-form", f"'{lemma}' needs an object")
     # Verbs with a goal as ARG4 do not take *at*: "We arrived at the top", but not "We ascended at the top".
     if "at" in complements and frame.functions.get("4") == "GOL":
-        raise RealisationError("no-form", f"one does not {lemma} at a place")
+        raise RealisationError("no-form", f"'{lemma}' does not go with 'at' and a place")
     for complement in complements:
         if not _takes(complement, frame, taken, before):
-            raise RealisationError("no-form", f"{lemma} takes no {complement}")
+            raise RealisationError("no-form", f"'{lemma}' does not take this complement: {complement}")
 
 
 def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
-    """Return the kinds of complements after a verb, the nearest first: ``object``, ``dative``, ``to``, ..."""
+    """Return the kinds of the complements after a verb, in text order: ``object``, ``dative``, ``to``, ..."""
     tokens, particles = sentence.tokens, word_class("verb-particles")
     index = tokens.index_of(token) + 1
     while tokens.get(index).tag in ("RB", "NEG") and tokens[index].lower not in particles:
@@ -403,7 +415,10 @@ def _signatures(lemma: str) -> frozenset[str]:
 
 
 def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
-    """Refuse to change the person of a pronoun in an idiom, a greeting or a polite formula.
+    """Refuse to change the person of a pronoun in a fixed phrase (rules ``pronoun``).
+
+    Expletives, idioms, greetings and polite formulas are fixed phrases: "It's late", "You bet", "How are
+    you?", "Thank you".
 
     Args:
         sentence: The sentence.
@@ -413,8 +428,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # Collect reasons to refuse the change. "How are you?" and "Thank you" are formulas. In "If you go
-    # there, it rains" *you* may mean anybody.
+    # "How are you?" and "Thank you" are formulas. In "If you go there, it rains", *you* may mean people in
+    # general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
@@ -430,8 +445,9 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
 
 
 def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Refuse a question or an object that makes no sense in the new person (rules ``asked-of``, ``beside``).
+    """Refuse a question or an object that makes no sense in the new person.
 
+    The rule sets ``question-person`` and ``object-pronoun`` decide this.
     "May I borrow it?" asks for permission; "May you borrow it?" asks for nothing. "Would you like some tea?"
     is an offer; "Would I like some tea?" is not. A question with a question word can be asked about
     anybody: "What would I like?".
@@ -442,14 +458,20 @@ def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case
             wh = sentence.tokens.get(group.first - 1).tag == "WP"
             main = sentence.tokens[group.main]
             apply_rules(
-                sentence, "asked-of", index, person=person, modal=group.verb, main=main, question_word=wh
+                sentence,
+                "question-person",
+                index,
+                person=person,
+                modal=group.verb,
+                main=main,
+                question_word=wh,
             )
     if case == Case.OBJECT and sentence.tokens.get(index - 1).tag in VERBS:
         # Refuse an object that is part of the subject: "We will meet you" cannot become "We will meet me".
         group = sentence.finite_before(index)
         subject = group.subject_tokens[0] if group and group.subject_tokens else EDGE
         form = pronoun(person, case)
-        apply_rules(sentence, "beside", index, person=person, form=form, subject=subject, object=True)
+        apply_rules(sentence, "object-pronoun", index, person=person, form=form, subject=subject, object=True)
 
 
 def refuse_partial_swap(
@@ -461,7 +483,8 @@ def refuse_partial_swap(
     not contain the other: "I'll give you a call" must not become "You'll give you a call".
 
     Raises:
-        RealisationError: A word for one of the persons would not change (``no-alignment``).
+        RealisationError: A pronoun for one of the persons has no node and would not change
+            (``no-alignment``).
     """
     tokens, changed = sentence.tokens, [token for token, _, _ in changes]
     new = {person for _, person, _ in changes} & {"i", "you"}
@@ -475,7 +498,9 @@ def refuse_partial_swap(
         said = {person for person, _ in pronoun_cases(token.text)}
         stays = said & persons if both else said & new
         if token not in changed and stays and (both or any(token in sentence for sentence in near)):
-            raise RealisationError("no-alignment", f"{token.text} would stay beside its new namesake")
+            raise RealisationError(
+                "no-alignment", f"another '{token.text}' would keep its person and seem to be the same person"
+            )
 
 
 def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
@@ -490,29 +515,30 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     _, end = sentence.sentence_bounds(index)
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
-    # "It's nice meeting you" and "It's no use crying": a gerund after an adjective or noun.
+    # A gerund after an adjective or noun is a clause to which *it* refers: "It's nice meeting you", "It's no
+    # use crying".
     doing = any(two.tag == "VBG" and one.tag in ("JJ", "NN") for one, two in pairwise(after))
     marks = doing or any(
         other.tag == "TO" or other.lower in word_class("after-expletive") for other in after[1:]
     )
-    # "its long tail": the word is a possessive, not a misspelt "it's".
+    # In "its long tail", the word is a possessive and not a misspelt "it's".
     owns = sentence.is_noun(tokens.run_end(index + 1, ("JJ", "RB", "CD")))
-    # "How long will it take to get there?" and "It costs a lot to live here": an infinitive or a duration
-    # follows a verb of cost or time.
+    # After a verb of cost or time, *it* refers to an infinitive ("It costs a lot to live here") or to an
+    # event with a duration ("It takes two hours").
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
     lasts = verb.lemma == "take" and any(lemma_of(other.lower, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
-    # A form of *be* must be next to *it*: after it, perhaps after auxiliaries ("It must be hard to"), or
-    # before it ("Isn't it hard to").
+    # With *be*, the form of *be* must be next to *it*. It may follow, perhaps after auxiliaries ("It must be
+    # hard to"), or precede ("Isn't it hard to").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
-    said = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
+    predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
     # Words of time and weather follow in "It's quite sunny" and "It's Monday", numbers in "It's five o'clock"
     # and "It's 2135-3678", and verbs of change in "It's getting late".
-    told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in said)
+    told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
     # In "It's ten years old", *it* refers to a thing in spite of the number.
     aged = any(other.lower == "old" for other in after)
-    counts = linked and not aged and any(other.tag == "CD" or other.lower in NUMBERS for other in said)
+    counts = linked and not aged and any(other.tag == "CD" or other.lower in NUMBERS for other in predicate)
     becomes = verb.lemma in word_class("becoming") and any(
         other.lower in word_class("said-of-no-thing") for other in after
     )
@@ -520,8 +546,11 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     apply_rules(sentence, "expletive", index, owns=owns, anticipates=anticipates)
 
 
-def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
-    """Refuse to deny a clause if a rule of the set ``undeniable`` applies to it.
+def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
+    """Refuse to negate a clause whose negation would make no sense or no contradiction (rules ``negation``).
+
+    "Not" cannot be added to "Here you are", "Thank you" or "Nobody saw it". "I did not almost fall" does not
+    contradict "I almost fell".
 
     Args:
         sentence: The sentence.
@@ -542,7 +571,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
     )
     apply_rules(
         sentence,
-        "undeniable",
+        "negation",
         main,
         label=label,
         kind=group.kind,
@@ -598,11 +627,13 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.lower in word_class("answers") and opening.tag == "UH":
-        raise RealisationError("unclear-clause", f"{opening.text} says already what is so")
+        raise RealisationError(
+            "unclear-clause", f"'{opening.text}' at the start would contradict the rest of the sentence"
+        )
 
 
-def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | None = None) -> None:
-    """Refuse to remove a negation that belongs to a set phrase (rules ``set-phrase``).
+def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | None = None) -> None:
+    """Refuse to remove a negation that belongs to a set phrase (rules ``affirmation``).
 
     Examples are "I'm afraid not" and "I can't help it". Two other cases are refused, too. In "Never have I
     seen it", the verb would have to move. "A little snow never hurt anyone" is true at any time, but "A
@@ -611,7 +642,7 @@ def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | No
     Args:
         sentence: The sentence being edited.
         index: The index of the negation.
-        group: The verb group of the clause that is denied; None if it is unknown.
+        group: The verb group of the clause that is negated; None if it is unknown.
     """
     tokens, end = sentence.tokens, sentence.negation_scope_end(index + 1)
     # *until* may follow a negation: "I did not leave until he came" says when I left, not that I stayed.
@@ -621,10 +652,11 @@ def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | No
     verb = group.verb if group is not None else EDGE
     subject = group.subject_tokens[-1] if group is not None and group.subject_tokens else EDGE
     third = subject.lower in word_class("third-person") or subject.tag in ("NN", "NNP")
-    # The tense is not visible: the verb has the same form in past and present ("hurt", "put"), and no *-s*.
+    # The form of the verb does not show its tense: it is the same in past and present ("hurt", "put") and has
+    # no *-s*.
     timeless = third and verb.tag not in ("AX", "MD") and verb.lower == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
-    apply_rules(sentence, "set-phrase", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
+    apply_rules(sentence, "affirmation", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
 
 
 def refuse_bare_copula(sentence: SentenceDraft, target: Phrase) -> None:
@@ -635,7 +667,7 @@ def refuse_bare_copula(sentence: SentenceDraft, target: Phrase) -> None:
     verb, complete = tokens.get(index - 1), tokens.get(target.end).tag in _COMPLEMENTS
     links = verb.is_be or verb.lemma in word_class("linking-verbs")
     if links and not complete and any(group.main == index - 1 for group in sentence.parse_verbs()):
-        raise RealisationError("unclear-clause", "the verb would have no predicate")
+        raise RealisationError("unclear-clause", "the linking verb would have no complement")
 
 
 def is_dangling(tokens: Tokens, start: int) -> bool:
@@ -706,7 +738,7 @@ def _says_something(phrase: Sequence[Token]) -> bool:
 
 
 def refuse_dependent_sentence(source: SentenceDraft) -> None:
-    """Refuse to copy a sentence that makes no sense in another place (rules ``say-again``).
+    """Refuse to copy a sentence that makes no sense in another place (rules ``copied-sentence``).
 
     A question would ask for something else there. "I think so" refers to the sentence before it. "As long as
     it rains" is a part of another clause. "Besides, I like it too" continues something that is not copied.
@@ -732,7 +764,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
     unsaid = named and (words[-1].tag == "MD" or words[-1].expanded in DO | HAVE)
     apply_rules(
         source,
-        "say-again",
+        "copied-sentence",
         0,
         asks=bool(marks) and marks[-1].text == "?",
         anaphoric=anaphoric,

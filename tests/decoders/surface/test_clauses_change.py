@@ -12,7 +12,7 @@ from graphneg.decoders.surface.operations import mood, negation, tense
 from graphneg.decoders.surface.operations.embedding import wrap
 from graphneg.decoders.surface.operations.grafts import replace_with
 from graphneg.decoders.surface.operations.removal import drop
-from graphneg.decoders.surface.refusals import refuse_set_phrase
+from graphneg.decoders.surface.refusals import refuse_affirmation
 from tests.decoders.surface.sentences import node, sentence
 
 LIKE = "(l / like-01 :ARG0 (y / you) :ARG1 (f / fish))"
@@ -62,7 +62,7 @@ def test_set_phrases_keep_their_negation(text: str) -> None:
     said = sentence(text)
     index = next(index for index, token in enumerate(said.tokens) if token.tag == "NEG")
     with pytest.raises(RealisationError, match="unsupported-edit"):
-        refuse_set_phrase(said, index)
+        refuse_affirmation(said, index)
 
 
 def test_a_clause_with_never_is_negative_already() -> None:

@@ -61,14 +61,14 @@ def test_frames_tell_nouns_and_adjectives() -> None:
 
 
 def test_a_rule_needs_all_its_conditions() -> None:
-    with pytest.raises(RealisationError, match="kind-mismatch: You guys goes together"):
+    with pytest.raises(RealisationError, match="kind-mismatch: 'You guys' is one phrase"):
         apply_rules(sentence("You guys left."), "pronoun", 0, courteous=False, supposed=False, greets=False)
     apply_rules(sentence("You left."), "pronoun", 0, courteous=False, supposed=False, greets=False)
 
 
 def test_what_is_known_stands_in_the_place_of_the_words_there() -> None:
     said = sentence("You left.")
-    with pytest.raises(RealisationError, match="You guys goes together"):
+    with pytest.raises(RealisationError, match="'You guys' is one phrase"):
         apply_rules(
             said, "pronoun", 0, after=Token("guys", "NNS"), courteous=False, supposed=False, greets=False
         )

@@ -124,10 +124,12 @@ def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
     children = sentence.graph.children(k)
     parts = [phrase(sentence, child.position) for child in children if (child.role or "").startswith("op")]
     if not parts:
-        raise RealisationError("no-alignment", f"no word stands for the parts of {sentence.node(k).label}")
+        raise RealisationError(
+            "no-alignment", f"no words are aligned with the conjuncts of {sentence.node(k).label}"
+        )
     start, end = min(part.start for part in parts), max(part.end for part in parts)
     if any(token.tag == "EN" for token in sentence.tokens[start:end]):
-        raise RealisationError("unclear-clause", "the parts stand in several sentences")
+        raise RealisationError("unclear-clause", "the conjuncts are in several sentences")
     kinds = {part.kind for part in parts}
     return Phrase(start, end, parts[0].kind if len(kinds) == 1 else "other", parts[0].head)
 
@@ -144,7 +146,7 @@ def _head(sentence: SentenceDraft, k: int) -> int:
         ]
         if firsts:
             return min(firsts, key=lambda index: sentence.tokens[index].tag in ("DT", "CD"))
-    raise RealisationError("no-alignment", f"no word stands for {sentence.node(k).label}")
+    raise RealisationError("no-alignment", f"no words are aligned with {sentence.node(k).label}")
 
 
 def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:

@@ -122,7 +122,7 @@ class SentenceDraft(Draft):
         """
         indices = self.indices(k)
         if not indices:
-            raise RealisationError("no-alignment", f"no word stands for {self.node(k).label}")
+            raise RealisationError("no-alignment", f"no words are aligned with {self.node(k).label}")
         return indices[0]
 
     def predicate(self, k: int) -> VerbGroup | None:
@@ -193,7 +193,7 @@ class SentenceDraft(Draft):
     def presents(self, group: VerbGroup) -> bool:
         """Return whether a clause presents something to the addressee.
 
-        Clauses such as "Here comes the bus" and "There's your sister" are neither denied nor asked. "There's
+        Clauses such as "Here comes the bus" and "There's your sister" are neither negated nor asked. "There's
         a bank" is not such a clause, because it states that a bank exists.
 
         Args:

@@ -41,7 +41,9 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
     if group.asks and any(token.tag == "WP" for token in tokens[start : group.first]):
-        raise RealisationError("unclear-clause", "a question with a question word can't stand under a verb")
+        raise RealisationError(
+            "unclear-clause", "a question with a question word can't be put under a new predicate"
+        )
     index = min(group.first, tokens.run_end(start, ("CC", "UH", "PU", "QT")))
     # Insert the new predicate after an introducing adverb: "So I like it" -> "So I doubt that I like it".
     while index < group.first and tokens[index].lower in word_class("lead-adverbs"):
@@ -54,12 +56,12 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
     marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
     if answers or marked or tokens[index].tag == "TO" or is_dangling(tokens, index):
-        raise RealisationError("unclear-clause", "something that is no clause can't stand under a verb")
+        raise RealisationError("unclear-clause", "the sentence does not begin with a complete clause")
     opener = _opener_of(concept, person)
     own = [token.lower for token in group.subject_tokens] == [person]
     # Refuse "I agree that I stayed", which nobody says.
     if own and concept in word_class("about-others"):
-        raise RealisationError("kind-mismatch", f"nobody would {lexeme(concept)} with a claim about himself")
+        raise RealisationError("kind-mismatch", f"'{lexeme(concept)}' needs a claim of another person")
     if group.quotative and index == group.first:
         group.undo_quotative_inversion()
     # A question becomes a statement first: "Do you like it?" -> "I doubt that you like it."
@@ -71,7 +73,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         return
     elif concept in word_class("plain-verb-concepts"):
         if group.subject is None or group.quotative:
-            raise RealisationError("unclear-clause", "no subject that could be ordered")
+            raise RealisationError("unclear-clause", "the clause has no subject that can be given an order")
         # After these verbs, the clause has a plain verb form: "I demand that he go".
         strip_to_base(sentence, group)
     elif (
@@ -83,7 +85,9 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         # If both clauses have the same subject, use an infinitive: "I like it" -> "I refuse to like it".
         subject = group.subject_tokens
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
-            raise RealisationError("unsupported-edit", "nobody refuses what he is doing")
+            raise RealisationError(
+                "unsupported-edit", "'refuse' does not fit a clause about what its subject is doing"
+            )
         strip_to_base(sentence, group)
         tokens.remove(subject[0])
         opener = [*opener[:2], Token("to", "TO")]
@@ -136,10 +140,10 @@ def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person
     """
     tokens, index = sentence.tokens, group.first
     negations, main = [tokens[negation] for negation in group.negations], tokens[group.main]
-    if main.lower == "let" and tokens[index + 1].lower in ("'s", "us"):
-        raise RealisationError("unclear-clause", "let us can't stand under a verb")
+    if tokens.begins_lets(index):
+        raise RealisationError("unclear-clause", "\"let's\" can't be put under a new predicate")
     if main.lower == "please":
-        raise RealisationError("unclear-clause", "please is no order")
+        raise RealisationError("unclear-clause", "'please' alone is not an order")
     # Remove the negation and its *do*, and add *not* to the new clause: "Don't go" -> "I order you not to
     # go".
     for token in negations:

@@ -74,7 +74,11 @@ class Donor:
         tokens = self.copied(self.span.start, self.span.end)
         # Leave out a first word that does not belong to a plural noun phrase. In "so that women ..." *that*
         # is a conjunction. In "not any cars" *any* depends on the negation, which is not copied.
-        many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].lower in ("that", "this", "any")
+        many = (
+            len(tokens) > 1
+            and tokens[-1].tag == "NNS"
+            and tokens[0].lower in word_class("plural-only-determiners")
+        )
         self.tokens = tokens[1:] if many else tokens
 
     @property
@@ -122,7 +126,7 @@ class Donor:
         start = group.main if group.inverted else _content_start(group)
         first, *rest = self.copied(start, max(self.span.end, start + 1))
         if first.expanded not in BE and "VERB" not in readings(first.lemma):
-            raise RealisationError("no-form", f"{first.text} is no form of a verb")
+            raise RealisationError("no-form", f"'{first.text}' is not a form of a verb")
         first.text, first.tag = verb_form("be" if first.expanded in BE else first.lemma, form), form
         return [first, *rest]
 
@@ -164,7 +168,7 @@ class Donor:
             main = self.sentence.tokens[_group(self.sentence, self.span).main]
             return Token(main.form("VBG"), "JJ")
         if head.tag in ("PRS", "PRO", "PN", "CD"):
-            raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
+            raise RealisationError("kind-mismatch", f"'{head.text}' can't modify a noun")
         if head.tag == "NNS":
             # The first noun of a compound is singular: "shoes" gives "shoe" as in "shoe shop".
             return Token(min(readings(head.lower).get("NOUN", (head.lower,)), key=len), "NN")
@@ -221,9 +225,9 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     if target.kind == "nominal" and (described or verbal):
         # In "the name of the king", there must be a noun before *of*.
         if sentence.tokens.get(target.end).lower == "of":
-            raise RealisationError("kind-mismatch", "what follows needs a noun")
+            raise RealisationError("kind-mismatch", "the following 'of' needs a noun before it")
         if described:
-            raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
+            raise RealisationError("kind-mismatch", "an adjective can't replace a noun")
         # A verb phrase becomes a gerund: "I like the dog" -> "I like seeing it".
         subject, fitted = is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
         splice(sentence, target, fitted)
@@ -244,7 +248,7 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     elif target.kind in _VERBAL and (described or donor.kind == "nominal"):
         _verb_to_other(sentence, target, donor)
     else:
-        why = f"a phrase of kind {donor.kind} can't stand for {target.kind}"
+        why = f"a phrase of kind {donor.kind} can't replace one of kind {target.kind}"
         raise RealisationError("kind-mismatch", why)
 
 
@@ -363,16 +367,16 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
     """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
-        raise RealisationError("kind-mismatch", "the clause has a question word")
+        raise RealisationError("kind-mismatch", "the clause to copy has a question word")
     old = _group(sentence, target)
     # In "Do you want me to help you?", the object *you* would remain after another verb.
     if tokens.get(max(target.end, old.main + 1)).tag == "PRO":
-        raise RealisationError("unclear-clause", "an object of the verb would stay")
+        raise RealisationError("unclear-clause", "an object of the old verb would remain")
     start = _content_start(old)
     form = _form(tokens[start])
     words = donor.verb_words(form)
     if any(token.tag == "EN" for token in tokens[start : target.end]):
-        raise RealisationError("unclear-clause", "the phrase goes over the end of a sentence")
+        raise RealisationError("unclear-clause", "the phrase extends over the end of a sentence")
     splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), words)
     if form in ("VBP", "VBZ") and old.subject:
         agree_with(sentence, tokens[old.subject[0]])

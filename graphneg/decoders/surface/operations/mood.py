@@ -55,7 +55,7 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
         pending += [child.position for child in children if child.role and not child.role.endswith("-of")]
     clause = next((group for group in sentence.parse_verbs() if group.is_main), None)
     if k or clause is None:
-        raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
+        raise RealisationError("unclear-clause", f"{sentence.node(k).label} is not the head of a clause")
     refuse_idiom(sentence, clause.main)
     return clause
 
@@ -80,14 +80,16 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     if group.kind == "imperative":
         # An order becomes a question with *will you*, which does not work for "Don't go" and "Let's go".
         if group.negations or main.lower == "let":
-            raise RealisationError("unclear-clause", "a negative order makes no question")
+            raise RealisationError("unclear-clause", "a negative order can't become a question")
         sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
         _end_with(sentence, main, "?")
         return
     if group.asks:
         raise RealisationError("unsupported-edit", "the clause is a question already")
     if sentence.presents(group):
-        raise RealisationError("unsupported-edit", "here it comes makes no question")
+        raise RealisationError(
+            "unsupported-edit", "'here it comes' presents something and can't become a question"
+        )
     # If other words open the sentence, the auxiliary cannot be moved: "In the morning I saw it" -> "In the
     # morning I saw it, right?"
     if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
@@ -194,7 +196,7 @@ def _tag_question(sentence: SentenceDraft, main: Token) -> None:
     start, index = sentence.sentence_bounds(tokens.index_of(main))
     if index - start > _MAX_TAGGED:
         raise RealisationError(
-            "unclear-clause", "only a tag would make the sentence a question, and it is long"
+            "unclear-clause", "the auxiliary can't be moved, and the sentence is too long for a question tag"
         )
     while (tokens.get(index - 1).tag == "EN" and index) or tokens.get(index - 1).is_quote:
         index -= 1
@@ -233,13 +235,13 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
         return
     if mark is None and not group.inverted:
-        raise RealisationError("unsupported-edit", "the clause asks nothing")
+        raise RealisationError("unsupported-edit", "the clause is not a question")
     first = tokens.get(tokens.run_end(start, _LEADS))
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
     elif first.tag in ("AX", "MD") or first.expanded in BE | DO:
         # The sentence begins with an auxiliary, but its subject was not found.
-        raise RealisationError("unclear-clause", "the words of the question can't be put in order")
+        raise RealisationError("unclear-clause", "the subject of the question was not found")
     if mark is not None:
         mark.text = "."
 
@@ -247,7 +249,7 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
 def _refuse_question_word(group: VerbGroup, start: int) -> None:
     """Raise `RealisationError` if the clause has a question word before its verb: "Where did you go?"."""
     if group.inverted and any(token.tag == "WP" for token in group.tokens[start : group.first]):
-        raise RealisationError("unsupported-edit", "the clause asks with a question word")
+        raise RealisationError("unsupported-edit", "the clause has a question word")
 
 
 def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
@@ -294,11 +296,11 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
     if group.kind == "imperative":
         raise RealisationError("unsupported-edit", "the clause is an order already")
     group.undo_quotative_inversion()
-    nobody = RealisationError("unclear-clause", "the clause has no subject that could be told to act")
+    nobody = RealisationError("unclear-clause", "the clause has no subject that can be given an order")
     if group.subject is None or tokens[group.subject[0]].tag in ("WP", "EX"):
         raise nobody
     if not group.inverted and not _opens_clause(sentence, group):
-        raise RealisationError("unclear-clause", "the clause is not the main one")
+        raise RealisationError("unclear-clause", "the clause is not the main clause")
     if group.inverted:
         _refuse_question_word(group, 0)
         first = tokens[group.subject[0]]
@@ -395,12 +397,12 @@ def from_imperative(sentence: SentenceDraft, k: int) -> None:
     """
     orders = [group for group in sentence.parse_verbs() if group.kind == "imperative"]
     if not orders:
-        raise RealisationError("unclear-clause", "no order was found")
+        raise RealisationError("unclear-clause", "the sentence contains no order")
     group = next((order for order in orders if order.main in sentence.indices(k)), orders[0])
     tokens = sentence.tokens
     refuse_idiom(sentence, group.main)
     verb, following = group.verb, tokens.get(group.first + 1)
-    if verb.lower == "let" and following.lower in ("'s", "us"):
+    if tokens.begins_lets(group.first):
         tokens.remove(following)
         tokens[group.first] = Token("we", "PRS")
         after = tokens.get(group.first + 1)

@@ -32,10 +32,10 @@ from graphneg.decoders.surface.inflection import (
 )
 from graphneg.decoders.surface.refusals import (
     apply_rules,
+    refuse_affirmation,
     refuse_answer,
     refuse_idiom,
-    refuse_set_phrase,
-    refuse_undeniable,
+    refuse_negation,
 )
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_list, word_map
@@ -69,7 +69,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: No clause was found, or it cannot be denied (``unclear-clause``,
+        RealisationError: No clause was found, or it cannot be negated (``unclear-clause``,
             ``already-negative`` or ``unsupported-edit``).
 
     Example:
@@ -85,24 +85,26 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         group = sentence.finite(group) or group
     if group is None:
         if not _negate_phrase(sentence, k):
-            raise RealisationError("unclear-clause", f"no clause found for {sentence.node(k).label}")
+            raise RealisationError("unclear-clause", f"no clause expresses {sentence.node(k).label}")
         return
     refuse_idiom(sentence, group.main)
-    refuse_undeniable(sentence, group, sentence.node(k).label)
+    refuse_negation(sentence, group, sentence.node(k).label)
     refuse_answer(sentence, group.first)
     if _deny_subject(sentence, group):
         return
     _leave_doubt_out(sentence, group)
     to_negative(sentence, group)
     _plain_order(sentence, group)
-    # The negation denies only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
+    # The negation negates only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
     # "I did not sing but danced".
     for verb in sentence.conjuncts(group)[:1] if group.kind == "finite" and group.subject else ():
         index = sentence.tokens.index_of(verb)
         while index and sentence.tokens[index].lower != "and":
             index -= 1
         if sentence.tokens[index + 1].lower == "also":
-            raise RealisationError("unclear-clause", "what and also joins would be half denied")
+            raise RealisationError(
+                "unclear-clause", "only one of two verbs joined by 'and also' would be negated"
+            )
         if verb.tag in ("VBD", "VBZ", "VBP"):
             sentence.rewrite(sentence.tokens[index], "but", "CC")
     tag = question_tag(sentence, group)
@@ -158,7 +160,10 @@ def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
             return
     for token in tokens[sentence.sentence_bounds(start)[0] : start]:
         if token.lower in _DOUBTS:
-            raise RealisationError("unclear-clause", f"{token.text} would stay")
+            raise RealisationError(
+                "unclear-clause",
+                f"'{token.text}' would remain, so the sentences would not contradict each other",
+            )
 
 
 def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
@@ -195,7 +200,9 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         doer = tokens.get(tokens.run_start(group.first, ("RB",)) - 1)
         # In "I always meant to", the tagger may have taken a finite verb for a participle. Refuse this.
         if group.infinitive_marker is None and doer.lower in word_class("subject-forms"):
-            raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
+            raise RealisationError(
+                "unclear-clause", f"'{verb.text}' may be a finite verb instead of a participle"
+            )
         sentence.insert(
             group.infinitive_marker if group.infinitive_marker is not None else group.first,
             Token("not", "NEG"),
@@ -301,10 +308,10 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Deny an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
-    # In "Sit down and listen", it is not clear which of the two orders is to be denied.
+    # In "Sit down and listen", it is not clear which of the two orders is to be negated.
     continued = any(token.tag in VERBS for token in tokens[start:index])
     apply_rules(sentence, "negative-order", index, continued=continued)
-    if tokens[index].lower == "let" and tokens.get(index + 1).lower in ("'s", "us"):
+    if tokens.begins_lets(index):
         sentence.insert(index + 2, Token("not", "NEG"))
         return
     while tokens.get(index - 1).lower in word_class("order-adverbs"):
@@ -329,7 +336,9 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
         before, clause = tokens.get(start - 1), sentence.finite_before(start)
         # Refuse "I won't say a word": "I won't say no word" would contain two negations.
         if clause is not None and clause.negations:
-            raise RealisationError("already-negative", f"the clause of {sentence.node(k).label} is negative")
+            raise RealisationError(
+                "already-negative", f"the clause of {sentence.node(k).label} is negative already"
+            )
         # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
         if before.lower not in word_class("no-blockers"):
             if before.is_be:
@@ -377,7 +386,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     if negations:
         refuse_idiom(sentence, negations[0])
         refuse_answer(sentence, negations[0])
-        refuse_set_phrase(sentence, negations[0], group)
+        refuse_affirmation(sentence, negations[0], group)
     tag = question_tag(sentence, group) if group is not None else None
     if indices and sentence.tokens[indices[0]].lower in word_class("nots"):
         own = (other for other in sentence.parse_verbs() if indices[0] in other.negations)
@@ -389,7 +398,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     elif group is not None and (index := _negative_word(sentence, group)) is not None:
         _make_positive(sentence, index, parent)
     else:
-        raise RealisationError("no-alignment", "no negative word was found")
+        raise RealisationError("no-alignment", "no negative word is aligned with the negation")
     if tag is not None and tag.negation is None:
         turn_tag(sentence, tag)
 
@@ -447,7 +456,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         # *without* becomes *while*: "He went without seeing it" -> "He went while seeing it".
         sentence.rewrite(token, "while", "SC")
     elif token.lower == "nor":
-        raise RealisationError("unclear-clause", "nor can't be undone alone")
+        raise RealisationError("unclear-clause", "'nor' can't be made affirmative alone")
     elif token.lower in POSITIVE:
         # The *nor* after *neither* becomes *and*: "neither tea nor coffee" -> "both tea and coffee".
         for other in sentence.tokens[index:] if token.lower == "neither" else ():
@@ -500,7 +509,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
         sentence.rewrite(token, "still" if still else "someone", "RB" if still else "PN")
         return
     if following.lower in word_class("comparative-quantifiers") or following.tag in ("PU", "EN"):
-        raise RealisationError("unclear-clause", f"no {following.lower} can't be undone")
+        raise RealisationError("unclear-clause", f"'no {following.lower}' can't be made affirmative")
     end = index + 1
     # Find the end of the noun phrase, which may contain joined adjectives: "no right or wrong answers".
     while end < len(tokens):
@@ -535,7 +544,7 @@ def _without_prefix(word: str, concept: str) -> str:
             return rest
     if low.endswith("less") and readings(low[:-4] + "ful"):
         return low[:-4] + "ful"
-    raise RealisationError("unsupported-edit", f"the negative word {word} has no positive form")
+    raise RealisationError("unsupported-edit", f"the negative word '{word}' has no affirmative form")
 
 
 def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
@@ -594,7 +603,7 @@ def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
         group: The verb group of the clause.
 
     Returns:
-        True if the clause was denied; False if it contains no *still* that can be replaced.
+        True if the clause was negated; False if it contains no *still* that can be replaced.
 
     Example:
         "I still live there." becomes "I no longer live there."
@@ -619,7 +628,7 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
     Args:
         sentence: The sentence, edited in place.
         negation: The index of the negation.
-        group: The verb group that is denied; None if only a phrase is denied.
+        group: The verb group that is negated; None if only a phrase is negated.
 
     Raises:
         RealisationError: The sentence makes no sense without its contrast (``unclear-clause``): "but not
@@ -633,18 +642,20 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
         clause = any(index < group.first < end for group in sentence.parse_verbs())
         # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
         if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
-            raise RealisationError("unclear-clause", "the other side of but is no clause")
+            raise RealisationError(
+                "unclear-clause", "'but' contrasts two phrases, and one of them is negated"
+            )
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
         # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
         if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
-            raise RealisationError("unclear-clause", "the other side of but says what is denied here")
+            raise RealisationError("unclear-clause", "both clauses around 'but' would claim the same")
     # Find the *but* before the negation ("but not her") or before the verb group ("but does not").
     but = tokens.get((negation if group is None else min(negation, group.first)) - 1)
     following = tokens.get(negation + 1).tag
     if but.lower != "but" or tokens[0] is but:
         return
     if group is None and following in ("RB", "EN"):
-        raise RealisationError("unclear-clause", "but not denies an adverb alone")
+        raise RealisationError("unclear-clause", "'but not' negates only an adverb")
     if not following.startswith("JJ"):
         sentence.rewrite(but, "and", "CC")
 
@@ -713,7 +724,9 @@ def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
         sentence.tokens.remove(tag.negation)
         sentence.rewrite(verb, EXPANDED.get(verb.lower, verb.text))
     elif (stem := contracted_stem(verb.text)) is None:
-        raise RealisationError("unclear-clause", f"the question tag's {verb.text} takes no n't")
+        raise RealisationError(
+            "unclear-clause", f"'{verb.text}' in the question tag can't be contracted with n't"
+        )
     else:
         sentence.rewrite(verb, stem)
         sentence.insert(sentence.tokens.index_of(verb) + 1, Token("n't", "NEG"))

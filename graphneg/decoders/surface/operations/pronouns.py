@@ -46,12 +46,12 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     for token, person, case in changes:
         refuse_person(sentence, token, person, case)
     if not changes:
-        raise RealisationError("no-alignment", "no pronoun of these nodes is written")
+        raise RealisationError("no-alignment", "no pronouns are aligned with the nodes")
     refuse_partial_swap(sentence, {sentence.node(k).label for k in persons}, changes)
     for token, person, _ in changes:
         index, let = tokens.index_of(token), tokens.get(tokens.index_of(token) - 1)
         # If *us* becomes *you*, "Let's go" becomes "Go".
-        if person == "you" and token.lower in ("'s", "us") and let.lower == "let":
+        if person == "you" and tokens.begins_lets(index - 1):
             sentence.cut(index - 1, index + 1)
             if let.sentence_initial and index - 1 < len(tokens):
                 tokens[index - 1].original_index = -1

@@ -44,12 +44,12 @@ def drop(sentence: SentenceDraft, k: int) -> None:
     if role.startswith("snt"):
         indices = sorted(sentence.subtree_indices(k))
         if not indices:
-            raise RealisationError("no-alignment", "no word stands for the sentence")
+            raise RealisationError("no-alignment", "no words are aligned with the sentence")
         # Take the sentence around the middle word, because some words may be wrongly aligned with tokens of
         # another sentence.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
-            raise RealisationError("unclear-clause", "the sentence is all there is")
+            raise RealisationError("unclear-clause", "the text consists only of this sentence")
         sentence.cut(start, end)
         return
     target = phrase(sentence, k)
@@ -75,7 +75,7 @@ def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
     tokens, token = sentence.tokens, sentence.tokens[target.start]
     end = tokens.run_end(target.end, _MODIFIERS)
     if token.lower in word_class("unremovable-determiners") or end == target.end:
-        raise RealisationError("unclear-clause", f"{token.text} can't be left out")
+        raise RealisationError("unclear-clause", f"'{token.text}' can't be removed")
     head, following = tokens[end - 1], tokens[target.end]
     determined = tokens.get(target.start - 1).tag in ("DT", "PS", "POS") or following.tag in ("DT", "PS")
     if token.lower in word_class("demonstratives"):
@@ -148,7 +148,7 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     elif after.text == "," and before.tag in ("EN", "QT", "CC", "PU"):
         end += 1
     if start == 0 and end >= len(tokens) - 1:
-        raise RealisationError("unclear-clause", "nothing would be left")
+        raise RealisationError("unclear-clause", "no words would remain")
     sentence.cut(start, end)
 
 

@@ -77,10 +77,12 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     word, tokens = lexeme(concept), sentence.tokens
     tense = TENSES.get(word, "")
     if any(token.lower == word for token in tokens):
-        raise RealisationError("unchanged", f"the utterance says {word} already")
+        raise RealisationError("unchanged", f"the utterance contains '{word}' already")
     group = sentence.finite(sentence.predicate(k))
     if group is None or not group.is_main:
-        raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
+        raise RealisationError(
+            "unclear-clause", f"{sentence.node(k).label} is not the head of a finite clause"
+        )
     main = tokens[group.main]
     start, end = sentence.sentence_bounds(group.main)
     rest = tokens[group.main : end]
@@ -110,7 +112,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     if end is None and group.quotative and group.subject is not None:
         end = group.subject[1]
     if end is None:
-        raise RealisationError("unclear-clause", "no place for a time word")
+        raise RealisationError("unclear-clause", "the clause has no place for a time word")
     sentence.insert(end, *[Token(part, "RB") for part in word.split(" ")])
 
 
@@ -171,7 +173,7 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
         group.undo_quotative_inversion()
         _to_future(sentence, group)
     if joins and before != [token.text for token in sentence.tokens]:
-        raise RealisationError("unclear-clause", "the clause joined to this one would keep its tense")
+        raise RealisationError("unclear-clause", "a clause that is joined to this one would keep its tense")
     perfect = group.verb.tag == "MD" and group.second.lower == "have"
     for verb in joined:
         if wanted == "past" and perfect and verb.tag == "VB":
@@ -264,7 +266,9 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
     elif low in word_class("future-modals"):
         # In a negation or question, *will* becomes *did*: "I won't see it" -> "I didn't see it".
         if second.lower == "be":
-            raise RealisationError("unsupported-edit", "will be not has no simple past here")
+            raise RealisationError(
+                "unsupported-edit", "'will ... be' in a question or negation has no simple past"
+            )
         sentence.rewrite(verb, "did", "AX")
     elif low == "can":
         sentence.rewrite(verb, "could")

@@ -83,7 +83,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     argument = (node.role or "").startswith(("ARG", "op", "location", "destination"))
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
-        raise RealisationError("kind-mismatch", f"{token.text} is the first part of a word")
+        raise RealisationError("kind-mismatch", f"'{token.text}' is the first part of a compound")
     refuse_misplaced_word(sentence, index, old, wanted, node.role or "")
     _drop_rest(sentence, k)
     particle = old.rpartition(" ")[2]
@@ -94,7 +94,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
             # Refuse this for "They ran out of milk" and "I put up with it": the preposition depends on the
             # particle and would not fit another verb.
             if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in word_class("after-particle"):
-                raise RealisationError("no-form", f"{old} {preposition} is one phrase")
+                raise RealisationError("no-form", f"'{old} {preposition}' is a fixed phrase")
             tokens.remove(other)
     # A noun for an event ("his arrival") can be replaced by that for another event. *cook* in "a cook" has
     # the same form as the verb, but is not an event.
@@ -102,15 +102,15 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     if token.tag in VERBS and token.tag != "MD" and frame:
         refuse_misplaced_verb(sentence, token, node.concept or "", concept)
     elif token.tag in NOUNS and frame and not (is_nominal(concept, wanted) or (event and _nouns_of(concept))):
-        raise RealisationError("no-form", f"{wanted} is a verb, and {token.text} is none")
+        raise RealisationError("no-form", f"'{wanted}' is a verb, and '{token.text}' is a noun")
     elif token.tag in NOUNS and frame and kind_of(wanted) == OTHER != kind_of(old):
-        raise RealisationError("no-form", f"{wanted} is seldom a noun, and {token.text} mostly is")
+        raise RealisationError("no-form", f"'{wanted}' is rarely a noun, and '{token.text}' usually is one")
     if token.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
         _modal_to_adjective(sentence, token, wanted)
         return
     words = _inflected(sentence, token, old, wanted, concept).split(" ")
     if words[0].lower() == token.lower and len(words) == 1:
-        raise RealisationError("unchanged", f"{wanted} and {old} are the same word here")
+        raise RealisationError("unchanged", f"'{wanted}' and '{old}' are the same word here")
     _write(sentence, token, words)
     if token.tag == "NN":
         _count(sentence, token, old)
@@ -158,7 +158,10 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
     index = sentence.tokens.index_of(token)
     group = next((group for group in sentence.parse_verbs() if group.first == index), None)
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
-        raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
+        raise RealisationError(
+            "unsupported-edit",
+            f"the modal '{token.text}' can't become '{wanted}' in a question or without a main verb",
+        )
     tag = "VBD" if token.lower in word_class("past-modals") else "VBP"
     second = group.second
     sentence.rewrite(token, agree("be", tag, person_of(group.subject_tokens)), "AX")
@@ -211,7 +214,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     participle = tag in ("VBN", "VBG") and not _is_verb(wanted)
     if tag in VERBS and tag != "MD" and not participle and not looks_like_verb:
         if not _is_verb(wanted):
-            raise RealisationError("no-form", f"{wanted} is no verb")
+            raise RealisationError("no-form", f"'{wanted}' is not a verb")
         # After *have*, a form that was tagged as past tense is a participle: "has just received".
         perfect = tag == "VBD" and _follows(sentence, token, HAVE)
         return _verb(
@@ -223,13 +226,13 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
             else tag,
         )
     if tag == "MD":
-        raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted}")
+        raise RealisationError("unsupported-edit", f"the modal '{token.text}' can't become '{wanted}'")
     if tag == "JJ" or participle or looks_like_verb:
         return _adjective(sentence, token, old, wanted, concept)
     if tag == "RB":
         known = readings(wanted.split(" ")[-1])
         if known.keys().isdisjoint(("ADV", "ADJ")) and "RB" not in CLOSED.get(wanted, {}):
-            raise RealisationError("no-form", f"{wanted} is no adverb")
+            raise RealisationError("no-form", f"'{wanted}' is not an adverb")
         # If the old word is an adverb with *-ly*, derive one: "He ran quickly" (``quick-02``) -> "He ran
         # slowly" (``slow-05``).
         if token.lower.endswith("ly") and not old.endswith("ly"):
@@ -239,7 +242,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         return _noun(token, old, wanted, concept)
     like = tag in CLOSED.get(wanted, {})
     if not like and not (tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)):
-        raise RealisationError("no-form", f"{wanted} can't stand for {token.text}")
+        raise RealisationError("no-form", f"'{wanted}' can't replace '{token.text}'")
     # Keep the letter case of the old word. Capitals at the start of a sentence are set later.
     if token.sentence_initial or not token.text[:1].isupper():
         return wanted
@@ -272,7 +275,7 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     index = sentence.tokens.index_of(token)
     modifies = sentence.is_noun(index + 1)
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
-        raise RealisationError("no-form", f"{wanted} is no adjective")
+        raise RealisationError("no-form", f"'{wanted}' is not an adjective")
     # If a verb expresses the new frame, use its participle: "It was open" -> "It was closed"; "a moving
     # story" -> "an exciting story".
     if frame and shown == "JJ" and not is_adjectival(concept, wanted) and "VERB" in known:
@@ -287,7 +290,7 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     # Before a noun, a noun can take the place of an adjective: "a wooden house" -> "a brick house".
     if "NOUN" in known and modifies and kind_of(head) != OTHER:
         return wanted
-    raise RealisationError("no-form", f"{wanted} has no form like {token.text}")
+    raise RealisationError("no-form", f"'{wanted}' has no form that can replace '{token.text}'")
 
 
 def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
@@ -296,11 +299,11 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
     known, name = readings(wanted.split(" ")[-1]), wanted[:1].isupper()
     nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
     if known and not nominal and not name:
-        raise RealisationError("no-form", f"{wanted} is no noun")
+        raise RealisationError("no-form", f"'{wanted}' is not a noun")
     plural = token.lower != old and token.lower == noun_form(old, "NNS")
     tag = "NNS" if token.tag == "NNS" or plural else "NN"
     if tag == "NNS" and wanted in word_class("no-plural"):
-        raise RealisationError("no-form", f"{wanted} has no plural")
+        raise RealisationError("no-form", f"'{wanted}' has no plural")
     if name:
         return wanted
     if not frame or (old.split(" ")[-1] in lemmas(token.text) and "NOUN" in known):
@@ -320,7 +323,7 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
         return noun_form(wanted, tag)
     if "VERB" in readings(wanted.split(" ")[0]) and not token.lower.endswith(_AGENTS):
         return noun_form(_verb(wanted, "VBG"), tag)
-    raise RealisationError("no-form", f"{wanted} has no noun like {token.text}")
+    raise RealisationError("no-form", f"no noun of '{wanted}' can replace '{token.text}'")
 
 
 def _derived(model: str, wanted: str, tag: str) -> str | None:
@@ -401,11 +404,11 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
     token = sentence.tokens[sentence.head(k)]
     bare = value.strip('"')
     if not bare or bare in ("-", "+"):
-        raise RealisationError("unsupported-edit", f"{value} is no word")
+        raise RealisationError("unsupported-edit", f"the constant {value} is not a word")
     if re.search(r"[0-9a-z]-[a-z]", token.lower) and any(
         part not in NUMBERS for part in token.lower.split("-")
     ):
-        raise RealisationError("no-form", f"the number is a part of {token.text}")
+        raise RealisationError("no-form", f"the number is a part of the word '{token.text}'")
     parent = "" if node.parent is None else sentence.node(node.parent).label
     shown = _value_words(token, bare, node.role or "", parent)
     _drop_rest(sentence, k)
@@ -437,9 +440,9 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     if parent == "ordinal-entity":
         word = _WORDS_OF_ORDINALS.get(int(bare)) if re.match(r"-?\d+$", bare) else None
         if word is None:
-            raise RealisationError("no-form", f"no ordinal for {bare}")
+            raise RealisationError("no-form", f"there is no word for the ordinal {bare}")
         if token.tag == "RB" and int(bare) not in (1, -1):
-            raise RealisationError("no-form", f"{word} is no adverb")
+            raise RealisationError("no-form", f"'{word}' is not an adverb")
         return word
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
@@ -448,6 +451,7 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"
     # *once* and *twice* express a number of times: "I saw it once" -> "I saw it three times".
-    if token.lower in ("once", "twice"):
-        return {1: "once", 2: "twice"}.get(number, f"{said} times")
+    if token.lower in word_map("times-as-adverbs"):
+        adverbs = {times: adverb for adverb, times in word_map("times-as-adverbs").items()}
+        return adverbs.get(str(number), f"{said} times")
     return said
