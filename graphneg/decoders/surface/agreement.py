@@ -79,7 +79,7 @@ def head_of(tokens: Sequence[Token]) -> int:
 
 
 def person_of(tokens: Sequence[Token]) -> str:
-    """Return the person and number of a noun phrase, expressed by a pronoun.
+    """Return the person and number of a noun phrase, written as a subject pronoun.
 
     Args:
         tokens: The tokens of the noun phrase.

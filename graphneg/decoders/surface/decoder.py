@@ -27,7 +27,7 @@ from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
 from graphneg.decoders.surface.operations.embedding import wrap
-from graphneg.decoders.surface.operations.grafts import replace_with
+from graphneg.decoders.surface.operations.grafts import graft
 from graphneg.decoders.surface.operations.mood import (
     from_imperative,
     to_imperative,
@@ -175,7 +175,7 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
     for edit in edits:
         if edit.op == "graft":
             source = sources.open(edit.from_amr)
-            replace_with(sentence, edit.position, source, edit.from_position or 0, sources.opened)
+            graft(sentence, edit.position, source, edit.from_position or 0, sources.opened)
         if edit.op != "set" or edit.position in persons:
             continue
         if edit.value is not None:
@@ -240,23 +240,23 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
         wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
 
 
-def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
+def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     """Return the text of a copied sentence, after applying the edits that change the copy.
 
     Raises:
         RealisationError: The sentence is incomplete (``unclear-clause``), or the edits do not change it
             (``unchanged``).
     """
-    source = sources.open(graft.from_amr)
+    source = sources.open(copied_by.from_amr)
     copy = [
         edit._replace(copy_of=None)
         for edit in edits
-        if edit.copy_of == graft.from_amr and edit.site == graft.site
+        if edit.copy_of == copied_by.from_amr and edit.site == copied_by.site
     ]
-    _keep_sentence(source, graft.from_position or 0)
+    _keep_sentence(source, copied_by.from_position or 0)
     if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
-    if graft.role is not None or any(edit.op != "set" for edit in copy):
+    if copied_by.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
     before = source.finish()
     copied = realise(source, copy, replace(sources)).strip()

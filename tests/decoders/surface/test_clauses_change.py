@@ -10,7 +10,7 @@ from graphneg.decoders.surface.analysis.sentence import SentenceDraft, is_tag_pr
 from graphneg.decoders.surface.draft import RealisationError
 from graphneg.decoders.surface.operations import mood, negation, tense
 from graphneg.decoders.surface.operations.embedding import wrap
-from graphneg.decoders.surface.operations.grafts import replace_with
+from graphneg.decoders.surface.operations.grafts import graft
 from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.refusals import refuse_affirmation
 from tests.decoders.surface.sentences import node, sentence
@@ -121,5 +121,5 @@ def test_a_phrase_takes_the_place_of_another() -> None:
     said = sentence("He went to town yesterday.", WENT)
     men = "(l / like-01 :ARG0 (m / man :mod (o / old)) :ARG1 (f / fish))"
     source = sentence("The old men like fish.", men)
-    replace_with(said, node(said, "he"), source, node(source, "man"), 1)
+    graft(said, node(said, "he"), source, node(source, "man"), 1)
     assert said.finish() == "The old men went to town yesterday."

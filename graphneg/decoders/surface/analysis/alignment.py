@@ -105,7 +105,7 @@ def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
         # Smith" is not a modal.
         if node.value is not None and node.parent is not None and graph.nodes[node.parent].concept == "name":
             tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
-    return AlignedText(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
+    return AlignedText(text, graph, tokens, tuple(tags), _words_of_nodes(graph, spans, words))
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
@@ -124,7 +124,7 @@ def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
     return kinds
 
 
-def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
+def _words_of_nodes(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
     """Return the token indices of each node, by node number.
 
     A pronoun node gets all forms of its pronoun, for example both *I* and *my* in "I love my dog". If there

@@ -135,7 +135,7 @@ def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _head(sentence: SentenceDraft, k: int) -> int:
-    """Return the index of the head word of a node. If the node has no word, use the words of its children."""
+    """Return the index of the head word of a node, or of a word of its children if the node has no word."""
     indices = sentence.indices(k)
     if indices:
         run = indices[-1] - indices[0] == len(indices) - 1

@@ -1,4 +1,4 @@
-"""Combine the text that is edited with its graph.
+"""Connect the text that is edited with its graph.
 
 `SentenceDraft` finds the tokens that express a node, the verb group that asserts the node
 (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `question_tag`
@@ -176,7 +176,7 @@ class SentenceDraft(Draft):
         return before[-1] if before else None
 
     def offers(self, group: VerbGroup) -> bool:
-        """Return whether a clause is said when handing something over: "Here you are", "Here it is".
+        """Return whether a speaker says a clause when giving something: "Here you are", "Here it is".
 
         Args:
             group: The verb group of the clause.
@@ -232,7 +232,7 @@ class SentenceDraft(Draft):
         return joint
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
-        """Return the verbs without auxiliaries that *and* joins to a finite group and its subject.
+        """Return the verbs that *and* joins to a finite group and that have no auxiliary of their own.
 
         Args:
             group: The verb group.

@@ -148,7 +148,7 @@ class VerbGroup:
 
 
 def parse_verb_groups(tokens: Tokens) -> list[VerbGroup]:
-    """Return the verb groups of a text, in order.
+    """Find the verb groups of a text, and correct the tags of their verbs.
 
     The tag of a verb is corrected by the auxiliary before it: *read* after *was* becomes ``VBN``.
 
@@ -173,7 +173,7 @@ def parse_verb_groups(tokens: Tokens) -> list[VerbGroup]:
 
 
 def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup | None:
-    """Return the verb group that begins at an index, if one does."""
+    """Return the verb group that begins at an index; None if no group begins there."""
     _retag_conjunct(tokens, index, before)
     _retag_order(tokens, index, before)
     tag = tokens[index].tag
@@ -197,7 +197,7 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
-    """Return the group of a negative order such as "don't go" if it begins at the index, else None."""
+    """Return the group of a negative order such as "don't go"; None if none begins at the index."""
     if tokens[index].lower != "do" or tokens.get(index + 1).tag != "NEG":
         return None
     verb = tokens.run_end(index + 2, _SKIP)
@@ -209,10 +209,10 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> V
 
 
 def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
-    """Correct the tag of a verb form whose tense is not visible, by the verb it is joined to or its subject.
+    """Correct the tag of a verb whose form does not show its tense.
 
-    In "sat down and put it there" *put* is past, because it is joined to *sat*. In "I only have" *have* is
-    finite, because it follows *I*.
+    The verb to which it is joined or its subject shows the tense. In "sat down and put it there" *put* is
+    past, because it is joined to *sat*. In "I only have" *have* is finite, because it follows *I*.
     """
     token, start = tokens[index], tokens.run_start(index, _SKIP)
     # If a plain verb follows "for you", *for* is a conjunction and *you* a subject: "For you work so hard".
@@ -326,7 +326,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that a verb has after an auxiliary, or None if the verb does not depend on it."""
+    """Return the tag that a verb has after an auxiliary; None if it does not depend on the auxiliary."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"
@@ -424,7 +424,7 @@ def hyphen(tokens: Tokens, index: int) -> bool:
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the noun phrase before a finite verb, or else the subject of the verb to which it is joined."""
+    """Return the noun phrase before a finite verb, or the subject of the verb to which *and* joins it."""
     tokens = group.tokens
     end = over = tokens.run_start(group.first, _SKIP)
     # Skip an aside between commas: "Tom, my oldest friend, has left."

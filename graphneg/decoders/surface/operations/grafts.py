@@ -155,7 +155,7 @@ class Donor:
         )
 
     def attributive(self) -> Token:
-        """Return one word for the phrase that can modify a noun: an adjective, a participle or a noun.
+        """Return one word of the phrase that can modify a noun: an adjective, a participle or a noun.
 
         Returns:
             The new token.
@@ -175,10 +175,8 @@ class Donor:
         return Token(head.lower if head.tag != "NNP" else head.text, head.tag)
 
 
-def replace_with(
-    sentence: SentenceDraft, k: int, source: SentenceDraft, from_position: int, serial: int
-) -> None:
-    """Replace the words of a subtree by those of a subtree of another sentence.
+def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position: int, serial: int) -> None:
+    """Replace the words of a subtree by the words of a subtree of another sentence.
 
     Args:
         sentence: The sentence, edited in place.
@@ -216,7 +214,7 @@ def replace_with(
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a phrase by a phrase of another kind, which is changed as little as possible.
+    """Replace a phrase by a phrase of another kind, and change the new phrase as little as possible.
 
     Raises:
         RealisationError: The kinds cannot be converted (``kind-mismatch``).

@@ -62,7 +62,7 @@ _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
 def negate(sentence: SentenceDraft, k: int) -> None:
-    """Deny the clause of a node.
+    """Negate the clause of a node.
 
     Args:
         sentence: The sentence, edited in place.
@@ -90,12 +90,12 @@ def negate(sentence: SentenceDraft, k: int) -> None:
     refuse_idiom(sentence, group.main)
     refuse_negation(sentence, group, sentence.node(k).label)
     refuse_answer(sentence, group.first)
-    if _deny_subject(sentence, group):
+    if _negate_subject(sentence, group):
         return
-    _leave_doubt_out(sentence, group)
-    to_negative(sentence, group)
-    _plain_order(sentence, group)
-    # The negation negates only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
+    _remove_doubt(sentence, group)
+    _use_negative_words(sentence, group)
+    _undo_exclamation(sentence, group)
+    # The new *not* negates only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
     # "I did not sing but danced".
     for verb in sentence.conjuncts(group)[:1] if group.kind == "finite" and group.subject else ():
         index = sentence.tokens.index_of(verb)
@@ -108,14 +108,14 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         if verb.tag in ("VBD", "VBZ", "VBP"):
             sentence.rewrite(sentence.tokens[index], "but", "CC")
     tag = question_tag(sentence, group)
-    if not no_longer(sentence, group):
+    if not _replace_still(sentence, group):
         _insert_not(sentence, group)
     if tag is not None and tag.negation is not None:
-        turn_tag(sentence, tag)
+        _turn_tag(sentence, tag)
 
 
-def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Deny a clause by changing its subject, if the subject requires it.
+def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
+    """Negate a clause by changing its subject, if the subject requires it.
 
     Examples: "Everybody came" -> "Not everybody came", "Somebody came" -> "Nobody came".
 
@@ -142,7 +142,7 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     return denied is not None
 
 
-def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
+def _remove_doubt(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Remove *maybe*, because "Maybe I did not see it" does not contradict "Maybe I saw it".
 
     Raises:
@@ -166,7 +166,7 @@ def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
             )
 
 
-def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
+def _undo_exclamation(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Give an exclamation the word order of a statement: "How nice you are!" -> "You are nice!"."""
     tokens = sentence.tokens
     if group.subject is None or group.inverted or group.kind != "finite" or not tokens[group.main].is_be:
@@ -186,7 +186,7 @@ def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Insert a negation in the way that the form of the verb group requires."""
+    """Insert the negation in the form and place that the verb group requires."""
     group.undo_quotative_inversion()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
@@ -225,7 +225,7 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Deny a clause with do-support: "I always saw it" -> "I did not always see it"."""
+    """Negate a clause with do-support: "I always saw it" -> "I did not always see it"."""
     verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.subject_tokens
     tag = verb.tense
     if verb.lower == lemma == verb_form(lemma, "VBD"):
@@ -266,7 +266,7 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     # cannot have seen it".
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.lower)
     if verb.lower in word_class("modals-of-doubt") and group is not None and subject_end is None:
-        full = _sure(sentence, group)
+        full = _certain_modal(sentence, group)
     if full is not None:
         sentence.rewrite(verb, full)
     # Write *cannot* as one word, except in tokenised text: "I can see it" -> "I cannot see it".
@@ -282,7 +282,7 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     sentence.insert(index, Token("not" if stem is None else "n't", "NEG"))
 
 
-def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
+def _certain_modal(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     """Return the modal that replaces *may* or *might* in a negative clause; None to keep the modal.
 
     "It might rain" and "It might not rain" can both be true, so that adding *not* contradicts nothing. For an
@@ -305,7 +305,7 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
 
 
 def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Deny an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
+    """Negate an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
     # In "Sit down and listen", it is not clear which of the two orders is to be negated.
@@ -320,7 +320,7 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
-    """Deny a noun phrase, or a sentence without a verb.
+    """Negate a noun phrase, or a sentence without a verb.
 
     Examples: "A queer idea!" -> "No queer idea!", "Queer ideas!" -> "Not queer ideas!"
 
@@ -400,7 +400,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     else:
         raise RealisationError("no-alignment", "no negative word is aligned with the negation")
     if tag is not None and tag.negation is None:
-        turn_tag(sentence, tag)
+        _turn_tag(sentence, tag)
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
@@ -422,10 +422,10 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
     tokens, negation = sentence.tokens, sentence.tokens[index]
     inside = group is not None and index in group.negations
     verb, main = (group.verb, tokens[group.main]) if group is not None else (EDGE, EDGE)
-    and_for_but(sentence, index, group if inside else None)
+    _replace_but(sentence, index, group if inside else None)
     tokens.remove(negation)
     if group is not None:
-        to_affirmative(sentence, min(group.main, len(tokens) - 1))
+        _use_affirmative_words(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
         verb = tokens.get(index - 1)
     # Write a contracted stem in full: "won't" -> "will", "can't" -> "can".
@@ -467,7 +467,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         # The word has a negative prefix or suffix: "I am unsure" -> "I am sure".
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
-    to_affirmative(sentence, index)
+    _use_affirmative_words(sentence, index)
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
@@ -547,8 +547,8 @@ def _without_prefix(word: str, concept: str) -> str:
     raise RealisationError("unsupported-edit", f"the negative word '{word}' has no affirmative form")
 
 
-def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Replace the words of a clause that do not occur in negative clauses.
+def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Replace the words that occur only in affirmative clauses: *some* becomes *any*.
 
     *Some* becomes *any* and a following *and* becomes *or*. *Already* becomes *yet*, and a final *too*
     becomes *either*. *Also* is removed.
@@ -595,8 +595,8 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
             sentence.rewrite(token, "either")
 
 
-def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Deny a clause that contains *still* by replacing *still* with *no longer*.
+def _replace_still(sentence: SentenceDraft, group: VerbGroup) -> bool:
+    """Negate a clause that contains *still* by replacing *still* with *no longer*.
 
     Args:
         sentence: The sentence, edited in place.
@@ -619,7 +619,7 @@ def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
     return False
 
 
-def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
+def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
     """Replace *but* by *and* before a negation that is removed.
 
     For example, "He likes her but not me" becomes "He likes her and me". Before an adjective *but* is kept,
@@ -660,8 +660,8 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
         sentence.rewrite(but, "and", "CC")
 
 
-def to_affirmative(sentence: SentenceDraft, start: int) -> None:
-    """Replace the words of a clause that do not occur in affirmative clauses.
+def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
+    """Replace the words that occur only in negative clauses: *any* becomes *some*.
 
     *Any* becomes *some*, *much* becomes *a lot*, *ever* and *at all* are removed.
 
@@ -709,7 +709,7 @@ def _is_last(sentence: SentenceDraft, index: int) -> bool:
     return sentence.tokens.get(index + 1).tag in ("EN", "PU", "QT")
 
 
-def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
+def _turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
     """Change the polarity of a question tag: "do you?" <-> "don't you?".
 
     Args:

@@ -190,7 +190,7 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
 
 
 def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether a conjunction without a comma joins the clause to one with another subject.
+    """Return whether a conjunction without a comma joins the clause to a clause with another subject.
 
     Such clauses must have the same tense: "She sang yesterday and he dances" is odd. With a comma, their
     tenses may differ: "She sang yesterday, and he dances".

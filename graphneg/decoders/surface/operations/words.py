@@ -113,7 +113,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         raise RealisationError("unchanged", f"'{wanted}' and '{old}' are the same word here")
     _write(sentence, token, words)
     if token.tag == "NN":
-        _count(sentence, token, old)
+        _fit_article(sentence, token, old)
     if token.tag in NOUNS or token.tag in ("PN", "PRS"):
         agree_with(sentence, token)
     _follow_noun(sentence, token, old)
@@ -168,7 +168,7 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
     sentence.insert(sentence.tokens.index_of(second), Token(wanted, "JJ"), Token("to", "TO"))
 
 
-def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
+def _fit_article(sentence: SentenceDraft, token: Token, old: str) -> None:
     """Add or remove an article if only one of the two nouns is countable.
 
     Examples: "I drink water" -> "I drink a cup", "I have a cup" -> "I have information".
