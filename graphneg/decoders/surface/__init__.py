@@ -1,24 +1,45 @@
 """The ``surface`` decoder: realise graph edits on the words of the original utterance.
 
 A model that generates text from the whole graph also changes words that no edit touched. This decoder keeps
-the original text and changes only the words that express the edited nodes. It then makes the changes that
+the original text and changes only the words that express the edited nodes. Then it makes the changes that
 English grammar requires around them: do-support, tense, agreement, inflection, articles and word order. It
 supports English only. If it cannot express an edit, it returns a reason instead of a text.
 
-Example: the text "She goes home." with an edit that adds ``:time yesterday`` becomes "She went home
-yesterday."
+The path of an utterance through the package, with the modules in which the steps take place::
 
-The modules, from small to large units of text:
+    text and graph before the edits
+      |  analysis.alignment       tokenize, tag, and align nodes with tokens
+      v
+    SentenceDraft                 the tokens that will be edited, with the graph
+      |  decoder.realise          pass each edit to its operation, in a fixed order
+      v
+    operation                     one function for each kind of edit
+      |  analysis                 which verb, phrase or word expresses the node?
+      |  refusals                 is there a reason not to make this change?  -> reason
+      |  inflection, agreement    which form does the new word need?
+      v
+    Draft.finish                  spacing, articles, capitals  -> text
 
-- ``forms`` inflects single words.
-- ``draft`` contains the tokens that are edited, and restores spacing, capitals and articles.
-- ``clauses`` finds verb groups and noun phrases.
-- ``sentence`` finds the words, the verb group or the phrase that express a graph node.
-- ``idioms`` and ``negation_scope`` find words that must not be changed, and words that change together with a
-  negation.
-- ``agreement``, ``lexical``, ``polarity``, ``mood``, ``tense``, ``grafts`` and ``subtrees`` each realise one
-  kind of edit.
-- ``decoder`` applies the edits of an utterance in the right order.
+For example, an edit adds ``:polarity -`` to node 0 of "He saw some birds." with the graph
+``(s / see-01 :ARG0 (h / he) :ARG1 (b / bird :quant (s2 / some)))``:
+
+1. `analysis` aligns ``see-01`` with *saw*. The verb group of *saw* is finite, and its subject is *he*.
+2. `decoder` finds that the edit adds a polarity, and calls `operations.negation.negate`.
+3. `refusals` finds no reason against it. (It would refuse "Thank you", an idiom such as "You're not kidding",
+   and a clause that is negative already, such as "Nobody saw it".)
+4. `operations.negation` replaces *some* by *any*, puts *saw* into its plain form, and inserts *did* and *not*
+   before it. `inflection` knows that the plain form of *saw* is *see*.
+5. `Draft.finish` writes the tokens: "He did not see any birds."
+
+The modules, from the bottom to the top:
+
+- `inflection` inflects single words: *see* -> *saw*.
+- `draft` contains the tokens that are edited, and writes them as text.
+- `analysis` finds the words, the verb group or the phrase that express a node.
+- `agreement` finds subjects and makes verbs and pronouns agree with them.
+- `refusals` contains the conditions under which an edit is not realised.
+- `operations` contains one module for each kind of edit.
+- `decoder` applies the edits of an utterance in the right order.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""The surface decoder: realise the edits of an utterance on its words, or return a reason why it cannot.
+"""Realise the edits of an utterance on its words, in the right order.
 
-The decoder passes each graph edit of an utterance (set, add, drop, graft, wrap) to the module that can
-realise it. The order matters. Words are replaced first (pronouns, concepts, copied phrases), because later
-steps need the final words. Then subtrees are removed. After that, negation, mood and time are changed, and
-new predicates are put above the sentence. Finally, copies of other sentences are appended.
+`realise` passes each edit of an utterance (set, add, drop, graft, wrap) to the operation that can realise it.
+The order matters:
 
-Input: `EditedUtterance` objects. Output: for each a text, or the reason why there is none.
+1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write that.
+2. Replace words: pronouns, copied phrases, concepts and constants. Later steps need the final words.
+3. Remove the words of dropped subtrees.
+4. Change the clause: negation, mood and time.
+5. Put the sentence under a new predicate: "I doubt that ..."
+6. Append copies of other sentences.
 
 Example: "I saw it." with ``Edit(op="add", position=0, role="polarity", value="-")`` becomes "I did not
 see it."
@@ -13,45 +16,52 @@ see it."
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
-from graphneg.decoders.surface import grafts, lexical, mood, polarity, tense
-from graphneg.decoders.surface.agreement import set_pronouns
-from graphneg.decoders.surface.draft import EDGE, AlignmentCache
-from graphneg.decoders.surface.forms import DO, HAVE
-from graphneg.decoders.surface.negation_scope import refuse_answer
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
-from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
+from graphneg.decoders.surface.analysis.alignment import AlignmentCache
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
+from graphneg.decoders.surface.draft import RealisationError
+from graphneg.decoders.surface.operations.embedding import wrap
+from graphneg.decoders.surface.operations.grafts import graft
+from graphneg.decoders.surface.operations.mood import (
+    from_imperative,
+    to_imperative,
+    to_question,
+    to_statement,
+)
+from graphneg.decoders.surface.operations.negation import affirm, negate
+from graphneg.decoders.surface.operations.pronouns import set_pronouns
+from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
+from graphneg.decoders.surface.operations.words import set_concept, set_value
+from graphneg.decoders.surface.refusals import (
+    CLAUSE_MARKS,
+    is_dangling,
+    refuse_answer,
+    refuse_dependent_sentence,
+    refuse_wordless,
+)
 from graphneg.english.tokens import has_spaced_apostrophes, joined, space_apostrophes, with_closed_clitics
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
 """Maximum number of tokens of an utterance that is edited."""
-MAX_COPIED_WORDS = 18
-"""Maximum number of words in a copied sentence. In a longer one, readers would miss the change."""
 # If the share of Latin letters is smaller than this, the utterance does not count as English.
 _LATIN_SHARE = 0.5
 # Words that can be an utterance by themselves: "Okay."
 _INTERJECTIONS = word_class("interjections")
-_TIME_CONCEPTS = tense.TENSES.keys() | {"today", "tonight"}
-# Roles of constants that are not expressed by a word but by the form of the clause.
-_MARKS = ("polarity", "mode", "polite")
-# Concepts without a word, which only build structure: ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
-_WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Constants of the role ``:mode``. They have no word.
-_STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
+_TIME_CONCEPTS = TENSES.keys() | TIME_NOUNS
 
 
 @dataclass(slots=True)
 class Sources:
-    """The graphs, with their texts, from which grafts copy phrases and sentences.
+    """Graphs and texts from which grafts copy phrases and sentences.
 
     Attributes:
         graphs: The graphs by id.
@@ -65,7 +75,7 @@ class Sources:
     readings: AlignmentCache
     opened: int = 0
 
-    def sentence(self, amr: str | None) -> SentenceDraft:
+    def open(self, amr: str | None) -> SentenceDraft:
         """Create an editable sentence from the text of a graph.
 
         Args:
@@ -78,13 +88,15 @@ class Sources:
             RealisationError: The graph or its text is missing (``no-source``).
         """
         if amr is None or amr not in self.graphs or amr not in self.texts:
-            raise RealisationError("no-source", f"the text of {amr} was not given")
+            raise RealisationError("no-source", f"the text of {amr} is missing")
         self.opened += 1
         return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
 
 
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
     """Return the text of a sentence after its edits.
+
+    The module docstring lists the steps and the reason for their order.
 
     Args:
         sentence: The sentence, edited in place.
@@ -97,29 +109,34 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     Raises:
         RealisationError: An edit cannot be expressed with the words of the sentence.
     """
+    # Edits with `copy_of` change the copy that a graft makes, and not this sentence. `_copy` applies them.
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
-        _refuse_wordless(edit)
+        refuse_wordless(edit)
+    # 1. The edits replace the whole utterance, or leave only an interjection.
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
-        # The only edit replaces the whole utterance by another one.
         return _copy(own[0], edits, sources)
     if (reply := _interjection(sentence, own)) is not None:
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
+    # 2. Replace words.
     _change_words(sentence, plain, sources)
+    # 3. Remove the words of dropped subtrees.
     for edit in plain:
-        if edit.op == "drop" and sentence.node(edit.position).role not in _MARKS:
+        if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
             drop(sentence, edit.position)
+    # 4. Change the negation, mood and time of clauses.
     for edit in plain:
-        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in _MARKS):
-            _change_mark(sentence, edit)
+        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
+            _change_clause(sentence, edit)
+    # 5. Put the sentence under a new predicate.
     _wrap(sentence, own)
-    text = sentence.text()
+    text = sentence.finish()
+    # 6. Append copies of other turns, or of one of their sentences.
     for edit in appended:
-        # Append the copy of another turn, or of one of its sentences, to the text.
         if edit.role is None or not edit.role.startswith("snt"):
-            raise RealisationError("unsupported-edit", f"a subtree can't be added as :{edit.role}")
+            raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
         # If the copy contains only one of two quotation marks, the other one was in a sentence that is not
         # copied. Remove it.
@@ -130,44 +147,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     return text
 
 
-def _refuse_wordless(edit: Edit) -> None:
-    """Refuse an edit that would need a word for a concept or constant without one.
-
-    Concepts such as ``amr-unknown`` (in questions), ``have-rel-role-91`` and ``date-entity`` only build
-    structure. Writing "amr unknown" would make no sense. Polarity, mode and ``multi-sentence`` are accepted,
-    because they need no word.
-
-    Raises:
-        RealisationError: The concept or constant has no word (``no-words``).
-    """
-    if (edit.op == "add" and edit.role in _MARKS) or (edit.op == "wrap" and edit.concept == "multi-sentence"):
-        return
-    if edit.op in ("set", "add", "wrap") and edit.concept is not None and is_wordless(edit.concept):
-        raise RealisationError(
-            "no-words", f"{edit.concept} only builds structure: choose a concept with a word"
-        )
-    if edit.op == "set" and edit.value in _STRUCTURAL_VALUES:
-        raise RealisationError("no-words", f"{edit.value} is a mark of a clause: choose a value with a word")
-
-
-def is_wordless(concept: str) -> bool:
-    """Return whether a concept only builds structure and has no word.
-
-    Args:
-        concept: The concept.
-
-    Returns:
-        True if no word expresses the concept.
-
-    Example:
-        >>> is_wordless("have-rel-role-91"), is_wordless("amr-unknown"), is_wordless("like-01")
-        (True, True, False)
-    """
-    return concept in word_class("wordless-concepts") or _WORDLESS.fullmatch(concept) is not None
-
-
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
-    """Return the text if the edits reduce the utterance to an interjection such as "Okay", else None."""
+    """Return the new text if the edits leave only an interjection such as "Okay"; otherwise None."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.position == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
@@ -193,21 +174,21 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
         set_pronouns(sentence, persons)
     for edit in edits:
         if edit.op == "graft":
-            source = sources.sentence(edit.from_amr)
-            grafts.replace_with(sentence, edit.position, source, edit.from_position or 0, sources.opened)
+            source = sources.open(edit.from_amr)
+            graft(sentence, edit.position, source, edit.from_position or 0, sources.opened)
         if edit.op != "set" or edit.position in persons:
             continue
         if edit.value is not None:
-            lexical.set_value(sentence, edit.position, edit.value)
+            set_value(sentence, edit.position, edit.value)
         elif edit.concept is None:
-            raise RealisationError("unsupported-edit", "set without concept or value")
+            raise RealisationError("unsupported-edit", "an edit sets neither a concept nor a value")
         elif edit.concept in _TIME_CONCEPTS or sentence.node(edit.position).role == "time":
-            tense.set_time(sentence, edit.position, edit.concept)
+            set_time(sentence, edit.position, edit.concept)
         else:
-            lexical.set_concept(sentence, edit.position, edit.concept)
+            set_concept(sentence, edit.position, edit.concept)
 
 
-def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
+def _change_clause(sentence: SentenceDraft, edit: Edit) -> None:
     """Add a polarity, a mood or a time, or remove a polarity or a mood.
 
     Raises:
@@ -217,24 +198,24 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
     k, role, added = edit.position, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
     match edit.op, role, added if edit.op == "add" else node.label:
         case ("add", "polarity", "-"):
-            polarity.negate(sentence, k)
+            negate(sentence, k)
         case ("add", "polarity", "amr-unknown") | ("add", "mode", "interrogative"):
             refuse_answer(sentence, max(sentence.indices(k), default=0))
-            mood.to_question(sentence, k)
+            to_question(sentence, k)
         case ("add", "mode", "imperative"):
-            mood.to_imperative(sentence, k)
+            to_imperative(sentence, k)
         case ("add", "time", str(concept)) if edit.concept is not None:
-            tense.add_time(sentence, k, concept)
+            add_time(sentence, k, concept)
         case ("drop", "polarity", "-") if node.value:
-            polarity.affirm(sentence, k)
+            affirm(sentence, k)
         case ("drop", "mode", "imperative") if node.value:
-            mood.from_imperative(sentence, node.parent or 0)
+            from_imperative(sentence, node.parent or 0)
         case ("drop", _, "amr-unknown" | "interrogative"):
-            mood.to_statement(sentence, node.parent or 0)
+            to_statement(sentence, node.parent or 0)
         case ("add", _, _):
-            raise RealisationError("unsupported-edit", f"no words for :{role} {added}")
+            raise RealisationError("unsupported-edit", f"no rule adds words for :{role} {added}")
         case _:
-            why = f"{role} {node.label} can't be dropped from the words"
+            why = f"no rule removes :{role} {node.label} from the words"
             raise RealisationError("unsupported-edit", why)
 
 
@@ -248,7 +229,9 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
         if edit.op != "wrap" or edit.concept == "multi-sentence":
             continue
         if edit.position != 0 or edit.concept is None:
-            raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
+            raise RealisationError(
+                "unsupported-edit", "only a whole sentence can be put under a new predicate"
+            )
         # Another edit adds the subject of the new predicate, which is the current top (``k == -1``).
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
@@ -257,70 +240,29 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
         wrap(sentence, edit.concept, person if person in PRONOUNS else "i")
 
 
-def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
+def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     """Return the text of a copied sentence, after applying the edits that change the copy.
 
     Raises:
         RealisationError: The sentence is incomplete (``unclear-clause``), or the edits do not change it
             (``unchanged``).
     """
-    source = sources.sentence(graft.from_amr)
+    source = sources.open(copied_by.from_amr)
     copy = [
         edit._replace(copy_of=None)
         for edit in edits
-        if edit.copy_of == graft.from_amr and edit.site == graft.site
+        if edit.copy_of == copied_by.from_amr and edit.site == copied_by.site
     ]
-    _keep_sentence(source, graft.from_position or 0)
+    _keep_sentence(source, copied_by.from_position or 0)
     if is_dangling(source.tokens, 0):
-        raise RealisationError("unclear-clause", "what would be said again breaks off")
-    if graft.role is not None or any(edit.op != "set" for edit in copy):
+        raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
+    if copied_by.role is not None or any(edit.op != "set" for edit in copy):
         refuse_dependent_sentence(source)
-    before = source.text()
+    before = source.finish()
     copied = realise(source, copy, replace(sources)).strip()
     if copy and copied == before.strip():
         raise RealisationError("unchanged", "the copied sentence did not change")
     return copied
-
-
-def refuse_dependent_sentence(source: SentenceDraft) -> None:
-    """Refuse to copy a sentence that makes no sense in another place (rules ``say-again``).
-
-    A question would ask for something else there. "I think so" refers to the sentence before it. "As long as
-    it rains" is a part of another clause. "Besides, I like it too" continues something that is not copied.
-
-    Args:
-        source: The sentence that would be copied.
-    """
-    tokens, supposing = source.tokens, word_class("supposing")
-    marks = [token for token in tokens if token.tag == "EN"]
-    clauses = [group for group in source.groups() if group.is_main]
-    # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
-    anaphoric = any(
-        token.lower in ("so", "not")
-        and tokens.get(index + 1).tag in ("EN", "PU")
-        and before.lemma in supposing
-        for index, (before, token) in enumerate(pairwise(tokens), 1)
-    )
-    # "That you all do" and "if you can" end in an auxiliary, whose main verb is in an earlier sentence.
-    words = [token for token in tokens if token.tag not in ("EN", "QT")]
-    if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
-        words.pop()
-    named = len(words) > 1 and words[-2].tag in ("PRS", "NNP", "RB", "DT", "PN", "JJ")
-    unsaid = named and (words[-1].tag == "MD" or words[-1].expanded in DO | HAVE)
-    source.apply_rules(
-        "say-again",
-        0,
-        asks=bool(marks) and marks[-1].text == "?",
-        anaphoric=anaphoric,
-        breaks_off=unsaid and all(token.tag != "WP" for token in words),
-        clause=bool(clauses),
-        part=len(clauses) == 1 and clauses[0].subject is not None,
-        goes_on=any(token.lower in word_class("going-on") for token in tokens),
-        long=len(words) > MAX_COPIED_WORDS,
-        several=any(group.subject and tokens.get(group.subject[0] - 1).text == "," for group in clauses[1:]),
-        opener=tokens.get(clauses[0].subject[0] - 1) if clauses and clauses[0].subject else EDGE,
-        inverted=any(group.inverted for group in clauses),
-    )
 
 
 def _keep_sentence(source: SentenceDraft, k: int) -> None:
@@ -337,7 +279,7 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
             for index in source.indices(inner)[:1]
         ]
         if not firsts:
-            raise RealisationError("no-alignment", "no word stands for the sentence that is copied")
+            raise RealisationError("no-alignment", "no words are aligned with the sentence to repeat")
         start, end = source.sentence_bounds(min(firsts))[0], source.sentence_bounds(max(firsts))[1]
         tokens[:] = tokens[start:end]
     while len(tokens) > 2 and (

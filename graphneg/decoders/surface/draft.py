@@ -4,14 +4,11 @@ Characters that no edit touches must not change. Therefore each token keeps its 
 the white space before it. Tokens that were neighbours in the original text are written exactly as they were.
 New tokens follow the style of the text: spaces before punctuation in tokenised text, separate clitics ("do
 n't") if the text writes them separately, curly apostrophes, and capitals at the start of sentences.
-`Draft.text` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
+`Draft.finish` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
 words.
 
-Input: a text and its AMR graph. `AlignmentCache` aligns and tags the text and keeps the result in a cache.
-Output: a `Draft`, whose tokens the other modules edit.
-
 Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
-see it .", with the space before the full stop kept.
+see it .". The space before the full stop is kept.
 """
 
 from __future__ import annotations
@@ -20,33 +17,30 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from graphneg.amr.alignment import Aligner, Span, align
-from graphneg.amr.concept_words import PRONOUNS
-from graphneg.decoders.surface.forms import (
-    BE,
-    article,
-    finite_tag,
-    full_form,
-    pronoun_cases,
-    verb_form,
-    verb_lemma,
-)
-from graphneg.english.noun_kinds import is_frame, lexeme
-from graphneg.english.tagging import tag
-from graphneg.english.tokens import TextSpan, tokenize
-from graphneg.english.words import readings
-from graphneg.model import AmrGraph
+from graphneg.decoders.surface.inflection import BE, article, finite_tag, full_form, verb_form, verb_lemma
+from graphneg.english.words import word_class
+
+
+class RealisationError(Exception):
+    """An edit that cannot be expressed with the words of the sentence.
+
+    Args:
+        code: A stable code; the documentation of `SurfaceDecoder` lists the codes.
+        message: An explanation.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        """Initialize the error with its code and explanation."""
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
 
 _MARK = re.compile(r"[.,!?;:]")
 _CLOSING = frozenset(".,!?;:)]}%…")
 _OPENING = frozenset("([{$#«“‘")
 _QUOTES = frozenset("\"'“”‘’«»`")
-_CLITICS = frozenset({"n't", "'s", "'m", "'re", "'ve", "'ll", "'d"})
+_CLITICS = word_class("clitics-split")
 _LOOSE_MARKS = frozenset({",", ";", ":", "--", "-", "–"})
-# Words after an *it* that refers to nothing: "It is time to go", "It's for that purpose that he came".
-_EXPLETIVE = re.compile(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b")
-_KEPT = 1024
-"""Maximum number of aligned texts in the cache."""
 
 
 @dataclass(eq=False, slots=True)
@@ -142,6 +136,17 @@ class Tokens(list[Token]):
             The index, or -1 if the token was removed.
         """
         return self.index(token) if token in self else -1
+
+    def begins_lets(self, index: int) -> bool:
+        """Return whether "let's" or "let us" begins at an index.
+
+        Args:
+            index: The index of a token.
+
+        Returns:
+            True for the index of *let*.
+        """
+        return self.get(index).lower == "let" and self.get(index + 1).lower in ("'s", "us")
 
     def run_start(self, end: int, tags: Collection[str]) -> int:
         """Move back over tokens with the given tags, and return the index of the first of them.
@@ -254,8 +259,15 @@ class Draft:
         """
         self.rewrite(verb, verb.form(tag), tag)
 
-    def text(self) -> str:
-        """Return the edited text."""
+    def finish(self) -> str:
+        """Tidy the edited tokens, and return them as a text.
+
+        This removes punctuation marks whose words were removed, corrects *a* and *an*, and moves the capital
+        letter of a sentence to its new first word. These changes are made in the tokens, too.
+
+        Returns:
+            The edited text.
+        """
         self._tidy_marks()
         self._fix_articles()
         self._fix_capitals()
@@ -312,7 +324,11 @@ class Draft:
     def _fix_articles(self) -> None:
         """Choose *a* or *an* by the following word if an edit changed either of them."""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
-            if token.lower not in ("a", "an") or token.tag != "DT" or not following.text[:1].isalnum():
+            if (
+                token.lower not in word_class("indefinite-articles")
+                or token.tag != "DT"
+                or not following.text[:1].isalnum()
+            ):
                 continue
             stood = rf"\ban? +{re.escape(following.text)}\b"
             untouched = token.original_index >= 0 and following.original_index == token.original_index + 1
@@ -380,128 +396,6 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
         precedes these: in "take some exercise" *exercise* is a noun.
     """
     before = tokens.get(index - 1)
-    if before.lower in ("some", "any"):
+    if before.lower in word_class("loose-determiners"):
         return tokens.get(index - 2).tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
-    return before.lower in ("a", "an", "the", "every") or before.tag == "PS"
-
-
-@dataclass(frozen=True, slots=True)
-class AlignedText:
-    """A text with its tokens, their tags, and the alignment of its graph.
-
-    Attributes:
-        text: The text.
-        graph: The AMR graph of the text.
-        words: The tokens with their character positions in the text.
-        tags: The tag of each token.
-        words_of: The indices of the tokens that express each node, by node number.
-    """
-
-    text: str
-    graph: AmrGraph
-    words: tuple[TextSpan, ...]
-    tags: tuple[str, ...]
-    words_of: dict[int, tuple[int, ...]]
-
-    def tokens(self) -> tuple[Tokens, dict[int, list[Token]]]:
-        """Create tokens that can be edited without changing this object.
-
-        Returns:
-            All tokens, and the tokens that express each node, by node number.
-        """
-        tokens, end = Tokens(), 0
-        for index, (word, tagged) in enumerate(zip(self.words, self.tags, strict=True)):
-            tokens.append(Token(word.text, tagged, index, self.text[end : word.start]))
-            end = word.end
-        for token, initial in zip(tokens, initials(tokens), strict=True):
-            token.sentence_initial = initial
-        return tokens, {k: [tokens[index] for index in indices] for k, indices in self.words_of.items()}
-
-
-class AlignmentCache:
-    """Cache of aligned texts. It keeps the 1,024 most recently used ones.
-
-    Args:
-        aligner: Function that aligns graph nodes with tokens.
-    """
-
-    def __init__(self, aligner: Aligner = align) -> None:
-        """Initialize an empty cache."""
-        self._aligner = aligner
-        self._kept: dict[tuple[str, str], AlignedText] = {}
-
-    def get(self, text: str, graph: AmrGraph) -> AlignedText:
-        """Return a text with its tokens, tags and alignment.
-
-        Args:
-            text: The text.
-            graph: The AMR graph of the text.
-
-        Returns:
-            The aligned text, taken from the cache if possible.
-        """
-        known = self._kept.pop((text, graph.id), None)
-        if known is None or (known.graph is not graph and known.graph.nodes != graph.nodes):
-            known = _read(self._aligner, text, graph)
-        self._kept[text, graph.id] = known
-        if len(self._kept) > _KEPT:
-            del self._kept[next(iter(self._kept))]
-        return known
-
-
-def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
-    """Tokenize, align and tag a text."""
-    tokens = tokenize(text)
-    words = [token.text for token in tokens]
-    spans = aligner(graph, words)
-    tags = list(tag(words, _evidence(graph, spans, words)))
-    for k, span in spans.items():
-        node = graph.nodes[k]
-        # If the graph says that a capitalised word is part of a name, it is a proper noun: "Will" in "Will
-        # Smith" is not a modal.
-        if node.value is not None and node.parent is not None and graph.nodes[node.parent].concept == "name":
-            tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
-    return AlignedText(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
-
-
-def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
-    """Return the information that the graph gives the tagger, by token index.
-
-    The values are ``verb``, ``predicate`` (a frame that is not a verb: "lucky"), and ``plain`` (not a frame).
-    """
-    kinds: dict[int, str] = {}
-    for k, (start, end) in spans.items():
-        concept = graph.nodes[k].concept
-        if concept is not None and is_frame(concept):
-            verbs = readings(words[start].lower()).get("VERB", ())
-            kinds[start] = "verb" if lexeme(concept).split(" ")[0] in verbs else "predicate"
-        elif concept is not None and end == start + 1:
-            kinds.setdefault(start, "plain")
-    return kinds
-
-
-def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
-    """Return the token indices of each node, by node number.
-
-    A pronoun node gets all forms of its pronoun, for example both *I* and *my* in "I love my dog". If there
-    are several nodes of the same person, each form belongs to the nearest one.
-    """
-    mentions = {k: tuple(range(*span)) for k, span in spans.items()}
-    by_person: dict[str, list[int]] = {}
-    for node in graph.nodes:
-        if node.concept in PRONOUNS and node.concept != "one":
-            by_person.setdefault(node.concept, []).append(node.position)
-    others = (owned for k, owned in mentions.items() if graph.nodes[k].concept not in by_person)
-    taken = {index for owned in others for index in owned}
-    for index, word in enumerate(words if by_person else ()):
-        # If the graph has no node ``it``, the *its* of "The dog wagged its tail" refers to the dog and
-        # belongs to no pronoun node.
-        if index in taken or (word.lower() == "its" and "it" not in by_person):
-            continue
-        # Leave out an *it* that refers to nothing: "It is time", "It is for that purpose that he came".
-        expletive = word.lower() == "it" and _EXPLETIVE.match(" ".join(words[index + 1 : index + 7]))
-        for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
-            k = min(by_person[person], key=lambda k: abs(spans.get(k, (10**6, 0))[0] - index))
-            if index not in mentions.get(k, ()) and not expletive:
-                mentions[k] = tuple(sorted((*mentions.get(k, ()), index)))
-    return mentions
+    return before.lower in word_class("noun-determiners") or before.tag == "PS"

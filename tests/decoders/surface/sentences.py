@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphneg.amr.penman import parse_graph
-from graphneg.decoders.surface.draft import AlignmentCache
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.analysis.alignment import AlignmentCache
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.draft import RealisationError
 
 READINGS = AlignmentCache()
 
@@ -28,4 +29,4 @@ def changed(change: Callable[..., None], text: str, graph: str, at: int | str = 
         change(said, node(said, at) if isinstance(at, str) else at, *given)
     except RealisationError as why:
         return why.code
-    return said.text()
+    return said.finish()

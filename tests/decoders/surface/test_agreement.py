@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.agreement import agree_with, person_of, set_pronouns
-from graphneg.decoders.surface.sentence import RealisationError
+from graphneg.decoders.surface.agreement import agree_with, person_of
+from graphneg.decoders.surface.draft import RealisationError
+from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from tests.decoders.surface.sentences import node, sentence
 
 LIKES = "(l / like-01 :ARG0 (s / she) :ARG1 (h / hat :poss s))"
@@ -25,7 +26,7 @@ def test_each_mention_takes_the_new_person(
 ) -> None:
     said = sentence(text, graph)
     set_pronouns(said, {node(said, concept): person})
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_it_that_stands_for_nothing_is_refused() -> None:
@@ -38,7 +39,7 @@ def test_a_verb_follows_a_subject_that_was_rewritten() -> None:
     said = sentence("The dog sleeps.")
     said.rewrite(said.tokens[1], "dogs", "NNS")
     agree_with(said, said.tokens[1])
-    assert said.text() == "The dogs sleep."
+    assert said.finish() == "The dogs sleep."
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from graphneg.decoders.surface import mood, polarity, tense
-from graphneg.decoders.surface.grafts import replace_with
-from graphneg.decoders.surface.negation_scope import is_tag_pronoun, question_tag, refuse_set_phrase
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
-from graphneg.decoders.surface.subtrees import drop, wrap
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft, is_tag_pronoun, question_tag
+from graphneg.decoders.surface.draft import RealisationError
+from graphneg.decoders.surface.operations import mood, negation, tense
+from graphneg.decoders.surface.operations.embedding import wrap
+from graphneg.decoders.surface.operations.grafts import graft
+from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.refusals import refuse_affirmation
 from tests.decoders.surface.sentences import node, sentence
 
 LIKE = "(l / like-01 :ARG0 (y / you) :ARG1 (f / fish))"
@@ -22,10 +24,10 @@ Change = Callable[[SentenceDraft, int], None]
 @pytest.mark.parametrize(
     ("text", "graph", "change", "expected"),
     [
-        ("You like fish.", LIKE, polarity.negate, "You do not like fish."),
-        ("You like fish, don't you?", LIKE, polarity.negate, "You don't like fish, do you?"),
-        ("Cook fish.", COOK, polarity.negate, "Do not cook fish."),
-        ("You still like fish.", LIKE, polarity.negate, "You no longer like fish."),
+        ("You like fish.", LIKE, negation.negate, "You do not like fish."),
+        ("You like fish, don't you?", LIKE, negation.negate, "You don't like fish, do you?"),
+        ("Cook fish.", COOK, negation.negate, "Do not cook fish."),
+        ("You still like fish.", LIKE, negation.negate, "You no longer like fish."),
         ("You like fish.", LIKE, mood.to_question, "Do you like fish?"),
         ("Do you like fish?", LIKE, mood.to_statement, "You like fish."),
         ("He went to town yesterday.", WENT, mood.to_question, "Did he go to town yesterday?"),
@@ -37,7 +39,7 @@ Change = Callable[[SentenceDraft, int], None]
 def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, expected: str) -> None:
     said = sentence(text, graph)
     change(said, 0)
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 @pytest.mark.parametrize(
@@ -51,8 +53,8 @@ def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, exp
 )
 def test_a_negation_goes(text: str, expected: str) -> None:
     said = sentence(text, "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (f / fish))")
-    polarity.affirm(said, 1)
-    assert said.text() == expected
+    negation.affirm(said, 1)
+    assert said.finish() == expected
 
 
 @pytest.mark.parametrize("text", ["You can't wait.", "I'm afraid not.", "He did not call until noon."])
@@ -60,12 +62,12 @@ def test_set_phrases_keep_their_negation(text: str) -> None:
     said = sentence(text)
     index = next(index for index, token in enumerate(said.tokens) if token.tag == "NEG")
     with pytest.raises(RealisationError, match="unsupported-edit"):
-        refuse_set_phrase(said, index)
+        refuse_affirmation(said, index)
 
 
 def test_a_clause_with_never_is_negative_already() -> None:
     with pytest.raises(RealisationError, match="already-negative"):
-        polarity.negate(sentence("You never like fish.", LIKE), 0)
+        negation.negate(sentence("You never like fish.", LIKE), 0)
 
 
 def test_a_tag_asks_about_its_subject() -> None:
@@ -82,13 +84,13 @@ def test_a_tag_asks_about_its_subject() -> None:
 def test_an_added_time_fits_the_tense(time: str, expected: str) -> None:
     said = sentence("You like fish.", LIKE)
     tense.add_time(said, 0, time)
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_another_time_changes_the_tense() -> None:
     said = sentence("He went to town yesterday.", WENT)
     tense.set_time(said, node(said, "yesterday"), "tomorrow")
-    assert said.text() == "He will go to town tomorrow."
+    assert said.finish() == "He will go to town tomorrow."
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_another_time_changes_the_tense() -> None:
 def test_a_subtree_goes_or_leaves_a_pronoun(concept: str, expected: str) -> None:
     said = sentence("He went to town yesterday.", WENT)
     drop(said, node(said, concept))
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 @pytest.mark.parametrize(
@@ -112,12 +114,12 @@ def test_a_subtree_goes_or_leaves_a_pronoun(concept: str, expected: str) -> None
 def test_a_predicate_goes_above(text: str, concept: str, expected: str) -> None:
     said = sentence(text, COOK if text.startswith("Cook") else LIKE)
     wrap(said, concept, "i")
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_a_phrase_takes_the_place_of_another() -> None:
     said = sentence("He went to town yesterday.", WENT)
     men = "(l / like-01 :ARG0 (m / man :mod (o / old)) :ARG1 (f / fish))"
     source = sentence("The old men like fish.", men)
-    replace_with(said, node(said, "he"), source, node(source, "man"), 1)
-    assert said.text() == "The old men went to town yesterday."
+    graft(said, node(said, "he"), source, node(source, "man"), 1)
+    assert said.finish() == "The old men went to town yesterday."

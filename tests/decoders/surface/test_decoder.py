@@ -416,10 +416,10 @@ COPY = (
     ("edit", "why"),
     [
         ({"op": "graft", "position": 1, "from_amr": "d#8", "from_position": 0}, "no-source: the text of d#8"),
-        ({"op": "set", "position": 1}, "unsupported-edit: set without concept or value"),
+        ({"op": "set", "position": 1}, "unsupported-edit: an edit sets neither a concept nor a value"),
         (
             {"op": "add", "position": 0, "role": "mod", "concept": "red"},
-            "unsupported-edit: no words for :mod red",
+            "unsupported-edit: no rule adds words for :mod red",
         ),
         ({"op": "wrap", "position": 1, "concept": "doubt-01"}, "unsupported-edit: only a whole sentence"),
         (

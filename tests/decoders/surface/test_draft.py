@@ -14,7 +14,7 @@ TEXTS = ["He said, “Go!” and left.", "I do n't know , sir .", "It's 8 o'cloc
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_that_nothing_edits_comes_back(text: str) -> None:
-    assert sentence(text).text() == text
+    assert sentence(text).finish() == text
 
 
 @given(st.text(alphabet="abI .,!?'’\"-()", max_size=40).filter(lambda text: text.strip() != ""))
@@ -26,7 +26,7 @@ def test_words_and_marks_keep_their_characters(text: str) -> None:
 def test_a_removed_word_takes_its_space_along() -> None:
     draft = sentence("She is very kind, sir.")
     draft.cut(2, 3)
-    assert draft.text() == "She is kind, sir."
+    assert draft.finish() == "She is kind, sir."
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_removed_word_takes_its_space_along() -> None:
 def test_an_article_follows_the_word_behind_it(text: str, word: str, expected: str) -> None:
     draft = sentence(text)
     draft.rewrite(draft.tokens[3], word)
-    assert draft.text() == expected
+    assert draft.finish() == expected
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_clitic_stands_apart_where_those_of_the_text_do(text: str, expected: s
     draft = sentence(text)
     verb = next(at for at, token in enumerate(draft.tokens) if token.lower == "smoke")
     draft.insert(verb, Token("do", "VBP"), Token("n't", "NEG"))
-    assert draft.text() == expected
+    assert draft.finish() == expected
 
 
 def test_one_mark_apart_does_not_make_a_text_tokenised() -> None:
@@ -62,13 +62,13 @@ def test_one_mark_apart_does_not_make_a_text_tokenised() -> None:
 def test_a_new_first_word_takes_the_capital() -> None:
     draft = sentence("He left.")
     draft.insert(0, Token("yesterday", "RB"))
-    assert draft.text() == "Yesterday he left."
+    assert draft.finish() == "Yesterday he left."
 
 
 def test_marks_without_words_between_them_go() -> None:
     draft = sentence("Well, sir, I left.")
     draft.cut(2, 3)
-    assert draft.text() == "Well, I left."
+    assert draft.finish() == "Well, I left."
 
 
 def test_tokens_have_an_edge_and_know_where_they_are() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.grafts import replace_with
+from graphneg.decoders.surface.operations.grafts import graft
 from tests.decoders.surface.sentences import changed, node, sentence
 
 OWL = ("I saw an old owl.", "(s / see-01 :ARG0 (i / i) :ARG1 (o / owl :mod (o2 / old)))")
@@ -26,7 +26,7 @@ Said = tuple[str, str]
 
 def grafted(said: Said, at: str, source: Said, label: str) -> str:
     donor = sentence(*source)
-    return changed(lambda of, k: replace_with(of, k, donor, node(donor, label), 1), *said, at)
+    return changed(lambda of, k: graft(of, k, donor, node(donor, label), 1), *said, at)
 
 
 @pytest.mark.parametrize(

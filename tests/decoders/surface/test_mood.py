@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.mood import from_imperative, to_imperative, to_question, to_statement
+from graphneg.decoders.surface.operations.mood import (
+    from_imperative,
+    to_imperative,
+    to_question,
+    to_statement,
+)
 from tests.decoders.surface.sentences import changed
 
 GO = "(g / go-02 :ARG0 (h / he) :ARG4 (t / town))"

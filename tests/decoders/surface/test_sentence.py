@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.sentence import RealisationError, phrase
+from graphneg.decoders.surface.analysis.phrases import phrase
+from graphneg.decoders.surface.draft import RealisationError
 from tests.decoders.surface.sentences import node, sentence
 
 BARN = "(f / fall-01 :ARG1 (r / roof :part-of (b / barn :mod (o / old))) :time (y / yesterday))"

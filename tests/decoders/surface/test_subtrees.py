@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.subtrees import drop, wrap
+from graphneg.decoders.surface.operations.embedding import wrap
+from graphneg.decoders.surface.operations.removal import drop
 from tests.decoders.surface.sentences import changed
 
 ANIMALS = "(s / see-01 :ARG0 (i / i) :ARG1 (a / and :op1 (c / cat) :op2 (d / dog) :op3 (o / owl)))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.tense import add_time, set_time
+from graphneg.decoders.surface.operations.tense import add_time, set_time
 from tests.decoders.surface.sentences import changed
 
 GO = "(g / go-02 :ARG0 (h / he) :ARG4 (t / town))"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.lexical import is_adjectival, is_nominal, set_concept, set_value
-from graphneg.decoders.surface.sentence import RealisationError, refusals
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.operations.words import is_adjectival, is_nominal, set_concept, set_value
+from graphneg.decoders.surface.refusals import apply_rules, refusals
 from graphneg.english.words import word_class
 from tests.decoders.surface.sentences import changed, node, sentence
 
@@ -24,13 +24,13 @@ BOUGHT = "(b / buy-01 :ARG0 (s / she) :ARG1 (h / hat :quant 2 :mod (r / red)))"
 def test_the_new_word_has_the_form_of_the_old_one(concept: str, wanted: str, expected: str) -> None:
     said = sentence("She bought two red hats.", BOUGHT)
     set_concept(said, node(said, concept), wanted)
-    assert said.text() == expected
+    assert said.finish() == expected
 
 
 def test_a_number_takes_its_noun_along() -> None:
     said = sentence("She bought two red hats.", BOUGHT)
     set_value(said, node(said, "2"), "1")
-    assert said.text() == "She bought one red hat."
+    assert said.finish() == "She bought one red hat."
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ def test_frames_tell_nouns_and_adjectives() -> None:
 
 
 def test_a_rule_needs_all_its_conditions() -> None:
-    with pytest.raises(RealisationError, match="kind-mismatch: You guys goes together"):
-        sentence("You guys left.").apply_rules("pronoun", 0, courteous=False, supposed=False, greets=False)
-    sentence("You left.").apply_rules("pronoun", 0, courteous=False, supposed=False, greets=False)
+    with pytest.raises(RealisationError, match="kind-mismatch: 'You guys' is one phrase"):
+        apply_rules(sentence("You guys left."), "pronoun", 0, courteous=False, supposed=False, greets=False)
+    apply_rules(sentence("You left."), "pronoun", 0, courteous=False, supposed=False, greets=False)
 
 
 def test_what_is_known_stands_in_the_place_of_the_words_there() -> None:
     said = sentence("You left.")
-    with pytest.raises(RealisationError, match="You guys goes together"):
-        said.apply_rules(
-            "pronoun", 0, after=Token("guys", "NNS"), courteous=False, supposed=False, greets=False
+    with pytest.raises(RealisationError, match="'You guys' is one phrase"):
+        apply_rules(
+            said, "pronoun", 0, after=Token("guys", "NNS"), courteous=False, supposed=False, greets=False
         )
 
 

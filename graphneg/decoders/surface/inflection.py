@@ -21,8 +21,6 @@ EXPANDED = word_map("before-nt")
 # Contracted stem of each verb. *ai* is left out: "ain't" is the negative of several verbs, so it is never
 # written.
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
-# Verbs that are not contracted with *n't*, because "I amn't" and "it mayn't" are not current English.
-_NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
 """Case of a pronoun. In the order of the members: *I*, *me*, *my*, *mine* (``OWN``), *myself*."""
@@ -75,7 +73,7 @@ def contracted_stem(verb: str) -> str | None:
         ('wo', 'do', None)
     """
     low = verb.lower().replace("’", "'")
-    return None if low in _NEVER_CONTRACTED else _CONTRACTED.get(low, verb)
+    return None if low in word_class("never-contracted") else _CONTRACTED.get(low, verb)
 
 
 @lru_cache(maxsize=65536)
@@ -289,7 +287,7 @@ def pronoun_cases(form: str) -> tuple[tuple[str, Case], ...]:
         >>> [(person, case.name) for person, case in pronoun_cases("her")]
         [('she', 'OBJECT'), ('she', 'POSSESSIVE')]
     """
-    low = {"'em": "them", "yourselves": "yourself"}.get(form.lower(), form.lower())
+    low = word_map("pronoun-variants").get(form.lower(), form.lower())
     return tuple((person, case) for person, forms in _CASES.items() for case in Case if forms[case] == low)
 
 
@@ -308,7 +306,7 @@ def agree(lemma: str, tag: str, person: str) -> str:
         >>> agree("be", "VBD", "they"), agree("go", "VBP", "he")
         ('were', 'goes')
     """
-    third = person in ("he", "she", "it", "one")
+    third = person in word_class("third-person") | {"one"}
     if lemma == "be":
         if tag == "VBD":
             return "was" if third or person == "i" else "were"

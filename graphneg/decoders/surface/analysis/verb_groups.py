@@ -4,9 +4,9 @@ Adding a negation, asking a question and changing the tense all change the auxil
 know its subject. This module finds both from part-of-speech tags alone. It is fast enough to run again after
 each edit, so that the indices are always valid.
 
-Input: tagged tokens. Output: one `VerbGroup` for each group of verbs that belong together. "had not been
-seen" is one group with the chain *had*, *been*, *seen* and the negation *not*. "Do you know" is one group,
-too, with its subject between the verbs.
+`parse_verb_groups` returns one `VerbGroup` for each group of verbs that belong together, and corrects the
+tags of their verbs. For example, "had not been seen" is one group with the chain *had*, *been*, *seen* and
+the negation *not*. "Do you know" is one group, too, with its subject between the verbs.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens, after_determiner
-from graphneg.decoders.surface.forms import BE, DO, HAVE, is_participle, verb_form, verb_lemma
+from graphneg.decoders.surface.inflection import (
+    BE,
+    DO,
+    HAVE,
+    is_participle,
+    verb_form,
+    verb_lemma,
+)
 from graphneg.english.gazetteer import TEMPORAL_UNITS, WEEKDAYS
 from graphneg.english.tagging import FINITE, NOUNS
 from graphneg.english.words import word_class
 
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
-
-TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
+TIME_NOUNS = word_class("time-nouns")
 """Nouns that are used as adverbs of time. In "Yesterday she came", only *she* is the subject."""
-_OBJECTS = frozenset({"it", "him", "her", "them", "me", "us", "you"})
-_EITHER = frozenset({"you", "it"})
-"""Pronouns that have the same form as a subject and as an object."""
 # Tags of words that may occur between the verbs of a group: "has *not always* been".
 _SKIP = frozenset({"RB", "NEG"})
 # Tags after which a clause can start.
@@ -107,14 +110,12 @@ class VerbGroup:
         # An object follows in "She's lost her keys", but a time follows in "It's closed this week".
         time = {following.lower, self.tokens.get(self.main + 2).lower}
         object_ = following.tag in _OPENS_OBJECT and time.isdisjoint(TIME_NOUNS | TEMPORAL_UNITS | WEEKDAYS)
-        thing = bool(self.subject_tokens) and self.subject_tokens[-1].lower in (
-            "it",
-            "that",
-            "this",
-            "everything",
-            "what",
+        thing = bool(self.subject_tokens) and self.subject_tokens[-1].lower in word_class("things")
+        hidden = (
+            low in word_class("perhaps-after-has")
+            and following.lower not in word_class("after-passive")
+            and not thing
         )
-        hidden = low in word_class("perhaps-after-has") and following.lower not in ("by", "of") and not thing
         return object_ or asked or hidden
 
     @property
@@ -146,8 +147,8 @@ class VerbGroup:
             self.inverted = self.quotative = False
 
 
-def groups(tokens: Tokens) -> list[VerbGroup]:
-    """Return the verb groups of a text, in order.
+def parse_verb_groups(tokens: Tokens) -> list[VerbGroup]:
+    """Find the verb groups of a text, and correct the tags of their verbs.
 
     The tag of a verb is corrected by the auxiliary before it: *read* after *was* becomes ``VBN``.
 
@@ -172,7 +173,7 @@ def groups(tokens: Tokens) -> list[VerbGroup]:
 
 
 def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup | None:
-    """Return the verb group that begins at an index, if one does."""
+    """Return the verb group that begins at an index; None if no group begins there."""
     _retag_conjunct(tokens, index, before)
     _retag_order(tokens, index, before)
     tag = tokens[index].tag
@@ -196,22 +197,22 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
-    """Return the group of a negative order such as "don't go" if it begins at the index, else None."""
+    """Return the group of a negative order such as "don't go"; None if none begins at the index."""
     if tokens[index].lower != "do" or tokens.get(index + 1).tag != "NEG":
         return None
     verb = tokens.run_end(index + 2, _SKIP)
     # "Don't you know?" is a question and not a negative order.
-    if tokens.get(verb).tag not in tags or tokens[verb].lower in ("you", "they", "we", "i"):
+    if tokens.get(verb).tag not in tags or tokens[verb].lower in word_class("plain-verb-subjects"):
         return None
     tokens[verb].tag = "VB"
     return VerbGroup("imperative", [index, verb], tokens, [index + 1])
 
 
 def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
-    """Correct the tag of a verb form whose tense is not visible, by the verb it is joined to or its subject.
+    """Correct the tag of a verb whose form does not show its tense.
 
-    In "sat down and put it there" *put* is past, because it is joined to *sat*. In "I only have" *have* is
-    finite, because it follows *I*.
+    The verb to which it is joined or its subject shows the tense. In "sat down and put it there" *put* is
+    past, because it is joined to *sat*. In "I only have" *have* is finite, because it follows *I*.
     """
     token, start = tokens[index], tokens.run_start(index, _SKIP)
     # If a plain verb follows "for you", *for* is a conjunction and *you* a subject: "For you work so hard".
@@ -219,12 +220,12 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
     if (
         token.tag in ("VB", "VBP")
         and tokens.get(start - 2).lower == "for"
-        and tokens.get(start - 1).lower in _EITHER
+        and tokens.get(start - 1).lower in word_class("same-form-pronouns")
     ):
         token.tag, tokens[start - 1].tag = "VBP", "PRS"
     if token.tag == "VB" and start < index and tokens.get(start - 1).tag == "PRS":
         token.tag = "VBP"
-    if not before or tokens.get(start - 1).lower not in ("and", "or", "but"):
+    if not before or tokens.get(start - 1).lower not in word_class("clause-conjunctions"):
         return
     main = tokens[before[-1].main].tag
     if before[-1].kind != "finite" or len(before[-1].chain) > 1:
@@ -288,14 +289,17 @@ def _inverts(tokens: Tokens, index: int) -> bool:
     if previous.lower in word_class("before-inversion"):
         return True
     # In "This time will you come?", the pronoun shows that the auxiliary is inverted.
-    pronoun = following.lower in ("you", "it", "i", "he", "we") and previous.tag != "PRS"
+    pronoun = following.lower in word_class("inverted-subjects") and previous.tag != "PRS"
     if following.tag == "PRS" or pronoun:
         return previous.tag not in ("PRS", "PN", "EX", "SC")
     # In "Which blue car did he buy?", a question word with its noun precedes the auxiliary.
     opening = index
     while opening and tokens[opening - 1].tag not in ("EN", "QT", "PU"):
         opening -= 1
-    return tokens[opening].lower in ("what", "which", "whose", "how") and previous.tag in NOUNS | {"JJ", "RB"}
+    return tokens[opening].lower in word_class("question-determiners") and previous.tag in NOUNS | {
+        "JJ",
+        "RB",
+    }
 
 
 def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
@@ -322,7 +326,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that a verb has after an auxiliary, or None if the verb does not depend on it."""
+    """Return the tag that a verb has after an auxiliary; None if it does not depend on the auxiliary."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"
@@ -334,7 +338,7 @@ def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
         # A participle that was tagged as an adjective belongs to *have* unless a noun follows: "have tried
         # it", but "have tired eyes".
         following = tokens.get(verb + 1)
-        noun = following.tag in NOUNS | {"JJ"} and following.lower not in _OBJECTS
+        noun = following.tag in NOUNS | {"JJ"} and following.lower not in word_class("object-pronouns")
         return "VBN" if at in ("VBN", "VBD") or (at == "JJ" and is_participle(low) and not noun) else None
     if last in BE or last == "'s":
         # The verb is a participle in the passive ("was read") and in the progressive ("was reading").
@@ -353,9 +357,11 @@ def _negations(tokens: Tokens, start: int, end: int) -> list[int]:
 def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
     """Return whether a plain verb form begins its clause and is therefore an imperative."""
     start = index
-    while tokens.get(start - 1).tag in ("RB", "UH", "CC") and tokens[start - 1].lower not in ("and", "or"):
+    while tokens.get(start - 1).tag in ("RB", "UH", "CC") and tokens[start - 1].lower not in word_class(
+        "conjunctions"
+    ):
         start -= 1
-    if tokens.get(start - 1).lower in ("and", "or"):
+    if tokens.get(start - 1).lower in word_class("conjunctions"):
         # After *and*, the verb is an imperative if *and* joins it to another one ("Sit down and listen") or
         # begins the sentence ("And listen").
         joined = bool(before) and before[-1].kind == "imperative"
@@ -418,7 +424,7 @@ def hyphen(tokens: Tokens, index: int) -> bool:
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the noun phrase before a finite verb, or else the subject of the verb to which it is joined."""
+    """Return the noun phrase before a finite verb, or the subject of the verb to which *and* joins it."""
     tokens = group.tokens
     end = over = tokens.run_start(group.first, _SKIP)
     # Skip an aside between commas: "Tom, my oldest friend, has left."
@@ -491,7 +497,7 @@ def _with_phrase_before(tokens: Tokens, index: int) -> int:
         # friends in the end they lost".
         if link.lower == "of" or tokens.get(start - 1).tag in _STARTS or determined:
             return start
-    if link.lower in ("and", "or") and before in NOUNS | {"PN", "PRS", "PRO"}:
+    if link.lower in word_class("conjunctions") and before in NOUNS | {"PN", "PRS", "PRO"}:
         # In "Tom and Ann came", both nouns belong to the phrase. The first noun must begin the clause,
         # because in "I saw Tom and Ann came" *Tom* is an object.
         start = noun_phrase_start(tokens, index - 1)

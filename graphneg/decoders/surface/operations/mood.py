@@ -2,17 +2,16 @@
 
 A yes/no question needs inversion or do-support. `to_question` changes "You like it." to "Do you like it?",
 and `to_statement` does the reverse. An order has no subject and a plain verb. `to_imperative` changes "You
-go." to "Go.", and `from_imperative` does the reverse.
-
-Input: the node that heads the clause. The sentence is edited in place.
+go." to "Go.", and `from_imperative` does the reverse. Each function receives the node that heads the clause.
 """
 
 from __future__ import annotations
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import (
     BE,
     DO,
     HAVE,
@@ -22,9 +21,9 @@ from graphneg.decoders.surface.forms import (
     pronoun_cases,
     verb_form,
 )
-from graphneg.decoders.surface.idioms import refuse_idiom
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.refusals import apply_rules, refuse_idiom
 from graphneg.english.tagging import FINITE
+from graphneg.english.words import word_class
 
 # Tags of words before the subject that stay in front when a statement becomes a question: "Well, then, ...".
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
@@ -33,7 +32,7 @@ _MAX_TAGGED = 12
 
 
 def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
-    """Return the clause that a node heads, or else that of its nearest argument.
+    """Return the verb group of the clause that a node heads, or of the clause of its nearest argument.
 
     Args:
         sentence: The sentence.
@@ -54,9 +53,9 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
             return group
         children = sentence.graph.children(inner)
         pending += [child.position for child in children if child.role and not child.role.endswith("-of")]
-    clause = next((group for group in sentence.groups() if group.is_main), None)
+    clause = next((group for group in sentence.parse_verbs() if group.is_main), None)
     if k or clause is None:
-        raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
+        raise RealisationError("unclear-clause", f"{sentence.node(k).label} is not the head of a clause")
     refuse_idiom(sentence, clause.main)
     return clause
 
@@ -81,29 +80,34 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     if group.kind == "imperative":
         # An order becomes a question with *will you*, which does not work for "Don't go" and "Let's go".
         if group.negations or main.lower == "let":
-            raise RealisationError("unclear-clause", "a negative order makes no question")
+            raise RealisationError("unclear-clause", "a negative order can't become a question")
         sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
         _end_with(sentence, main, "?")
         return
     if group.asks:
         raise RealisationError("unsupported-edit", "the clause is a question already")
     if sentence.presents(group):
-        raise RealisationError("unsupported-edit", "here it comes makes no question")
+        raise RealisationError(
+            "unsupported-edit", "'here it comes' presents something and can't become a question"
+        )
     # If other words open the sentence, the auxiliary cannot be moved: "In the morning I saw it" -> "In the
     # morning I saw it, right?"
     if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
         _tag_question(sentence, main)
         return
     start, after = group.subject[0], tokens.get(group.first + 1)
-    sentence.apply_rules("question", start, offers=sentence.offers(group), after=after)
+    apply_rules(sentence, "question", start, offers=sentence.offers(group), after=after)
     # If another clause follows, inversion would ask only the first one: "I like it and you like it" -> "I
     # like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)
     others = (
-        other for other in sentence.groups() if group.main < other.first < end and other.kind == "finite"
+        other for other in sentence.parse_verbs() if group.main < other.first < end and other.kind == "finite"
     )
     starts = (other.subject[0] for other in others if other.subject is not None)
-    if any(other > group.main and tokens[other - 1].lower in ("and", "but", "or") for other in starts):
+    if any(
+        other > group.main and tokens[other - 1].lower in word_class("clause-conjunctions")
+        for other in starts
+    ):
         _tag_question(sentence, main)
         return
     subject, joined = tokens[start], sentence.conjuncts(group)
@@ -157,7 +161,7 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
     tag = verb.tense
     # In "She put it there", the verb has no *-s* and is therefore past: "Did she put it there?"
     tenseless = tag == "VBP" and verb.form("VBD") == verb.lower
-    if tenseless and group.subject and person_of(group.subject_tokens) in ("he", "she", "it"):
+    if tenseless and group.subject and person_of(group.subject_tokens) in word_class("third-person"):
         tag = "VBD"
     sentence.inflect(verb, "VB")
     return [Token(verb_form("do", tag), "AX")]
@@ -192,7 +196,7 @@ def _tag_question(sentence: SentenceDraft, main: Token) -> None:
     start, index = sentence.sentence_bounds(tokens.index_of(main))
     if index - start > _MAX_TAGGED:
         raise RealisationError(
-            "unclear-clause", "only a tag would make the sentence a question, and it is long"
+            "unclear-clause", "the auxiliary can't be moved, and the sentence is too long for a question tag"
         )
     while (tokens.get(index - 1).tag == "EN" and index) or tokens.get(index - 1).is_quote:
         index -= 1
@@ -231,13 +235,13 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
         return
     if mark is None and not group.inverted:
-        raise RealisationError("unsupported-edit", "the clause asks nothing")
+        raise RealisationError("unsupported-edit", "the clause is not a question")
     first = tokens.get(tokens.run_end(start, _LEADS))
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
     elif first.tag in ("AX", "MD") or first.expanded in BE | DO:
         # The sentence begins with an auxiliary, but its subject was not found.
-        raise RealisationError("unclear-clause", "the words of the question can't be put in order")
+        raise RealisationError("unclear-clause", "the subject of the question was not found")
     if mark is not None:
         mark.text = "."
 
@@ -245,7 +249,7 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
 def _refuse_question_word(group: VerbGroup, start: int) -> None:
     """Raise `RealisationError` if the clause has a question word before its verb: "Where did you go?"."""
     if group.inverted and any(token.tag == "WP" for token in group.tokens[start : group.first]):
-        raise RealisationError("unsupported-edit", "the clause asks with a question word")
+        raise RealisationError("unsupported-edit", "the clause has a question word")
 
 
 def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
@@ -292,17 +296,19 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
     if group.kind == "imperative":
         raise RealisationError("unsupported-edit", "the clause is an order already")
     group.undo_quotative_inversion()
-    nobody = RealisationError("unclear-clause", "the clause has no subject that could be told to act")
+    nobody = RealisationError("unclear-clause", "the clause has no subject that can be given an order")
     if group.subject is None or tokens[group.subject[0]].tag in ("WP", "EX"):
         raise nobody
     if not group.inverted and not _opens_clause(sentence, group):
-        raise RealisationError("unclear-clause", "the clause is not the main one")
+        raise RealisationError("unclear-clause", "the clause is not the main clause")
     if group.inverted:
         _refuse_question_word(group, 0)
         first = tokens[group.subject[0]]
         uninvert(sentence, group)
         start = tokens.index_of(first)
-        group = next((other for other in sentence.groups() if other.subject and other.start == start), None)
+        group = next(
+            (other for other in sentence.parse_verbs() if other.subject and other.start == start), None
+        )
         if group is None:
             raise nobody
     subject, main = group.subject_tokens, tokens[group.main]
@@ -366,7 +372,7 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
         first.tag == "MD"
         or (first.lower == "'s" and perfect)
         or first.expanded in DO | HAVE
-        or first.lower in ("'ll", "'d")
+        or first.lower in word_class("modal-clitics")
     ):
         # The *to* of "ought to go" is removed, too.
         if first.lower == "ought":
@@ -389,14 +395,14 @@ def from_imperative(sentence: SentenceDraft, k: int) -> None:
     Example:
         "Draw me a sheep." becomes "You draw me a sheep." "Let's go." becomes "We go."
     """
-    orders = [group for group in sentence.groups() if group.kind == "imperative"]
+    orders = [group for group in sentence.parse_verbs() if group.kind == "imperative"]
     if not orders:
-        raise RealisationError("unclear-clause", "no order was found")
+        raise RealisationError("unclear-clause", "the sentence contains no order")
     group = next((order for order in orders if order.main in sentence.indices(k)), orders[0])
     tokens = sentence.tokens
     refuse_idiom(sentence, group.main)
     verb, following = group.verb, tokens.get(group.first + 1)
-    if verb.lower == "let" and following.lower in ("'s", "us"):
+    if tokens.begins_lets(group.first):
         tokens.remove(following)
         tokens[group.first] = Token("we", "PRS")
         after = tokens.get(group.first + 1)

@@ -13,14 +13,24 @@ Example: "I saw the dog." with the object replaced by that of "She likes my car.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
-from graphneg.decoders.surface import agreement
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.agreement import (
+    agree_relative,
+    agree_with,
+    case_of,
+    follow,
+    head_of,
+    inflect_finite,
+    is_subject,
+    person_of,
+    third_person,
+)
+from graphneg.decoders.surface.analysis.phrases import Phrase, phrase
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.inflection import (
     BE,
     Case,
     agree,
@@ -29,9 +39,9 @@ from graphneg.decoders.surface.forms import (
     pronoun_cases,
     verb_form,
 )
-from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.sentence import Phrase, RealisationError, SentenceDraft, phrase
-from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.decoders.surface.operations.words import set_concept
+from graphneg.decoders.surface.refusals import refuse_expletive, refuse_graft
+from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
 # The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied
@@ -64,7 +74,11 @@ class Donor:
         tokens = self.copied(self.span.start, self.span.end)
         # Leave out a first word that does not belong to a plural noun phrase. In "so that women ..." *that*
         # is a conjunction. In "not any cars" *any* depends on the negation, which is not copied.
-        many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].lower in ("that", "this", "any")
+        many = (
+            len(tokens) > 1
+            and tokens[-1].tag == "NNS"
+            and tokens[0].lower in word_class("plural-only-determiners")
+        )
         self.tokens = tokens[1:] if many else tokens
 
     @property
@@ -112,7 +126,7 @@ class Donor:
         start = group.main if group.inverted else _content_start(group)
         first, *rest = self.copied(start, max(self.span.end, start + 1))
         if first.expanded not in BE and "VERB" not in readings(first.lemma):
-            raise RealisationError("no-form", f"{first.text} is no form of a verb")
+            raise RealisationError("no-form", f"'{first.text}' is not a form of a verb")
         first.text, first.tag = verb_form("be" if first.expanded in BE else first.lemma, form), form
         return [first, *rest]
 
@@ -131,7 +145,7 @@ class Donor:
             The tokens, after *a* or *the* if necessary. A noun that was the first part of a compound gets
             *the*.
         """
-        head = tokens[agreement.head_of(tokens)]
+        head = tokens[head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
             return tokens
         if self.sentence.tokens.get(self.span.end).tag in ("NN", "NNS"):
@@ -141,7 +155,7 @@ class Donor:
         )
 
     def attributive(self) -> Token:
-        """Return one word for the phrase that can modify a noun: an adjective, a participle or a noun.
+        """Return one word of the phrase that can modify a noun: an adjective, a participle or a noun.
 
         Returns:
             The new token.
@@ -154,17 +168,15 @@ class Donor:
             main = self.sentence.tokens[_group(self.sentence, self.span).main]
             return Token(main.form("VBG"), "JJ")
         if head.tag in ("PRS", "PRO", "PN", "CD"):
-            raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
+            raise RealisationError("kind-mismatch", f"'{head.text}' can't modify a noun")
         if head.tag == "NNS":
             # The first noun of a compound is singular: "shoes" gives "shoe" as in "shoe shop".
             return Token(min(readings(head.lower).get("NOUN", (head.lower,)), key=len), "NN")
         return Token(head.lower if head.tag != "NNP" else head.text, head.tag)
 
 
-def replace_with(
-    sentence: SentenceDraft, k: int, source: SentenceDraft, from_position: int, serial: int
-) -> None:
-    """Replace the words of a subtree by those of a subtree of another sentence.
+def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position: int, serial: int) -> None:
+    """Replace the words of a subtree by the words of a subtree of another sentence.
 
     Args:
         sentence: The sentence, edited in place.
@@ -179,7 +191,7 @@ def replace_with(
     """
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_position), serial)
     name = sentence.node(k).concept == source.node(from_position).concept == "name"
-    _refuse(sentence, target, donor, name)
+    refuse_graft(sentence, target, source, donor.span, donor.tokens, name)
     kinds = (target.kind, donor.kind)
     # If a modal, an auxiliary, a subject or *not* precedes the phrase, it is only a part of its clause, and
     # another clause cannot replace it: "I will *go home*".
@@ -201,44 +213,8 @@ def replace_with(
             set_concept(sentence, k, source.node(from_position).concept or "")
 
 
-def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:
-    """Refuse a copy that would repeat words of the sentence or be ungrammatical (rules ``graft``)."""
-    tokens, low = sentence.tokens, donor.head.lower
-    start, end = sentence.sentence_bounds(target.head)
-    others = [*tokens[start : target.start], *tokens[target.end : end]]
-    before = (tokens.get(target.start - 1), donor.sentence.tokens.get(donor.span.start - 1))
-    # Refuse a noun that the sentence contains already: "He took the wallet out of the wallet" makes no sense.
-    said = any(token.tag in NOUNS and token.lower == low for token in others)
-    sentence.apply_rules(
-        "graft",
-        target.start,
-        low=low,
-        after=tokens.get(target.end),
-        name=name,
-        twice=said and donor.kind == "nominal" and donor.head.tag in NOUNS,
-        saying=donor.kind == "nominal" and _says_something(donor.tokens),
-        same=[token.lower for token in donor.tokens]
-        == [token.lower for token in tokens[target.start : target.end]],
-        denies=donor.tokens[0].lower in ("no", "neither", "nobody", "nothing"),
-        determined=sum(token.tag in ("DT", "PS") for token in before) == 1,
-    )
-
-
-def _says_something(phrase: Sequence[Token]) -> bool:
-    """Return whether a noun phrase contains a form of *be* that is not in a relative clause.
-
-    Such a phrase is the result of a parser error: "the fern is nearly" is not a noun phrase.
-
-    Returns:
-        True if it contains such a form.
-    """
-    before = list(takewhile(lambda token: not token.is_be, phrase))
-    begins_clause = any(token.tag in ("PRS", "WP", "WDT", "WRB", "IN") for token in before)
-    return len(before) < len(phrase) and not begins_clause
-
-
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a phrase by a phrase of another kind, which is changed as little as possible.
+    """Replace a phrase by a phrase of another kind, and change the new phrase as little as possible.
 
     Raises:
         RealisationError: The kinds cannot be converted (``kind-mismatch``).
@@ -247,14 +223,14 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     if target.kind == "nominal" and (described or verbal):
         # In "the name of the king", there must be a noun before *of*.
         if sentence.tokens.get(target.end).lower == "of":
-            raise RealisationError("kind-mismatch", "what follows needs a noun")
+            raise RealisationError("kind-mismatch", "the following 'of' needs a noun before it")
         if described:
-            raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
+            raise RealisationError("kind-mismatch", "an adjective can't replace a noun")
         # A verb phrase becomes a gerund: "I like the dog" -> "I like seeing it".
-        subject, fitted = agreement.is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
+        subject, fitted = is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
         splice(sentence, target, fitted)
         if subject:
-            agreement.agree_with(sentence, fitted[0])
+            agree_with(sentence, fitted[0])
     elif target.kind == "adjective" and verbal:
         splice(sentence, target, donor.gerund())
     elif target.kind == "adjective" and donor.kind == "modifier":
@@ -270,7 +246,7 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     elif target.kind in _VERBAL and (described or donor.kind == "nominal"):
         _verb_to_other(sentence, target, donor)
     else:
-        why = f"a phrase of kind {donor.kind} can't stand for {target.kind}"
+        why = f"a phrase of kind {donor.kind} can't replace one of kind {target.kind}"
         raise RealisationError("kind-mismatch", why)
 
 
@@ -286,9 +262,7 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
     # An adjective needs a form of *be*: "He sleeps" -> "He is happy".
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
-        text = (
-            agree("be", form, agreement.person_of(group.subject_tokens)) if finite else verb_form("be", form)
-        )
+        text = agree("be", form, person_of(group.subject_tokens)) if finite else verb_form("be", form)
         adjective = donor.tokens if donor.kind == "adjective" else [Token(donor.head.lower, "JJ")]
         splice(sentence, verb, [Token(text, "VB" if form == "VB" else "AX"), *adjective])
         return
@@ -306,12 +280,12 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
         return
     splice(sentence, verb, [Token(verb_form("have", form), form), *fitted])
     if group.subject is not None and form in ("VBP", "VBZ"):
-        agreement.agree_with(sentence, tokens[group.subject[0]])
+        agree_with(sentence, tokens[group.subject[0]])
 
 
 def _group(sentence: SentenceDraft, span: Phrase) -> VerbGroup:
     """Return the verb group of a phrase."""
-    return next(group for group in sentence.groups() if span.head in group.chain)
+    return next(group for group in sentence.parse_verbs() if span.head in group.chain)
 
 
 def _lone_pronoun(tokens: list[Token]) -> str | None:
@@ -341,10 +315,10 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     """Replace a noun phrase or possessive by another one."""
     head, old = sentence.tokens[target.head], sentence.node(k).concept or ""
     if old == "it":
-        agreement.refuse_expletive(sentence, head)
-    case = agreement.case_of(sentence, head, old) if pronoun_cases(head.text) else None
+        refuse_expletive(sentence, head)
+    case = case_of(sentence, head, old) if pronoun_cases(head.text) else None
     mentions = [sentence.tokens[index] for index in sentence.indices(k)]
-    subject, tokens = agreement.is_subject(sentence, head), donor.tokens
+    subject, tokens = is_subject(sentence, head), donor.tokens
     lone = _lone_pronoun(tokens) if tokens[0].tag in ("PRS", "PRO", "PS", "PN") else None
     possessive = target.kind == "possessive" or case in (Case.POSSESSIVE, Case.OWN)
     # A pronoun becomes a possessive: "your dog" -> "her dog".
@@ -360,16 +334,16 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
             plural = last.tag == "NNS" and last.lower.endswith("s")
             tokens = [*tokens, Token("'" if plural else "'s", "POS")]
     elif donor.kind == "possessive" or lone is not None:
-        form = pronoun(lone or agreement.person_of(tokens), Case.SUBJECT if subject else Case.OBJECT)
+        form = pronoun(lone or person_of(tokens), Case.SUBJECT if subject else Case.OBJECT)
         tokens = [Token(form, "PRS" if subject else "PRO")]
     else:
         tokens = donor.with_article(tokens)
     splice(sentence, target, tokens)
     others = [token for token in mentions if token is not head]
-    agreement.follow(sentence, others, old, lone or agreement.third_person(tokens, old))
+    follow(sentence, others, old, lone or third_person(tokens, old))
     if subject:
-        agreement.agree_with(sentence, tokens[agreement.head_of(tokens)])
-    for group in sentence.groups() if not subject else ():
+        agree_with(sentence, tokens[head_of(tokens)])
+    for group in sentence.parse_verbs() if not subject else ():
         # After *there*, the verb agrees with the noun after it: "There were many apples" -> "There was a
         # pear".
         exists = group.subject is not None and group.subject_tokens[0].tag == "EX"
@@ -378,8 +352,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
             and group.subject
             and max(group.main + 1, group.subject[1]) == sentence.tokens.index_of(tokens[0])
         ):
-            agreement.inflect_finite(sentence, group, agreement.person_of(tokens))
-    agreement.agree_relative(sentence, tokens)
+            inflect_finite(sentence, group, person_of(tokens))
+    agree_relative(sentence, tokens)
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
@@ -391,19 +365,19 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
     """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
-        raise RealisationError("kind-mismatch", "the clause has a question word")
+        raise RealisationError("kind-mismatch", "the clause to copy has a question word")
     old = _group(sentence, target)
     # In "Do you want me to help you?", the object *you* would remain after another verb.
     if tokens.get(max(target.end, old.main + 1)).tag == "PRO":
-        raise RealisationError("unclear-clause", "an object of the verb would stay")
+        raise RealisationError("unclear-clause", "an object of the old verb would remain")
     start = _content_start(old)
     form = _form(tokens[start])
     words = donor.verb_words(form)
     if any(token.tag == "EN" for token in tokens[start : target.end]):
-        raise RealisationError("unclear-clause", "the phrase goes over the end of a sentence")
+        raise RealisationError("unclear-clause", "the phrase extends over the end of a sentence")
     splice(sentence, Phrase(start, max(target.end, old.main + 1), target.kind, start), words)
     if form in ("VBP", "VBZ") and old.subject:
-        agreement.agree_with(sentence, tokens[old.subject[0]])
+        agree_with(sentence, tokens[old.subject[0]])
 
 
 def _content_start(group: VerbGroup) -> int:

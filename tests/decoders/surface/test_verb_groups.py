@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.decoders.surface.clauses import groups, noun_phrase_end, noun_phrase_start
+from graphneg.decoders.surface.analysis.verb_groups import (
+    noun_phrase_end,
+    noun_phrase_start,
+    parse_verb_groups,
+)
 from tests.decoders.surface.sentences import sentence
 
 
@@ -16,7 +20,7 @@ def found(text: str) -> list[tuple[str, str, str]]:
             " ".join(tokens[index].text for index in group.chain),
             " ".join(token.text for token in tokens[slice(*group.subject)]) if group.subject else "",
         )
-        for group in groups(tokens)
+        for group in parse_verb_groups(tokens)
     ]
 
 
@@ -37,7 +41,7 @@ def test_groups_of_a_sentence(text: str, expected: list[tuple[str, str, str]]) -
 
 def test_a_quotative_inversion_can_be_put_straight() -> None:
     draft = sentence('"Go," said the king.')
-    group = next(group for group in groups(draft.tokens) if group.quotative)
+    group = next(group for group in parse_verb_groups(draft.tokens) if group.quotative)
     group.undo_quotative_inversion()
     assert [token.text for token in draft.tokens][-4:] == ["the", "king", "said", "."]
 

@@ -2,11 +2,11 @@
 
 In AMR, a negation is always the constant ``:polarity -``. In English, it may be *not* after an auxiliary, a
 determiner (*no*), a pronoun (*nobody*), an adverb (*never*) or a prefix (*un-*). `negate` chooses the form
-that the clause needs, and adjusts the words that depend on it. `affirm` removes the negation, whatever its
-form.
+that the clause needs. `affirm` removes the negation, whatever its form.
 
-Input: the node whose clause is denied (`negate`), or the polarity constant that is removed (`affirm`). The
-sentence is edited in place.
+Other words of the clause depend on its polarity, and change with it. *Some* becomes *any*, *already* becomes
+*yet*, and a question tag changes its polarity: "You like some fish, don't you?" -> "You don't like any fish,
+do you?"
 
 Examples for `negate`: "I saw it." -> "I did not see it."; "There is a way." -> "There is no way."; "Everybody
 came." -> "Not everybody came." For `affirm`: "I am unsure." -> "I am sure."
@@ -15,11 +15,12 @@ came." -> "Not everybody came." For `affirm`: "I am unsure." -> "I am sure."
 from __future__ import annotations
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
-from graphneg.decoders.surface import negation_scope as scope
 from graphneg.decoders.surface.agreement import inflect_finite
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.analysis.sentence import SCOPE_ENDS, QuestionTag, SentenceDraft, question_tag
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import (
+    BE,
     DO,
     EXPANDED,
     HAVE,
@@ -29,13 +30,25 @@ from graphneg.decoders.surface.forms import (
     noun_form,
     verb_form,
 )
-from graphneg.decoders.surface.idioms import refuse_idiom
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.refusals import (
+    apply_rules,
+    refuse_affirmation,
+    refuse_answer,
+    refuse_idiom,
+    refuse_negation,
+)
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import readings, word_class, word_map
+from graphneg.english.words import readings, word_class, word_list, word_map
 
-# Determiners that *no* replaces in a negative noun phrase.
-_INDEFINITE = frozenset({"a", "an", "some", "any"})
+POSITIVE = word_map("positive")
+"""Affirmative counterparts of negative words, and of words that occur only in negative clauses.
+
+Examples: *nothing* -> *something*, *any* -> *some*.
+"""
+# Counterparts, in negative clauses, of words that occur only in affirmative ones: *some* -> *any*.
+_ASSERTIVE = word_map("assertive")
+# Words that occur only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
+_LEFT_OUT = word_class("left-out")
 # Subjects that are negated by a preceding *not*: "Not everybody came".
 _UNIVERSAL = word_class("universal")
 # Subjects with a negative counterpart: *somebody* -> *nobody*.
@@ -49,14 +62,14 @@ _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
 def negate(sentence: SentenceDraft, k: int) -> None:
-    """Deny the clause of a node.
+    """Negate the clause of a node.
 
     Args:
         sentence: The sentence, edited in place.
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: No clause was found, or it cannot be denied (``unclear-clause``,
+        RealisationError: No clause was found, or it cannot be negated (``unclear-clause``,
             ``already-negative`` or ``unsupported-edit``).
 
     Example:
@@ -72,35 +85,37 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         group = sentence.finite(group) or group
     if group is None:
         if not _negate_phrase(sentence, k):
-            raise RealisationError("unclear-clause", f"no clause found for {sentence.node(k).label}")
+            raise RealisationError("unclear-clause", f"no clause expresses {sentence.node(k).label}")
         return
     refuse_idiom(sentence, group.main)
-    scope.refuse_undeniable(sentence, group, sentence.node(k).label)
-    scope.refuse_answer(sentence, group.first)
-    if _deny_subject(sentence, group):
+    refuse_negation(sentence, group, sentence.node(k).label)
+    refuse_answer(sentence, group.first)
+    if _negate_subject(sentence, group):
         return
-    _leave_doubt_out(sentence, group)
-    scope.to_negative(sentence, group)
-    _plain_order(sentence, group)
-    # The negation denies only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
+    _remove_doubt(sentence, group)
+    _use_negative_words(sentence, group)
+    _undo_exclamation(sentence, group)
+    # The new *not* negates only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
     # "I did not sing but danced".
     for verb in sentence.conjuncts(group)[:1] if group.kind == "finite" and group.subject else ():
         index = sentence.tokens.index_of(verb)
         while index and sentence.tokens[index].lower != "and":
             index -= 1
         if sentence.tokens[index + 1].lower == "also":
-            raise RealisationError("unclear-clause", "what and also joins would be half denied")
+            raise RealisationError(
+                "unclear-clause", "only one of two verbs joined by 'and also' would be negated"
+            )
         if verb.tag in ("VBD", "VBZ", "VBP"):
             sentence.rewrite(sentence.tokens[index], "but", "CC")
-    tag = scope.question_tag(sentence, group)
-    if not scope.no_longer(sentence, group):
+    tag = question_tag(sentence, group)
+    if not _replace_still(sentence, group):
         _insert_not(sentence, group)
     if tag is not None and tag.negation is not None:
-        scope.turn_tag(sentence, tag)
+        _turn_tag(sentence, tag)
 
 
-def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Deny a clause by changing its subject, if the subject requires it.
+def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
+    """Negate a clause by changing its subject, if the subject requires it.
 
     Examples: "Everybody came" -> "Not everybody came", "Somebody came" -> "Nobody came".
 
@@ -112,7 +127,7 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     # "Some of them came" becomes "None of them came", because "Some of them did not come" may be true as
     # well.
     if tokens[at].lower == "some" and tokens.get(at + 1).lower == "of":
-        is_first = all(other.first >= group.first for other in sentence.groups() if other.first > at)
+        is_first = all(other.first >= group.first for other in sentence.parse_verbs() if other.first > at)
         if is_first:
             sentence.rewrite(tokens[at], "none")
         return is_first
@@ -127,7 +142,7 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     return denied is not None
 
 
-def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
+def _remove_doubt(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Remove *maybe*, because "Maybe I did not see it" does not contradict "Maybe I saw it".
 
     Raises:
@@ -145,10 +160,13 @@ def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
             return
     for token in tokens[sentence.sentence_bounds(start)[0] : start]:
         if token.lower in _DOUBTS:
-            raise RealisationError("unclear-clause", f"{token.text} would stay")
+            raise RealisationError(
+                "unclear-clause",
+                f"'{token.text}' would remain, so the sentences would not contradict each other",
+            )
 
 
-def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
+def _undo_exclamation(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Give an exclamation the word order of a statement: "How nice you are!" -> "You are nice!"."""
     tokens = sentence.tokens
     if group.subject is None or group.inverted or group.kind != "finite" or not tokens[group.main].is_be:
@@ -168,7 +186,7 @@ def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Insert a negation in the way that the form of the verb group requires."""
+    """Insert the negation in the form and place that the verb group requires."""
     group.undo_quotative_inversion()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
@@ -181,13 +199,15 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
     elif group.kind != "finite":
         doer = tokens.get(tokens.run_start(group.first, ("RB",)) - 1)
         # In "I always meant to", the tagger may have taken a finite verb for a participle. Refuse this.
-        if group.infinitive_marker is None and doer.lower in ("i", "he", "she", "we", "they"):
-            raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
+        if group.infinitive_marker is None and doer.lower in word_class("subject-forms"):
+            raise RealisationError(
+                "unclear-clause", f"'{verb.text}' may be a finite verb instead of a participle"
+            )
         sentence.insert(
             group.infinitive_marker if group.infinitive_marker is not None else group.first,
             Token("not", "NEG"),
         )
-    elif determiner.lower in _INDEFINITE:
+    elif determiner.lower in word_class("indefinite-determiners"):
         # After *there is*, the determiner becomes *no*: "There is a way" -> "There is no way".
         sentence.rewrite(determiner, "no", "DT")
     elif (
@@ -205,15 +225,19 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Deny a clause with do-support: "I always saw it" -> "I did not always see it"."""
+    """Negate a clause with do-support: "I always saw it" -> "I did not always see it"."""
     verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.subject_tokens
     tag = verb.tense
     if verb.lower == lemma == verb_form(lemma, "VBD"):
         # *put* and *read* do not show their tense. "She put it there" must be past, because it has no *-s*.
         # In other persons, assume the past if the text contains another past form.
-        third = subject and (subject[-1].lower in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
+        third = subject and (
+            subject[-1].lower in word_class("third-person") or subject[-1].tag in ("NN", "NNP")
+        )
         others = [token for token in sentence.tokens if token is not verb]
-        past = any(token.tag == "VBD" or token.lower in ("was", "were", "had", "did") for token in others)
+        past = any(
+            token.tag == "VBD" or token.lower in word_class("past-auxiliary-forms") for token in others
+        )
         tag = "VBD" if third or past else "VBP"
     support, outside = Token(verb_form("do", tag), "AX"), word_class("outside-not")
     # Put *do* before adverbs such as *always*, but after those that must precede a negation: "It obviously
@@ -241,8 +265,8 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     # Write clitics out: "I'll see it" -> "I will not see it". The negation of "You must have seen it" is "You
     # cannot have seen it".
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.lower)
-    if verb.lower in ("may", "might") and group is not None and subject_end is None:
-        full = _sure(sentence, group)
+    if verb.lower in word_class("modals-of-doubt") and group is not None and subject_end is None:
+        full = _certain_modal(sentence, group)
     if full is not None:
         sentence.rewrite(verb, full)
     # Write *cannot* as one word, except in tokenised text: "I can see it" -> "I cannot see it".
@@ -258,7 +282,7 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     sentence.insert(index, Token("not" if stem is None else "n't", "NEG"))
 
 
-def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
+def _certain_modal(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     """Return the modal that replaces *may* or *might* in a negative clause; None to keep the modal.
 
     "It might rain" and "It might not rain" can both be true, so that adding *not* contradicts nothing. For an
@@ -273,7 +297,7 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     state = state and tokens.get(group.main + 1).lower not in word_class("no-cannot")
     if state or (group.second.expanded == "have" and len(group.chain) > 2):
         return "can"
-    asked = group.verb.lower == "may" and low in ("you", "i", "we")
+    asked = group.verb.lower == "may" and low in word_class("asks-permission")
     if asked and main.lemma not in word_class("stative-verbs"):
         return None
     past = any(token.tag == "VBD" for token in tokens[: group.first])
@@ -281,22 +305,22 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
 
 
 def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Deny an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
+    """Negate an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
-    # In "Sit down and listen", it is not clear which of the two orders is to be denied.
+    # In "Sit down and listen", it is not clear which of the two orders is to be negated.
     continued = any(token.tag in VERBS for token in tokens[start:index])
-    sentence.apply_rules("negative-order", index, continued=continued)
-    if tokens[index].lower == "let" and tokens.get(index + 1).lower in ("'s", "us"):
+    apply_rules(sentence, "negative-order", index, continued=continued)
+    if tokens.begins_lets(index):
         sentence.insert(index + 2, Token("not", "NEG"))
         return
-    while tokens.get(index - 1).lower in ("always", "just", "only"):
+    while tokens.get(index - 1).lower in word_class("order-adverbs"):
         index -= 1
     sentence.insert(index, Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG"))
 
 
 def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
-    """Deny a noun phrase, or a sentence without a verb.
+    """Negate a noun phrase, or a sentence without a verb.
 
     Examples: "A queer idea!" -> "No queer idea!", "Queer ideas!" -> "Not queer ideas!"
 
@@ -312,23 +336,25 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
         before, clause = tokens.get(start - 1), sentence.finite_before(start)
         # Refuse "I won't say a word": "I won't say no word" would contain two negations.
         if clause is not None and clause.negations:
-            raise RealisationError("already-negative", f"the clause of {sentence.node(k).label} is negative")
+            raise RealisationError(
+                "already-negative", f"the clause of {sentence.node(k).label} is negative already"
+            )
         # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
-        if before.lower not in ("what", "such", "not"):
+        if before.lower not in word_class("no-blockers"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))
                 return True
-            if tokens[start].lower in _INDEFINITE:
+            if tokens[start].lower in word_class("indefinite-determiners"):
                 sentence.rewrite(tokens[start], "no", "DT")
                 return True
     if not inner or any(child.value == "expressive" for child in sentence.graph.children(k)):
         return False
     start, end = sentence.sentence_bounds(min(inner))
-    clause = any(start <= group.main < end for group in sentence.groups() if group.is_main)
+    clause = any(start <= group.main < end for group in sentence.parse_verbs() if group.is_main)
     start = min(end, tokens.run_end(start, ("QT", "PU", "CC", "UH")))
     first = tokens.get(start)
     # Refuse "Sounds good", which has a verb without a subject. The tagger may take such a verb for a noun.
-    negative = first.lower in scope.NEGATIVE_WORDS | {"not"}
+    negative = first.lower in word_class("negative-words") | {"not"}
     verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.lower in word_class("bare-verbs") | _DOUBTS
     if clause or start >= end or negative or verbal:
         return False
@@ -359,11 +385,11 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     negations = [*indices[:1], *(group.negations[:1] if group is not None else [])]
     if negations:
         refuse_idiom(sentence, negations[0])
-        scope.refuse_answer(sentence, negations[0])
-        scope.refuse_set_phrase(sentence, negations[0], group)
-    tag = scope.question_tag(sentence, group) if group is not None else None
-    if indices and sentence.tokens[indices[0]].lower in ("not", "n't"):
-        own = (other for other in sentence.groups() if indices[0] in other.negations)
+        refuse_answer(sentence, negations[0])
+        refuse_affirmation(sentence, negations[0], group)
+    tag = question_tag(sentence, group) if group is not None else None
+    if indices and sentence.tokens[indices[0]].lower in word_class("nots"):
+        own = (other for other in sentence.parse_verbs() if indices[0] in other.negations)
         _remove_not(sentence, indices[0], next(own, group))
     elif indices:
         _make_positive(sentence, indices[0], parent)
@@ -372,9 +398,9 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     elif group is not None and (index := _negative_word(sentence, group)) is not None:
         _make_positive(sentence, index, parent)
     else:
-        raise RealisationError("no-alignment", "no negative word was found")
+        raise RealisationError("no-alignment", "no negative word is aligned with the negation")
     if tag is not None and tag.negation is None:
-        scope.turn_tag(sentence, tag)
+        _turn_tag(sentence, tag)
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
@@ -384,7 +410,7 @@ def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
         if token.tag in ("EN", "SC", "WP"):
             return None
         prefixed = NEGATIVE_PREFIX.match(token.lower) and token.tag in ("JJ", "RB", "VBN", "VBD")
-        if token.lower in scope.NEGATIVE_WORDS or (
+        if token.lower in word_class("negative-words") or (
             prefixed and readings(NEGATIVE_PREFIX.sub("", token.lower))
         ):
             return index
@@ -396,10 +422,10 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
     tokens, negation = sentence.tokens, sentence.tokens[index]
     inside = group is not None and index in group.negations
     verb, main = (group.verb, tokens[group.main]) if group is not None else (EDGE, EDGE)
-    scope.and_for_but(sentence, index, group if inside else None)
+    _replace_but(sentence, index, group if inside else None)
     tokens.remove(negation)
     if group is not None:
-        scope.to_affirmative(sentence, min(group.main, len(tokens) - 1))
+        _use_affirmative_words(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
         verb = tokens.get(index - 1)
     # Write a contracted stem in full: "won't" -> "will", "can't" -> "can".
@@ -422,7 +448,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
     """
     token, following = sentence.tokens[index], sentence.tokens.get(index + 1)
     # Negative adverbs are removed: "I never see it" -> "I see it".
-    if token.lower in ("never", "hardly", "scarcely", "rarely", "seldom"):
+    if token.lower in word_class("negative-adverbs"):
         sentence.cut(index, index + 1)
     elif token.lower == "no" and following.text:
         _positive_determiner(sentence, index, following)
@@ -430,8 +456,8 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         # *without* becomes *while*: "He went without seeing it" -> "He went while seeing it".
         sentence.rewrite(token, "while", "SC")
     elif token.lower == "nor":
-        raise RealisationError("unclear-clause", "nor can't be undone alone")
-    elif token.lower in scope.POSITIVE:
+        raise RealisationError("unclear-clause", "'nor' can't be made affirmative alone")
+    elif token.lower in POSITIVE:
         # The *nor* after *neither* becomes *and*: "neither tea nor coffee" -> "both tea and coffee".
         for other in sentence.tokens[index:] if token.lower == "neither" else ():
             if other.lower == "nor":
@@ -441,7 +467,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         # The word has a negative prefix or suffix: "I am unsure" -> "I am sure".
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
-    scope.to_affirmative(sentence, index)
+    _use_affirmative_words(sentence, index)
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
@@ -451,16 +477,14 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
     """
     both = token.lower == "neither"
     several = both or following.lower == "of"
-    sentence.rewrite(token, scope.POSITIVE[token.lower])
+    sentence.rewrite(token, POSITIVE[token.lower])
     second = sentence.tokens.get(sentence.tokens.index_of(token) + 2)
     if both and following.tag == "NN" and second.lower not in ("and", "nor"):
         sentence.rewrite(following, noun_form(following.lower, "NNS"), "NNS")
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     behind = tokens[index + 2 : index + 6] if following.lower == "of" else []
-    counted = any(
-        other.lower in ("them", "us", "you", "these", "those") or other.tag == "NNS" for other in behind
-    )
-    after = (group for group in sentence.groups() if group.first > index and group.kind == "finite")
+    counted = any(other.lower in word_class("plural-pronouns") or other.tag == "NNS" for other in behind)
+    after = (group for group in sentence.parse_verbs() if group.first > index and group.kind == "finite")
     group = next(after, None)
     if group is None or group.inverted or not (both or (several and counted)):
         return
@@ -484,8 +508,8 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
         still = following.lower == "longer"
         sentence.rewrite(token, "still" if still else "someone", "RB" if still else "PN")
         return
-    if following.lower in ("more", "less") or following.tag in ("PU", "EN"):
-        raise RealisationError("unclear-clause", f"no {following.lower} can't be undone")
+    if following.lower in word_class("comparative-quantifiers") or following.tag in ("PU", "EN"):
+        raise RealisationError("unclear-clause", f"'no {following.lower}' can't be made affirmative")
     end = index + 1
     # Find the end of the noun phrase, which may contain joined adjectives: "no right or wrong answers".
     while end < len(tokens):
@@ -497,7 +521,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
         end += 1
     head = tokens[end - 1]
     # In "There are no fish", only the verb shows that the noun is plural.
-    plural = head.tag == "NNS" or tokens.get(index - 1).lower in ("are", "were", "'re")
+    plural = head.tag == "NNS" or tokens.get(index - 1).lower in word_class("be-plural")
     if not plural and (tokens.get(index - 1).lower == "of" or can_lack_article(head.lower)):
         sentence.cut(index, index + 1)
     else:
@@ -514,10 +538,195 @@ def _without_prefix(word: str, concept: str) -> str:
         RealisationError: What is left is not a word (``unsupported-edit``).
     """
     low = word.lower()
-    for prefix in ("un", "in", "im", "ir", "il", "dis", "non-", "non"):
+    for prefix in word_list("negative-prefixes"):
         rest = low[len(prefix) :]
         if low.startswith(prefix) and len(rest) > 2 and (readings(rest) or concept.startswith(rest[:4])):
             return rest
     if low.endswith("less") and readings(low[:-4] + "ful"):
         return low[:-4] + "ful"
-    raise RealisationError("unsupported-edit", f"the negative word {word} has no positive form")
+    raise RealisationError("unsupported-edit", f"the negative word '{word}' has no affirmative form")
+
+
+def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Replace the words that occur only in affirmative clauses: *some* becomes *any*.
+
+    *Some* becomes *any* and a following *and* becomes *or*. *Already* becomes *yet*, and a final *too*
+    becomes *either*. *Also* is removed.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the clause. Its indices are adjusted.
+
+    Example:
+        "I saw it too." becomes "I saw it either.", to which the caller then adds *not*: "I did not see it
+        either."
+    """
+    tokens = sentence.tokens
+    if group.kind == "finite" and not group.inverted:
+        # Remove *also*: "I can also swim" -> "I cannot swim".
+        start = group.subject[1] if group.subject else group.first + 1
+        near = range(start, min(group.main + 2, len(tokens)))
+        for index in [index for index in near if tokens[index].lower == "also"][:1]:
+            tokens.pop(index)
+            group.chain[:] = [verb - (verb > index) for verb in group.chain]
+    for token in tokens[max(0, group.first - 1) : group.main + 2]:
+        # *already* becomes *yet*: "I have already seen it" -> "I have not yet seen it".
+        if token.lower == "already":
+            sentence.rewrite(token, "yet")
+    is_any = False
+    for index in range(group.main + 1, len(tokens)):
+        token = tokens[index]
+        # The clause continues after the comma in "I like it, too" and in lists: "I saw some birds, some cats
+        # and a dog".
+        added = tokens.get(index + 1).lower in word_class("adding-adverbs") and _is_last(sentence, index + 1)
+        if token.text == "," and (added or (is_any and sentence.inside_list(index))):
+            continue
+        # Stop where another clause begins.
+        if token.lower == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
+            return
+        if token.lower in _ASSERTIVE:
+            sentence.rewrite(token, _ASSERTIVE[token.lower])
+            is_any = True
+        elif is_any and token.lower == "and" and tokens.get(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
+            # After *any*, *and* becomes *or*: "I like some tea and cake" -> "I do not like any tea or cake".
+            sentence.rewrite(token, "or")
+        elif token.lower in word_class("adding-adverbs") and _is_last(sentence, index):
+            # A final *too* or *also* becomes *either*: "I saw it too" -> "I did not see it either".
+            sentence.rewrite(token, "either")
+
+
+def _replace_still(sentence: SentenceDraft, group: VerbGroup) -> bool:
+    """Negate a clause that contains *still* by replacing *still* with *no longer*.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the clause.
+
+    Returns:
+        True if the clause was negated; False if it contains no *still* that can be replaced.
+
+    Example:
+        "I still live there." becomes "I no longer live there."
+    """
+    if group.kind != "finite" or group.subject is None or group.inverted:
+        return False
+    linked = sentence.tokens[group.main].expanded in BE
+    for index in range(group.subject[1], min(group.main + 1 + linked, len(sentence.tokens))):
+        if sentence.tokens[index].lower == "still":
+            sentence.rewrite(sentence.tokens[index], "no", "NEG")
+            sentence.insert(index + 1, Token("longer", "RB"))
+            return True
+    return False
+
+
+def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
+    """Replace *but* by *and* before a negation that is removed.
+
+    For example, "He likes her but not me" becomes "He likes her and me". Before an adjective *but* is kept,
+    because adjectives can contrast without a negation: "small but not cheap" becomes "small but cheap".
+
+    Args:
+        sentence: The sentence, edited in place.
+        negation: The index of the negation.
+        group: The verb group that is negated; None if only a phrase is negated.
+
+    Raises:
+        RealisationError: The sentence makes no sense without its contrast (``unclear-clause``): "but not
+            often", "not tea but coffee", "I don't, but he does".
+    """
+    tokens = sentence.tokens
+    _, end = sentence.sentence_bounds(negation)
+    for index in range(negation + 1, end - 1):
+        if tokens[index].lower != "but":
+            continue
+        clause = any(index < group.first < end for group in sentence.parse_verbs())
+        # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
+        if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
+            raise RealisationError(
+                "unclear-clause", "'but' contrasts two phrases, and one of them is negated"
+            )
+        words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
+        # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
+        if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
+            raise RealisationError("unclear-clause", "both clauses around 'but' would claim the same")
+    # Find the *but* before the negation ("but not her") or before the verb group ("but does not").
+    but = tokens.get((negation if group is None else min(negation, group.first)) - 1)
+    following = tokens.get(negation + 1).tag
+    if but.lower != "but" or tokens[0] is but:
+        return
+    if group is None and following in ("RB", "EN"):
+        raise RealisationError("unclear-clause", "'but not' negates only an adverb")
+    if not following.startswith("JJ"):
+        sentence.rewrite(but, "and", "CC")
+
+
+def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
+    """Replace the words that occur only in negative clauses: *any* becomes *some*.
+
+    *Any* becomes *some*, *much* becomes *a lot*, *ever* and *at all* are removed.
+
+    Args:
+        sentence: The sentence, edited in place.
+        start: The index from which on words are replaced.
+
+    Example:
+        After *do not* was removed, "I see any birds at all." becomes "I see some birds."
+    """
+    tokens, index = sentence.tokens, max(start, 0)
+    while index < sentence.negation_scope_end(index):
+        low = tokens[index].lower
+        # Remove words such as *ever*, which are one token, and *at all* and *any more*, which are two.
+        count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.get(index + 1).lower}" in _LEFT_OUT)
+        sentence.cut(index, index + count)
+        index += not count
+    for token in tokens[max(start, 0) : index]:
+        index = tokens.index_of(token)
+        following, last = tokens.get(index + 1).lower, _is_last(sentence, index)
+        # Before an exception, *any* becomes *every*: "I don't like anyone but her" -> "I like everyone but
+        # her".
+        if (every := word_map("any-with-exception").get(token.lower)) and following in word_class(
+            "exception-words"
+        ):
+            sentence.rewrite(token, every)
+        elif token.lower in POSITIVE and token.lower.startswith("any"):
+            sentence.rewrite(token, POSITIVE[token.lower])
+        elif token.lower == "either" and last:
+            # A final *either* becomes *too*: "I don't like it either" -> "I like it too".
+            sentence.rewrite(token, "too")
+        elif token.lower == "much" and index and tokens[index - 1].lower not in word_class("before-much"):
+            # *much* becomes *a lot*: "I don't follow it much" -> "I follow it a lot". Before a noun, it
+            # becomes *a lot of*: "I don't have much time" -> "I have a lot of time".
+            noun = sentence.is_noun(index + 1)
+            if noun:
+                sentence.insert(index + 1, Token("of", "IN"))
+            if noun or last:
+                sentence.rewrite(token, "lot", "NN")
+                sentence.insert(index, Token("a", "DT"))
+
+
+def _is_last(sentence: SentenceDraft, index: int) -> bool:
+    """Return whether the word at an index is the last one of its clause."""
+    return sentence.tokens.get(index + 1).tag in ("EN", "PU", "QT")
+
+
+def _turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
+    """Change the polarity of a question tag: "do you?" <-> "don't you?".
+
+    Args:
+        sentence: The sentence, edited in place.
+        tag: The question tag.
+
+    Raises:
+        RealisationError: The auxiliary cannot be contracted with *n't* (``unclear-clause``): "am I?".
+    """
+    verb = tag.verb
+    if tag.negation is not None:
+        sentence.tokens.remove(tag.negation)
+        sentence.rewrite(verb, EXPANDED.get(verb.lower, verb.text))
+    elif (stem := contracted_stem(verb.text)) is None:
+        raise RealisationError(
+            "unclear-clause", f"'{verb.text}' in the question tag can't be contracted with n't"
+        )
+    else:
+        sentence.rewrite(verb, stem)
+        sentence.insert(sentence.tokens.index_of(verb) + 1, Token("n't", "NEG"))

@@ -3,9 +3,6 @@
 A time word and the tense of its clause must agree: "I saw it yesterday." -> "I will see it tomorrow." This
 module replaces a time word (`set_time`) or adds one (`add_time`). If the new time requires another tense, it
 changes the finite verb of the clause and the verbs that *and* joins to it.
-
-Input: the node of a time word, or a node to whose clause a time word is added, and the concept of the new
-time. The sentence is edited in place.
 """
 
 from __future__ import annotations
@@ -13,23 +10,20 @@ from __future__ import annotations
 from itertools import dropwhile, pairwise
 
 from graphneg.decoders.surface.agreement import person_of
-from graphneg.decoders.surface.clauses import VerbGroup
-from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, contracted_stem
-from graphneg.decoders.surface.lexical import set_concept
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import BE, DO, HAVE, agree, contracted_stem
+from graphneg.decoders.surface.operations.words import set_concept
+from graphneg.decoders.surface.refusals import apply_rules
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
 
 TENSES = word_map("tenses-of-times")
 """The tense that a time word requires: *yesterday* -> ``past``."""
-# Present forms of past modals.
-_PRESENT_MODAL = {"could": "can", "would": "will"}
-# Modals whose past is formed with *have* and a participle: "should see" -> "should have seen".
-_MODALS = frozenset({"may", "might", "should", "must", "would", "could"})
 # Lemmas of the past forms of *be* and *have*.
-_PRESENT_OF_PAST = {"was": "be", "were": "be", "had": "have"}
+_PAST_LEMMAS = word_map("past-lemmas")
 # Tags after which a clause can start.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
 # Maximum number of tokens between a conjunction and the subject of the clause that it joins.
@@ -54,7 +48,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
     if group is None or group.kind != "finite":
         group = sentence.finite_before(index) or group
-    sentence.apply_rules("set-time", index, word=word, tense=tense)
+    apply_rules(sentence, "set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
     # Some combinations have another usual form: "tomorrow night" -> "last night", not "yesterday night".
     index = sentence.head(k)
@@ -83,16 +77,19 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     word, tokens = lexeme(concept), sentence.tokens
     tense = TENSES.get(word, "")
     if any(token.lower == word for token in tokens):
-        raise RealisationError("unchanged", f"the utterance says {word} already")
+        raise RealisationError("unchanged", f"the utterance contains '{word}' already")
     group = sentence.finite(sentence.predicate(k))
     if group is None or not group.is_main:
-        raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no finite clause")
+        raise RealisationError(
+            "unclear-clause", f"{sentence.node(k).label} is not the head of a finite clause"
+        )
     main = tokens[group.main]
     start, end = sentence.sentence_bounds(group.main)
     rest = tokens[group.main : end]
     # In "She moved when she was ten", the clause with *when* shows that the event is past.
-    dated = dropwhile(lambda token: token.lower not in ("when", "while"), rest)
-    sentence.apply_rules(
+    dated = dropwhile(lambda token: token.lower not in word_class("simultaneous"), rest)
+    apply_rules(
+        sentence,
         "add-time",
         group.main,
         tense=tense,
@@ -100,14 +97,14 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         asks_later=not group.inverted and any(token.text == "?" for token in rest),
         since=any(token.lower == "since" for token in tokens[start:end]),
         before=tokens.get(group.subject[0] - 1) if group.subject else EDGE,
-        dated=any(token.lower in ("was", "were") or token.tag == "VBD" for token in dated),
+        dated=any(token.lower in word_class("be-past") or token.tag == "VBD" for token in dated),
     )
     if group.kind == "finite":
         change_tense(sentence, group, tense)
     end = _clause_end(sentence, tokens.index_of(main))
     subject = group.subject[0] if group.subject and not group.inverted else None
     if subject is not None and (subject == 0 or tokens[subject - 1].tag in _STARTS):
-        relative = end is not None and tokens.get(end).lower in ("who", "whom", "which", "that", "where")
+        relative = end is not None and tokens.get(end).lower in word_class("relative-words")
         # If a relative clause follows its noun, or if the end of the clause was not found, put the time word
         # first: "I see the man who came" -> "Yesterday I saw the man who came".
         if end is None or (relative and tokens.get(end - 1).tag in (*NOUNS, "PN")):
@@ -115,7 +112,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     if end is None and group.quotative and group.subject is not None:
         end = group.subject[1]
     if end is None:
-        raise RealisationError("unclear-clause", "no place for a time word")
+        raise RealisationError("unclear-clause", "the clause has no place for a time word")
     sentence.insert(end, *[Token(part, "RB") for part in word.split(" ")])
 
 
@@ -126,7 +123,9 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
         The index, or None if another clause follows without a mark or conjunction between them.
     """
     tokens = sentence.tokens
-    starts = {group.start for group in sentence.groups() if group.kind == "finite" and group.first > main}
+    starts = {
+        group.start for group in sentence.parse_verbs() if group.kind == "finite" and group.first > main
+    }
     for index in range(main + 1, len(tokens)):
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
@@ -174,7 +173,7 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
         group.undo_quotative_inversion()
         _to_future(sentence, group)
     if joins and before != [token.text for token in sentence.tokens]:
-        raise RealisationError("unclear-clause", "the clause joined to this one would keep its tense")
+        raise RealisationError("unclear-clause", "a clause that is joined to this one would keep its tense")
     perfect = group.verb.tag == "MD" and group.second.lower == "have"
     for verb in joined:
         if wanted == "past" and perfect and verb.tag == "VB":
@@ -191,7 +190,7 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
 
 
 def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether a conjunction without a comma joins the clause to one with another subject.
+    """Return whether a conjunction without a comma joins the clause to a clause with another subject.
 
     Such clauses must have the same tense: "She sang yesterday and he dances" is odd. With a comma, their
     tenses may differ: "She sang yesterday, and he dances".
@@ -200,12 +199,14 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
         True if such a clause precedes or follows.
     """
     start, end = sentence.sentence_bounds(group.first)
-    finite = [other for other in sentence.groups() if start <= other.first < end and other.kind == "finite"]
+    finite = [
+        other for other in sentence.parse_verbs() if start <= other.first < end and other.kind == "finite"
+    ]
     return any(
         later.subject is not None
         and later.subject != earlier.subject
         and group.first in (earlier.first, later.first)
-        and sentence.tokens.get(later.start - 1).lower in ("and", "or", "but")
+        and sentence.tokens.get(later.start - 1).lower in word_class("clause-conjunctions")
         and sentence.tokens.get(later.start - 2).text != ","
         for earlier, later in pairwise(finite)
     )
@@ -214,7 +215,7 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
     """Return whether a plain verb form is joined to a verb after a modal, *do* or *to*."""
     index = sentence.tokens.index_of(verb)
-    last = next((group for group in reversed(sentence.groups()) if group.main < index), None)
+    last = next((group for group in reversed(sentence.parse_verbs()) if group.main < index), None)
     if last is None:
         return False
     supported = len(last.chain) > 1 and last.verb.lower in DO
@@ -260,12 +261,14 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
     low = "would" if verb.lower == "'d" else verb.expanded
     plain = not group.inverted and not group.negations
     # Merge *will* with its verb: "I will see it" -> "I saw it".
-    if low in ("will", "shall") and plain:
+    if low in word_class("future-modals") and plain:
         _drop_auxiliary(sentence, group)
-    elif low in ("will", "shall"):
+    elif low in word_class("future-modals"):
         # In a negation or question, *will* becomes *did*: "I won't see it" -> "I didn't see it".
         if second.lower == "be":
-            raise RealisationError("unsupported-edit", "will be not has no simple past here")
+            raise RealisationError(
+                "unsupported-edit", "'will ... be' in a question or negation has no simple past"
+            )
         sentence.rewrite(verb, "did", "AX")
     elif low == "can":
         sentence.rewrite(verb, "could")
@@ -273,7 +276,7 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
         # *must* becomes *had to*: "I must see it" -> "I had to see it".
         sentence.rewrite(verb, "had", "AX")
         sentence.insert(sentence.tokens.index_of(verb) + 1, Token("to", "TO"))
-    elif low in _MODALS and second.tag == "VB" and second.lower != "have":
+    elif low in word_class("modals-with-have") and second.tag == "VB" and second.lower != "have":
         # The perfect expresses the past: "I should see it" -> "I should have seen it".
         sentence.inflect(second, "VBN")
         sentence.insert(sentence.tokens.index_of(second), Token("have", "VB"))
@@ -305,7 +308,7 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
     will = "wo" if contracted else "will"
     # A modal gets its present form: "I could see it" -> "I can see it tomorrow".
     if verb.tag == "MD" or group.would:
-        modal = _PRESENT_MODAL.get("would" if low == "'d" else low)
+        modal = word_map("present-modals").get("would" if low == "'d" else low)
         if modal is not None:
             sentence.rewrite(verb, (contracted_stem(modal) if contracted else None) or modal)
         # The perfect after the modal is removed: "I could have seen it" -> "I can see it tomorrow".
@@ -335,8 +338,8 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
 def _to_present(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Put the first verb of a group into the present tense."""
     verb, low, person = group.verb, group.verb.expanded, _person(group)
-    if low in _PRESENT_OF_PAST or (low == "did" and len(group.chain) > 1):
-        sentence.rewrite(verb, agree(_PRESENT_OF_PAST.get(low, "do"), "VBP", person))
+    if low in _PAST_LEMMAS or (low == "did" and len(group.chain) > 1):
+        sentence.rewrite(verb, agree(_PAST_LEMMAS.get(low, "do"), "VBP", person))
     elif low == "could":
         sentence.rewrite(verb, "can")
     elif verb.tag == "VBD":

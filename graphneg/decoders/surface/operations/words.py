@@ -1,13 +1,9 @@
 """Replace the word of a node by the word of another concept or constant, in the same inflected form.
 
-The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"), and the words around it
-are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. An edit is
-refused if the new word does not fit into the sentence. This is decided in two ways. The rule set
-``selectional_fit`` of ``refusals.tsv`` tests the words around the new word. The annotated examples of
-PropBank show which complements a verb takes: "give me a book" but not "receive me a book", "stay awake" but
-not "move awake". A verb without annotated examples is accepted.
-
-Input: a node and its new concept (`set_concept`) or constant (`set_value`). The sentence is edited in place.
+The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"). Then the words around it
+are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. `set_concept`
+replaces concepts, and `set_value` constants such as numbers and names. `refusals` refuses words that do not
+fit into the sentence.
 
 Example: "It is bigger." with ``big`` set to ``small`` becomes "It is smaller."
 """
@@ -17,8 +13,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from graphneg.amr.concept_words import NEGATIVE_PREFIX
-from graphneg.decoders.surface import forms
 from graphneg.decoders.surface.agreement import (
     agree_relative,
     agree_with,
@@ -26,57 +20,41 @@ from graphneg.decoders.surface.agreement import (
     follow,
     is_subject,
     person_of,
-    refuse_expletive,
     third_person,
 )
-from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.forms import (
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.inflection import (
     BE,
     HAVE,
     Case,
+    adjective_form,
+    adverb_of,
+    agree,
     can_lack_article,
     degree,
     noun_form,
     pronoun_cases,
+    verb_form,
+    verb_lemma,
 )
-from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.decoders.surface.refusals import refuse_expletive, refuse_misplaced_verb, refuse_misplaced_word
 from graphneg.english.lexicon import english
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
-from graphneg.english.propbank import FrameEntry, load_frames
+from graphneg.english.propbank import load_frames
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
-from graphneg.english.words import lemmas, readings, word_class, word_map
+from graphneg.english.words import lemmas, readings, word_class, word_list, word_map
 
 # Days and months are written with a capital letter.
 _CAPITALS = frozenset((*WEEKDAYS, *MONTHS))
 # Endings of nouns for persons who do something: "teacher", "actor".
-_AGENTS = ("er", "or", "ers", "ors")
-# Tags for the tense of auxiliaries, whose own tag (``AX``) does not show it.
-_TENSES = {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}
+_AGENTS = tuple(word_list("person-endings"))
 _WORDS_OF_NUMBERS = {
     **{number: word for word, number in NUMBERS.items()},
     **{100: "one hundred", 1000: "one thousand", 1_000_000: "one million"},
 }
 _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
-# Phrasal adjectives such as "worn out", which cannot precede a noun.
-_PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a word that are searched for *not*.
-_DENIAL_REACH = 5
-# Tags of the first word of an object.
-_OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
-# A verb counts as transitive if it has at least this many annotated examples, and if at least this share of
-# them have an object.
-_ENOUGH = 3
-_NEARLY_ALL = 0.8
-# A verb counts as intransitive if it has at least this many annotated examples, none of them with an object.
-_MANY = 5
-# For each kind of complement, the prefixes of the dependency relations by which annotated examples mark it.
-_NEEDED = {
-    "dative": ("dative",),
-    "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
-    "gerund": ("xcomp_vbg", "ccomp_vbg", "advcl_vbg"),
-    "clause": ("ccomp",),
-}
 
 
 def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
@@ -105,8 +83,8 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     argument = (node.role or "").startswith(("ARG", "op", "location", "destination"))
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
-        raise RealisationError("kind-mismatch", f"{token.text} is the first part of a word")
-    _refuse_out_of_place(sentence, index, old, wanted, node.role or "")
+        raise RealisationError("kind-mismatch", f"'{token.text}' is the first part of a compound")
+    refuse_misplaced_word(sentence, index, old, wanted, node.role or "")
     _drop_rest(sentence, k)
     particle = old.rpartition(" ")[2]
     if particle != old and token.tag in VERBS and particle in word_class("phrasal-particles"):
@@ -115,27 +93,27 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         for other in [other for other in tokens[index + 1 : index + 7] if other.lower == particle][:1]:
             # Refuse this for "They ran out of milk" and "I put up with it": the preposition depends on the
             # particle and would not fit another verb.
-            if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in ("of", "with", "to", "for"):
-                raise RealisationError("no-form", f"{old} {preposition} is one phrase")
+            if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in word_class("after-particle"):
+                raise RealisationError("no-form", f"'{old} {preposition}' is a fixed phrase")
             tokens.remove(other)
     # A noun for an event ("his arrival") can be replaced by that for another event. *cook* in "a cook" has
     # the same form as the verb, but is not an event.
     event = token.lower != old and not lemmas(token.lower).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
-        _refuse_unfit(sentence, token, node.concept or "", concept)
+        refuse_misplaced_verb(sentence, token, node.concept or "", concept)
     elif token.tag in NOUNS and frame and not (is_nominal(concept, wanted) or (event and _nouns_of(concept))):
-        raise RealisationError("no-form", f"{wanted} is a verb, and {token.text} is none")
+        raise RealisationError("no-form", f"'{wanted}' is a verb, and '{token.text}' is a noun")
     elif token.tag in NOUNS and frame and kind_of(wanted) == OTHER != kind_of(old):
-        raise RealisationError("no-form", f"{wanted} is seldom a noun, and {token.text} mostly is")
+        raise RealisationError("no-form", f"'{wanted}' is rarely a noun, and '{token.text}' usually is one")
     if token.tag == "MD" and "ADJ" in readings(wanted.split(" ")[-1]):
         _modal_to_adjective(sentence, token, wanted)
         return
     words = _inflected(sentence, token, old, wanted, concept).split(" ")
     if words[0].lower() == token.lower and len(words) == 1:
-        raise RealisationError("unchanged", f"{wanted} and {old} are the same word here")
+        raise RealisationError("unchanged", f"'{wanted}' and '{old}' are the same word here")
     _write(sentence, token, words)
     if token.tag == "NN":
-        _count(sentence, token, old)
+        _fit_article(sentence, token, old)
     if token.tag in NOUNS or token.tag in ("PN", "PRS"):
         agree_with(sentence, token)
     _follow_noun(sentence, token, old)
@@ -178,16 +156,19 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
         RealisationError: The modal is in a question or has no main verb (``unsupported-edit``).
     """
     index = sentence.tokens.index_of(token)
-    group = next((group for group in sentence.groups() if group.first == index), None)
+    group = next((group for group in sentence.parse_verbs() if group.first == index), None)
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
-        raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted} here")
-    tag = "VBD" if token.lower in ("could", "might", "would") else "VBP"
+        raise RealisationError(
+            "unsupported-edit",
+            f"the modal '{token.text}' can't become '{wanted}' in a question or without a main verb",
+        )
+    tag = "VBD" if token.lower in word_class("past-modals") else "VBP"
     second = group.second
-    sentence.rewrite(token, forms.agree("be", tag, person_of(group.subject_tokens)), "AX")
+    sentence.rewrite(token, agree("be", tag, person_of(group.subject_tokens)), "AX")
     sentence.insert(sentence.tokens.index_of(second), Token(wanted, "JJ"), Token("to", "TO"))
 
 
-def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
+def _fit_article(sentence: SentenceDraft, token: Token, old: str) -> None:
     """Add or remove an article if only one of the two nouns is countable.
 
     Examples: "I drink water" -> "I drink a cup", "I have a cup" -> "I have information".
@@ -203,7 +184,7 @@ def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
     if bare and governed and can_lack_article(old) and not can_lack_article(token.lower):
         if following.tag not in ("CC", "POS") or following.lower == "but":
             sentence.insert(start, Token("a", "DT"))
-    elif first.lower in ("a", "an") and token.lower in word_class("never-counted"):
+    elif first.lower in word_class("indefinite-articles") and token.lower in word_class("never-counted"):
         sentence.cut(start, start + 1)
 
 
@@ -233,28 +214,35 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     participle = tag in ("VBN", "VBG") and not _is_verb(wanted)
     if tag in VERBS and tag != "MD" and not participle and not looks_like_verb:
         if not _is_verb(wanted):
-            raise RealisationError("no-form", f"{wanted} is no verb")
+            raise RealisationError("no-form", f"'{wanted}' is not a verb")
         # After *have*, a form that was tagged as past tense is a participle: "has just received".
         perfect = tag == "VBD" and _follows(sentence, token, HAVE)
-        return _verb(wanted, "VBN" if perfect else _TENSES.get(token.lower, "VBP") if tag == "AX" else tag)
+        return _verb(
+            wanted,
+            "VBN"
+            if perfect
+            else word_map("auxiliary-tenses").get(token.lower, "VBP")
+            if tag == "AX"
+            else tag,
+        )
     if tag == "MD":
-        raise RealisationError("unsupported-edit", f"the modal {token.text} can't become {wanted}")
+        raise RealisationError("unsupported-edit", f"the modal '{token.text}' can't become '{wanted}'")
     if tag == "JJ" or participle or looks_like_verb:
         return _adjective(sentence, token, old, wanted, concept)
     if tag == "RB":
         known = readings(wanted.split(" ")[-1])
         if known.keys().isdisjoint(("ADV", "ADJ")) and "RB" not in CLOSED.get(wanted, {}):
-            raise RealisationError("no-form", f"{wanted} is no adverb")
+            raise RealisationError("no-form", f"'{wanted}' is not an adverb")
         # If the old word is an adverb with *-ly*, derive one: "He ran quickly" (``quick-02``) -> "He ran
         # slowly" (``slow-05``).
         if token.lower.endswith("ly") and not old.endswith("ly"):
-            return forms.adverb_of(wanted)
-        return forms.adjective_form(wanted, "JJ" if token.lower == old else degree(token.text))
+            return adverb_of(wanted)
+        return adjective_form(wanted, "JJ" if token.lower == old else degree(token.text))
     if tag in NOUNS:
         return _noun(token, old, wanted, concept)
     like = tag in CLOSED.get(wanted, {})
     if not like and not (tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)):
-        raise RealisationError("no-form", f"{wanted} can't stand for {token.text}")
+        raise RealisationError("no-form", f"'{wanted}' can't replace '{token.text}'")
     # Keep the letter case of the old word. Capitals at the start of a sentence are set later.
     if token.sentence_initial or not token.text[:1].isupper():
         return wanted
@@ -277,7 +265,7 @@ def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bo
 def _verb(wanted: str, tag: str) -> str:
     """Inflect a verb, which is the first word; particles may follow it."""
     first, _, rest = wanted.partition(" ")
-    return f"{forms.verb_form(first, tag)} {rest}".strip()
+    return f"{verb_form(first, tag)} {rest}".strip()
 
 
 def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
@@ -287,14 +275,14 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     index = sentence.tokens.index_of(token)
     modifies = sentence.is_noun(index + 1)
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
-        raise RealisationError("no-form", f"{wanted} is no adjective")
+        raise RealisationError("no-form", f"'{wanted}' is not an adjective")
     # If a verb expresses the new frame, use its participle: "It was open" -> "It was closed"; "a moving
     # story" -> "an exciting story".
     if frame and shown == "JJ" and not is_adjectival(concept, wanted) and "VERB" in known:
         present = token.lower.endswith("ing") and "VERB" in readings(token.lower)
         return _verb(wanted, "VBG" if present else "VBN")
     if "ADJ" in known or not known:
-        return forms.adjective_form(wanted, shown)
+        return adjective_form(wanted, shown)
     # Choose the participle by the old word: the past participle if that ends in *-ed* or *-en*, else the
     # present participle.
     if "VERB" in known and frame:
@@ -302,7 +290,7 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     # Before a noun, a noun can take the place of an adjective: "a wooden house" -> "a brick house".
     if "NOUN" in known and modifies and kind_of(head) != OTHER:
         return wanted
-    raise RealisationError("no-form", f"{wanted} has no form like {token.text}")
+    raise RealisationError("no-form", f"'{wanted}' has no form that can replace '{token.text}'")
 
 
 def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
@@ -311,18 +299,18 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
     known, name = readings(wanted.split(" ")[-1]), wanted[:1].isupper()
     nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
     if known and not nominal and not name:
-        raise RealisationError("no-form", f"{wanted} is no noun")
+        raise RealisationError("no-form", f"'{wanted}' is not a noun")
     plural = token.lower != old and token.lower == noun_form(old, "NNS")
     tag = "NNS" if token.tag == "NNS" or plural else "NN"
     if tag == "NNS" and wanted in word_class("no-plural"):
-        raise RealisationError("no-form", f"{wanted} has no plural")
+        raise RealisationError("no-form", f"'{wanted}' has no plural")
     if name:
         return wanted
     if not frame or (old.split(" ")[-1] in lemmas(token.text) and "NOUN" in known):
         return noun_form(wanted, tag)
     # The new concept is a verb. Derive a noun with the same kind of suffix: "The teacher came" -> "The writer
     # came".
-    derived = _derived(token.lower, forms.verb_lemma(wanted), tag)
+    derived = _derived(token.lower, verb_lemma(wanted), tag)
     # Prefer the nouns that PropBank lists for the frame: "his arrival" -> "his departure", not "his
     # department".
     nouns = [] if token.lower.endswith(_AGENTS) else _nouns_of(concept)
@@ -335,7 +323,7 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
         return noun_form(wanted, tag)
     if "VERB" in readings(wanted.split(" ")[0]) and not token.lower.endswith(_AGENTS):
         return noun_form(_verb(wanted, "VBG"), tag)
-    raise RealisationError("no-form", f"{wanted} has no noun like {token.text}")
+    raise RealisationError("no-form", f"no noun of '{wanted}' can replace '{token.text}'")
 
 
 def _derived(model: str, wanted: str, tag: str) -> str | None:
@@ -356,139 +344,6 @@ def _derived(model: str, wanted: str, tag: str) -> str | None:
             if known is not None:
                 return noun_form(known, tag)
     return None
-
-
-def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
-    """Replace a constant: a part of a name, a number, a month or an ordinal.
-
-    Args:
-        sentence: The sentence, edited in place.
-        k: The number of the constant's node.
-        value: The new constant, with or without quotation marks.
-
-    Raises:
-        RealisationError: The constant cannot be written in words (``unsupported-edit``), or the number is a
-            part of another word (``no-form``): "a two-door car".
-
-    Example:
-        "He stayed six years." with 6 set to 1 becomes "He stayed one year."
-    """
-    node = sentence.node(k)
-    token = sentence.tokens[sentence.head(k)]
-    bare = value.strip('"')
-    if not bare or bare in ("-", "+"):
-        raise RealisationError("unsupported-edit", f"{value} is no word")
-    if re.search(r"[0-9a-z]-[a-z]", token.lower) and any(
-        part not in NUMBERS for part in token.lower.split("-")
-    ):
-        raise RealisationError("no-form", f"the number is a part of {token.text}")
-    parent = "" if node.parent is None else sentence.node(node.parent).label
-    shown = _value_words(token, bare, node.role or "", parent)
-    _drop_rest(sentence, k)
-    _write(sentence, token, shown.split(" "))
-    if node.role not in ("quant", "op1") or not re.fullmatch(r"\d+", bare):
-        return
-    tokens, number = sentence.tokens, int(bare)
-    noun = tokens.get(tokens.run_end(tokens.index_of(token) + 1, ("JJ", "CD", "RB")))
-    # Adjust the number of the noun: "six years" -> "one year".
-    if noun.tag in ("NN", "NNS") and (number == 1) == (noun.tag == "NNS"):
-        singular = readings(noun.lower).get("NOUN", (noun.lower,))[0]
-        tag = "NN" if number == 1 else "NNS"
-        if (form := noun_form(singular, tag)) != noun.lower:
-            sentence.rewrite(noun, form, tag)
-            agree_with(sentence, noun)
-            agree_relative(sentence, [noun])
-
-
-def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
-    """Return the words for a constant in the style of the old words: digits or words, long or short.
-
-    Raises:
-        RealisationError: There is no word for this ordinal (``no-form``).
-    """
-    if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
-        month = MONTHS[(int(bare) - 1) % 12].capitalize()
-        # An abbreviated month stays abbreviated: "in Feb" -> "in Jun". *May* is not an abbreviation.
-        return month[:3] if len(token.text) == 3 and token.lower != "may" else month
-    if parent == "ordinal-entity":
-        word = _WORDS_OF_ORDINALS.get(int(bare)) if re.match(r"-?\d+$", bare) else None
-        if word is None:
-            raise RealisationError("no-form", f"no ordinal for {bare}")
-        if token.tag == "RB" and int(bare) not in (1, -1):
-            raise RealisationError("no-form", f"{word} is no adverb")
-        return word
-    if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
-        return bare
-    # The old number was written in words. Write numbers below 100 and some round ones in words, too.
-    number, words = int(bare), _WORDS_OF_NUMBERS
-    said = words.get(number, str(number) if number >= 100 else "")
-    said = said or f"{words[number - number % 10]}-{words[number % 10]}"
-    # *once* and *twice* express a number of times: "I saw it once" -> "I saw it three times".
-    if token.lower in ("once", "twice"):
-        return {1: "once", 2: "twice"}.get(number, f"{said} times")
-    return said
-
-
-def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a new word that does not fit to the words around an index (rules ``selectional_fit``)."""
-    tokens, token = sentence.tokens, sentence.tokens[index]
-    after, after2 = tokens.get(index + 1), tokens.get(index + 2)
-    start, _ = sentence.sentence_bounds(index)
-    near = tokens[max(start, index - _DENIAL_REACH) : index]
-    sentence.apply_rules(
-        "fit",
-        index,
-        governor=tokens.get(sentence.noun_phrase(index)[0] - 1),
-        # In "It's a little cold", *little* expresses a degree and not a size.
-        amount=role in ("degree", "extent", "quant") or "ADJ" in readings(after.lower),
-        old=old,
-        wanted=wanted,
-        compared=after.tag in ("RBR", "JJR") or degree(after.text) == "JJR",
-        denied=any(other.lower in ("not", "n't") for other in near),
-        phrasal=_PHRASAL.fullmatch(wanted) is not None,
-        prefixed=NEGATIVE_PREFIX.match(wanted) is not None,
-        repeated=after2.lower == token.lower,
-        repeats=tokens.get(index - 2).lower == token.lower,
-    )
-
-
-def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
-    """Refuse a verb that does not take the complements in the sentence (``no-form``).
-
-    Args:
-        sentence: The sentence.
-        token: The token of the old verb.
-        old: The old concept.
-        concept: The new concept.
-
-    Raises:
-        RealisationError: The annotated examples of PropBank do not show the new verb with such complements.
-    """
-    frame = load_frames().frames.get(concept)
-    if frame is None:
-        return
-    if not frame.verbal:
-        raise RealisationError("no-form", f"{concept} is no verb's")
-    lemma = concept.rpartition("-")[0].replace("-", "_")
-    taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
-    complements = _complements(sentence, token)
-    # Count the examples with a direct object, and those in the passive, whose subject is the object.
-    with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
-    needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
-    before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object need not follow the verb. It precedes the verb in a passive, in "What did you say?" and in
-    # "the book that I read".
-    elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
-        other.lower in ("what", "which", "who", "whom", "that") for other in before_verb
-    )
-    if not complements and needs_object and not elsewhere:
-        raise RealisationError("no-form", f"{lemma} takes an object")
-    # Verbs with a goal as ARG4 do not take *at*: "We arrived at the top", but not "We ascended at the top".
-    if "at" in complements and frame.functions.get("4") == "GOL":
-        raise RealisationError("no-form", f"one does not {lemma} at a place")
-    for complement in complements:
-        if not _takes(complement, frame, taken, before):
-            raise RealisationError("no-form", f"{lemma} takes no {complement}")
 
 
 def is_nominal(concept: str, word: str) -> bool:
@@ -530,76 +385,73 @@ def is_adjectival(concept: str, word: str) -> bool:
     return concept in table.candidates(word, "j") or concept not in table.candidates(word, "v")
 
 
-def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
-    """Return the kinds of complements after a verb, the nearest first: ``object``, ``dative``, ``to``, ..."""
-    tokens, particles = sentence.tokens, word_class("verb-particles")
-    index = tokens.index_of(token) + 1
-    while tokens.get(index).tag in ("RB", "NEG") and tokens[index].lower not in particles:
-        index += 1
-    low, following = tokens.get(index).lower, tokens.get(index + 1)
-    first, second, third = (tokens.get(index + step).tag for step in range(3))
-    # In "run out of milk", *of* depends on the particle.
-    if low == "out" and following.lower == "of":
-        return ["particle out"]
-    # "come back" has a particle, but in "up the hill" *up* is a preposition.
-    if low in particles and second not in _OPENS_PHRASE | {"IN"}:
-        return [f"particle {low}"]
-    if first == "SC" and low in ("that", "whether"):
-        return ["clause"]
-    if first == "VBG" or (first == "TO" and second == "VB"):
-        return ["gerund" if first == "VBG" else "infinitive"]
-    if first in ("IN", "TO"):
-        # "at five" and "at noon" are times and not complements.
-        when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
-        return [low] if low in word_class("governed-prepositions") and not when else []
-    # "buy red shoes" has an object as its complement, "stay awake" an adjective.
-    if first == "JJ":
-        return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
-    if first != "PRO":
-        return ["object"] if first in _OPENS_PHRASE else []
-    # The pronoun is a dative in "give me a book" and an object in "see me".
-    complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
-    if second == "TO" and third == "VB":
-        complements.append("infinitive")
-    if following.lower in particles and third != "DT":
-        complements.append(f"particle {following.lower}")
-    return complements
-
-
-def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: frozenset[str]) -> bool:
-    """Return whether a verb takes a kind of complement.
+def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
+    """Replace a constant: a part of a name, a number, a month or an ordinal.
 
     Args:
-        complement: The kind of complement.
-        frame: The frame of the new verb.
-        taken: The dependency relations in the annotated examples of the new verb.
-        before: The dependency relations in the annotated examples of the old verb.
+        sentence: The sentence, edited in place.
+        k: The number of the constant's node.
+        value: The new constant, with or without quotation marks.
 
-    Returns:
-        True if the examples show the complement, or if there are no examples.
+    Raises:
+        RealisationError: The constant cannot be written in words (``unsupported-edit``), or the number is a
+            part of another word (``no-form``): "a two-door car".
+
+    Example:
+        "He stayed six years." with 6 set to 1 becomes "He stayed one year."
     """
-    if complement == "object":
-        objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
-        # If no example has an object, the verb takes none: "I failed that exam" does not become "I succeeded
-        # that exam".
-        if frame.examples >= _MANY and not objects:
-            return False
-        return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
-    if complement == "adjective":
-        return "PRD" in frame.functions.values() or not {"acomp", "oprd"}.isdisjoint(frame.seen)
-    if not taken or complement.startswith("particle "):
-        return not taken
-    if complement in _NEEDED:
-        return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # If the examples of the old verb do not show the preposition either, it introduces an adjunct, which fits
-    # any verb: "He reads for pleasure."
-    usual = complement in ("to", "of", "into", "about") or f"prep_{complement}" in before
-    return f"prep_{complement}" in taken or not usual
+    node = sentence.node(k)
+    token = sentence.tokens[sentence.head(k)]
+    bare = value.strip('"')
+    if not bare or bare in ("-", "+"):
+        raise RealisationError("unsupported-edit", f"the constant {value} is not a word")
+    if re.search(r"[0-9a-z]-[a-z]", token.lower) and any(
+        part not in NUMBERS for part in token.lower.split("-")
+    ):
+        raise RealisationError("no-form", f"the number is a part of the word '{token.text}'")
+    parent = "" if node.parent is None else sentence.node(node.parent).label
+    shown = _value_words(token, bare, node.role or "", parent)
+    _drop_rest(sentence, k)
+    _write(sentence, token, shown.split(" "))
+    if node.role not in ("quant", "op1") or not re.fullmatch(r"\d+", bare):
+        return
+    tokens, number = sentence.tokens, int(bare)
+    noun = tokens.get(tokens.run_end(tokens.index_of(token) + 1, ("JJ", "CD", "RB")))
+    # Adjust the number of the noun: "six years" -> "one year".
+    if noun.tag in ("NN", "NNS") and (number == 1) == (noun.tag == "NNS"):
+        singular = readings(noun.lower).get("NOUN", (noun.lower,))[0]
+        tag = "NN" if number == 1 else "NNS"
+        if (form := noun_form(singular, tag)) != noun.lower:
+            sentence.rewrite(noun, form, tag)
+            agree_with(sentence, noun)
+            agree_relative(sentence, [noun])
 
 
-@lru_cache(maxsize=4096)
-def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations that occur in the annotated examples of a verb, for all its frames."""
-    table = load_frames()
-    frames = (table.frames[id] for id in table.candidates(lemma, "v"))
-    return frozenset(form for frame in frames for form in frame.seen)
+def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
+    """Return the words for a constant in the style of the old words: digits or words, long or short.
+
+    Raises:
+        RealisationError: There is no word for this ordinal (``no-form``).
+    """
+    if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
+        month = MONTHS[(int(bare) - 1) % 12].capitalize()
+        # An abbreviated month stays abbreviated: "in Feb" -> "in Jun". *May* is not an abbreviation.
+        return month[:3] if len(token.text) == 3 and token.lower != "may" else month
+    if parent == "ordinal-entity":
+        word = _WORDS_OF_ORDINALS.get(int(bare)) if re.match(r"-?\d+$", bare) else None
+        if word is None:
+            raise RealisationError("no-form", f"there is no word for the ordinal {bare}")
+        if token.tag == "RB" and int(bare) not in (1, -1):
+            raise RealisationError("no-form", f"'{word}' is not an adverb")
+        return word
+    if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
+        return bare
+    # The old number was written in words. Write numbers below 100 and some round ones in words, too.
+    number, words = int(bare), _WORDS_OF_NUMBERS
+    said = words.get(number, str(number) if number >= 100 else "")
+    said = said or f"{words[number - number % 10]}-{words[number % 10]}"
+    # *once* and *twice* express a number of times: "I saw it once" -> "I saw it three times".
+    if token.lower in word_map("times-as-adverbs"):
+        adverbs = {times: adverb for adverb, times in word_map("times-as-adverbs").items()}
+        return adverbs.get(str(number), f"{said} times")
+    return said

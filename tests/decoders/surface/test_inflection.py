@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.decoders.surface import forms
+from graphneg.decoders.surface import inflection
 
 VERBS = st.sampled_from(
     ["see", "go", "put", "study", "be", "have", "lie", "graphneg", "refer", "try", "cook"]
@@ -15,8 +15,8 @@ VERBS = st.sampled_from(
 
 @given(VERBS, st.sampled_from(["VB", "VBD", "VBZ", "VBN", "VBG"]))
 def test_a_form_leads_back_to_its_verb(verb: str, tag: str) -> None:
-    form = forms.verb_form(verb, tag)
-    assert forms.verb_lemma(form) == verb or verb in ("lie", "graphneg")
+    form = inflection.verb_form(verb, tag)
+    assert inflection.verb_lemma(form) == verb or verb in ("lie", "graphneg")
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ def test_a_form_leads_back_to_its_verb(verb: str, tag: str) -> None:
     [("quick", "quickly"), ("happy", "happily"), ("good", "well"), ("simple", "simply")],
 )
 def test_adverbs_of_adjectives(adjective: str, adverb: str) -> None:
-    assert forms.adverb_of(adjective) == adverb
+    assert inflection.adverb_of(adjective) == adverb
 
 
 @pytest.mark.parametrize("person", ["i", "you", "he", "she", "it", "we", "they", "one"])
 def test_each_form_of_a_pronoun_is_known_for_it(person: str) -> None:
-    for case in forms.Case:
-        assert (person, case) in forms.pronoun_cases(forms.pronoun(person, case))
+    for case in inflection.Case:
+        assert (person, case) in inflection.pronoun_cases(inflection.pronoun(person, case))
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_each_form_of_a_pronoun_is_known_for_it(person: str) -> None:
     ],
 )
 def test_finite_verbs_agree(lemma: str, tag: str, person: str, form: str) -> None:
-    assert forms.agree(lemma, tag, person) == form
+    assert inflection.agree(lemma, tag, person) == form
 
 
 def test_a_mass_noun_may_do_without_an_article() -> None:
     assert (
-        forms.can_lack_article("water")
-        and forms.can_lack_article("advice")
-        and not forms.can_lack_article("wig")
+        inflection.can_lack_article("water")
+        and inflection.can_lack_article("advice")
+        and not inflection.can_lack_article("wig")
     )
 
 
@@ -59,13 +59,13 @@ def test_a_mass_noun_may_do_without_an_article() -> None:
     [("FBI", "an"), ("NASA", "an"), ("one", "a"), ("hour", "an"), ("8", "an"), ("eulogy", "a")],
 )
 def test_an_article_goes_by_the_sound_behind_it(word: str, before: str) -> None:
-    assert forms.article(word) == before
+    assert inflection.article(word) == before
 
 
 def test_clipped_and_plural_pronouns_have_persons() -> None:
-    assert forms.pronoun_cases("'em") == (("they", forms.Case.OBJECT),)
-    assert forms.pronoun_cases("Yourselves") == (("you", forms.Case.REFLEXIVE),)
-    assert forms.pronoun_cases("owl") == ()
+    assert inflection.pronoun_cases("'em") == (("they", inflection.Case.OBJECT),)
+    assert inflection.pronoun_cases("Yourselves") == (("you", inflection.Case.REFLEXIVE),)
+    assert inflection.pronoun_cases("owl") == ()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_clipped_and_plural_pronouns_have_persons() -> None:
     [("can", "ca"), ("will", "wo"), ("Do", "Do"), ("may", None), ("'m", None), ("Might", None)],
 )
 def test_verbs_before_a_contracted_not(verb: str, stem: str | None) -> None:
-    assert forms.contracted_stem(verb) == stem
+    assert inflection.contracted_stem(verb) == stem
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,5 @@ def test_verbs_before_a_contracted_not(verb: str, stem: str | None) -> None:
     [("good", "JJR", "better"), ("careful", "JJS", "most careful"), ("red", "JJ", "red")],
 )
 def test_adjectives_are_compared(lemma: str, degree: str, form: str) -> None:
-    assert forms.adjective_form(lemma, degree) == form
-    assert degree == "JJ" or forms.degree(form.split(" ")[-1]) in (degree, "JJ")
+    assert inflection.adjective_form(lemma, degree) == form
+    assert degree == "JJ" or inflection.degree(form.split(" ")[-1]) in (degree, "JJ")

@@ -1,0 +1,151 @@
+"""Tokenize and tag a text, and find the tokens that express each node of its graph.
+
+The graph helps the tagger: a token that is aligned with a frame is a verb or another predicate, and a
+capitalised token that is a part of a name is a proper noun. A pronoun node gets all forms of its pronoun.
+`AlignmentCache` keeps the results, because a text is usually edited many times.
+
+Example: in "I love my dog." with the graph ``(l / love-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))``, the
+tokens of the node ``i`` are *I* and *my*.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from graphneg.amr.alignment import Aligner, Span, align
+from graphneg.amr.concept_words import PRONOUNS
+from graphneg.decoders.surface.draft import Token, Tokens, initials
+from graphneg.decoders.surface.inflection import pronoun_cases
+from graphneg.english.noun_kinds import is_frame, lexeme
+from graphneg.english.tagging import tag
+from graphneg.english.tokens import TextSpan, tokenize
+from graphneg.english.words import readings
+from graphneg.model import AmrGraph
+
+# Words after an *it* that refers to nothing: "It is time to go", "It's for that purpose that he came".
+_EXPLETIVE = re.compile(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b")
+_KEPT = 1024
+"""Maximum number of aligned texts in the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedText:
+    """A text with its tokens, their tags, and the alignment of its graph.
+
+    Attributes:
+        text: The text.
+        graph: The AMR graph of the text.
+        words: The tokens with their character positions in the text.
+        tags: The tag of each token.
+        words_of: The indices of the tokens that express each node, by node number.
+    """
+
+    text: str
+    graph: AmrGraph
+    words: tuple[TextSpan, ...]
+    tags: tuple[str, ...]
+    words_of: dict[int, tuple[int, ...]]
+
+    def tokens(self) -> tuple[Tokens, dict[int, list[Token]]]:
+        """Create tokens that can be edited without changing this object.
+
+        Returns:
+            All tokens, and the tokens that express each node, by node number.
+        """
+        tokens, end = Tokens(), 0
+        for index, (word, tagged) in enumerate(zip(self.words, self.tags, strict=True)):
+            tokens.append(Token(word.text, tagged, index, self.text[end : word.start]))
+            end = word.end
+        for token, initial in zip(tokens, initials(tokens), strict=True):
+            token.sentence_initial = initial
+        return tokens, {k: [tokens[index] for index in indices] for k, indices in self.words_of.items()}
+
+
+class AlignmentCache:
+    """Cache of aligned texts. It keeps the 1,024 most recently used ones.
+
+    Args:
+        aligner: Function that aligns graph nodes with tokens.
+    """
+
+    def __init__(self, aligner: Aligner = align) -> None:
+        """Initialize an empty cache."""
+        self._aligner = aligner
+        self._kept: dict[tuple[str, str], AlignedText] = {}
+
+    def get(self, text: str, graph: AmrGraph) -> AlignedText:
+        """Return a text with its tokens, tags and alignment.
+
+        Args:
+            text: The text.
+            graph: The AMR graph of the text.
+
+        Returns:
+            The aligned text, taken from the cache if possible.
+        """
+        known = self._kept.pop((text, graph.id), None)
+        if known is None or (known.graph is not graph and known.graph.nodes != graph.nodes):
+            known = _read(self._aligner, text, graph)
+        self._kept[text, graph.id] = known
+        if len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        return known
+
+
+def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
+    """Tokenize, align and tag a text."""
+    tokens = tokenize(text)
+    words = [token.text for token in tokens]
+    spans = aligner(graph, words)
+    tags = list(tag(words, _evidence(graph, spans, words)))
+    for k, span in spans.items():
+        node = graph.nodes[k]
+        # If the graph says that a capitalised word is part of a name, it is a proper noun: "Will" in "Will
+        # Smith" is not a modal.
+        if node.value is not None and node.parent is not None and graph.nodes[node.parent].concept == "name":
+            tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
+    return AlignedText(text, graph, tokens, tuple(tags), _words_of_nodes(graph, spans, words))
+
+
+def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
+    """Return the information that the graph gives the tagger, by token index.
+
+    The values are ``verb``, ``predicate`` (a frame that is not a verb: "lucky"), and ``plain`` (not a frame).
+    """
+    kinds: dict[int, str] = {}
+    for k, (start, end) in spans.items():
+        concept = graph.nodes[k].concept
+        if concept is not None and is_frame(concept):
+            verbs = readings(words[start].lower()).get("VERB", ())
+            kinds[start] = "verb" if lexeme(concept).split(" ")[0] in verbs else "predicate"
+        elif concept is not None and end == start + 1:
+            kinds.setdefault(start, "plain")
+    return kinds
+
+
+def _words_of_nodes(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
+    """Return the token indices of each node, by node number.
+
+    A pronoun node gets all forms of its pronoun, for example both *I* and *my* in "I love my dog". If there
+    are several nodes of the same person, each form belongs to the nearest one.
+    """
+    mentions = {k: tuple(range(*span)) for k, span in spans.items()}
+    by_person: dict[str, list[int]] = {}
+    for node in graph.nodes:
+        if node.concept in PRONOUNS and node.concept != "one":
+            by_person.setdefault(node.concept, []).append(node.position)
+    others = (owned for k, owned in mentions.items() if graph.nodes[k].concept not in by_person)
+    taken = {index for owned in others for index in owned}
+    for index, word in enumerate(words if by_person else ()):
+        # If the graph has no node ``it``, the *its* of "The dog wagged its tail" refers to the dog and
+        # belongs to no pronoun node.
+        if index in taken or (word.lower() == "its" and "it" not in by_person):
+            continue
+        # Leave out an *it* that refers to nothing: "It is time", "It is for that purpose that he came".
+        expletive = word.lower() == "it" and _EXPLETIVE.match(" ".join(words[index + 1 : index + 7]))
+        for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
+            k = min(by_person[person], key=lambda k: abs(spans.get(k, (10**6, 0))[0] - index))
+            if index not in mentions.get(k, ()) and not expletive:
+                mentions[k] = tuple(sorted((*mentions.get(k, ()), index)))
+    return mentions

@@ -1,0 +1,428 @@
+"""Connect the text that is edited with its graph.
+
+`SentenceDraft` finds the tokens that express a node, the verb group that asserts the node
+(`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `question_tag`
+finds the question tag of a clause.
+
+Example: in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))``, the
+predicate of node 0 is the group of *was*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from graphneg.decoders.surface.analysis.alignment import AlignedText
+from graphneg.decoders.surface.analysis.verb_groups import (
+    TIME_NOUNS,
+    VerbGroup,
+    noun_phrase_start,
+    parse_verb_groups,
+)
+from graphneg.decoders.surface.draft import Draft, RealisationError, Token
+from graphneg.decoders.surface.inflection import BE, DO, EXPANDED, HAVE
+from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.words import word_class
+from graphneg.model import AmrGraph, AmrNode
+
+# Tags that may occur between a linking verb and its complement: "is not a very *good* idea".
+_INSIDE_PREDICATE = (
+    NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
+)
+# Tags after which *here* and *there* do not begin a clause: "I go there".
+_NO_START = frozenset({*NOUNS, *VERBS, "PRS", "PRO", "PN", "IN"})
+# Maximum number of tokens between a copula and the words of its arguments.
+_COPULA_REACH = 3
+# Tags at which the scope of a negation ends: end marks, subordinators, question words, quotation marks.
+SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
+_THIRD = word_class("third-person") | {"they"}
+
+
+class SentenceDraft(Draft):
+    """A text that is edited, with its graph.
+
+    Args:
+        reading: The aligned text.
+
+    Attributes:
+        graph: The AMR graph of the original text.
+        owned: The tokens that express each node, by node number.
+    """
+
+    def __init__(self, reading: AlignedText) -> None:
+        """Initialize the draft with editable copies of the tokens."""
+        tokens, self.tokens_of_node = reading.tokens()
+        super().__init__(tokens, reading.text)
+        self.graph: AmrGraph = reading.graph
+
+    def parse_verbs(self) -> list[VerbGroup]:
+        """Find the verb groups of the text in its present state, and correct the tags of their verbs.
+
+        Every edit changes the indices of tokens, so the groups are found again whenever they are needed. The
+        methods that search for a verb call this method. The corrected tags stay in the tokens: *read* after
+        *was* is a participle (``VBN``) from then on.
+
+        Returns:
+            The verb groups in the order of the text.
+        """
+        return parse_verb_groups(self.tokens)
+
+    def node(self, k: int) -> AmrNode:
+        """Return a node of the graph.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The node.
+
+        Raises:
+            RealisationError: The graph has no such node (``unsupported-edit``).
+        """
+        if not 0 <= k < len(self.graph.nodes):
+            raise RealisationError("unsupported-edit", f"the graph has no node {k}")
+        return self.graph.nodes[k]
+
+    def indices(self, k: int) -> list[int]:
+        """Return the current token indices of a node.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The indices in ascending order.
+        """
+        return sorted(
+            index for token in self.tokens_of_node.get(k, ()) if (index := self.tokens.index_of(token)) >= 0
+        )
+
+    def subtree_indices(self, k: int) -> list[int]:
+        """Return the current token indices of all nodes of a subtree.
+
+        Args:
+            k: The number of the top node of the subtree.
+
+        Returns:
+            The indices, node by node.
+        """
+        return [index for inner in range(k, self.node(k).subtree_last + 1) for index in self.indices(inner)]
+
+    def head(self, k: int) -> int:
+        """Return the index of the first token of a node.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The index.
+
+        Raises:
+            RealisationError: No token is aligned with the node (``no-alignment``).
+        """
+        indices = self.indices(k)
+        if not indices:
+            raise RealisationError("no-alignment", f"no words are aligned with {self.node(k).label}")
+        return indices[0]
+
+    def predicate(self, k: int) -> VerbGroup | None:
+        """Return the verb group that asserts a node.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The group that contains the verb of the node. If the word of the node is not a verb, the group of
+            the copula or light verb before it: *was* for *happy* in "He was happy". None if there is no such
+            group.
+        """
+        self.node(k)
+        known, indices = self.parse_verbs(), self.indices(k)
+        if not indices:
+            return self._between_arguments(k, known)
+        own = (group for index in indices for group in known if index in group.chain)
+        return next(own, None) or self._governing(indices[0], known)
+
+    def finite(self, group: VerbGroup | None) -> VerbGroup | None:
+        """Return the finite or imperative group on which a group depends.
+
+        Args:
+            group: Any group, or None.
+
+        Returns:
+            The group itself if it is finite or imperative. Otherwise the finite group before it: "want" for
+            "to go" in "I want to go". None if there is no such group, or if a conjunction or a question word
+            is between the two.
+        """
+        if group is None or group.is_main:
+            return group
+        before = self.finite_before(group.first)
+        between = self.tokens[before.main : group.first] if before else []
+        return None if any(token.tag in ("SC", "WP", "QT") for token in between) else before
+
+    def finite_before(self, index: int) -> VerbGroup | None:
+        """Return the last finite group before an index in the same sentence.
+
+        Args:
+            index: The index of a token.
+
+        Returns:
+            The group, or None if there is no finite group before the index.
+        """
+        start, _ = self.sentence_bounds(index)
+        before = [
+            group for group in self.parse_verbs() if start <= group.first < index and group.kind == "finite"
+        ]
+        return before[-1] if before else None
+
+    def offers(self, group: VerbGroup) -> bool:
+        """Return whether a speaker says a clause when giving something: "Here you are", "Here it is".
+
+        Args:
+            group: The verb group of the clause.
+
+        Returns:
+            True for such a clause.
+        """
+        if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].lower not in BE:
+            return False
+        start, end = group.subject
+        pronoun = end - start == 1 and self.tokens[start].tag in ("PRS", "PRO")
+        return pronoun and self.tokens.get(start - 1).lower == "here"
+
+    def presents(self, group: VerbGroup) -> bool:
+        """Return whether a clause presents something to the addressee.
+
+        Clauses such as "Here comes the bus" and "There's your sister" are neither negated nor asked. "There's
+        a bank" is not such a clause, because it states that a bank exists.
+
+        Args:
+            group: The verb group of the clause.
+
+        Returns:
+            True for such a clause.
+        """
+        place, verb = self.tokens.get(group.first - 1), self.tokens[group.main]
+        if (
+            place.lower not in word_class("presenting-places")
+            or self.tokens.get(group.first - 2).tag in _NO_START
+        ):
+            return False
+        shown = self.tokens.get(group.main + 1)
+        definite = shown.tag in ("PS", "NNP", "PRS") or shown.lower in word_class("definite-determiners")
+        return verb.lemma in word_class("presenting-verbs") or (verb.is_be and definite)
+
+    def inside_list(self, comma: int) -> bool:
+        """Return whether a comma separates items of a list.
+
+        Args:
+            comma: The index of the comma.
+
+        Returns:
+            True if *and* or *or* follows in the sentence, but no verb and no clause. This is the case for
+            both commas of "with Jim, Tom, and Ann".
+        """
+        joint = False
+        for token in self.tokens[comma + 1 :]:
+            if token.tag in ("EN", "QT"):
+                break
+            if token.tag in VERBS or token.tag in ("SC", "WP", "PRS", "TO"):
+                return False
+            joint = joint or token.lower in word_class("conjunctions")
+        return joint
+
+    def conjuncts(self, group: VerbGroup) -> list[Token]:
+        """Return the verbs that *and* joins to a finite group and that have no auxiliary of their own.
+
+        Args:
+            group: The verb group.
+
+        Returns:
+            The tokens of these verbs. For the group of *sang* in "She sang and danced", this is *danced*.
+        """
+        _, end = self.sentence_bounds(group.first)
+        verbs: list[Token] = []
+        for other in self.parse_verbs():
+            if not group.main < other.first < end:
+                continue
+            shares = other.kind == "bare" or (other.kind == "finite" and other.subject == group.subject)
+            if other.kind == "finite" and not shares:
+                break
+            verb, joint = (
+                self.tokens[other.first],
+                self.tokens.get(self.tokens.run_start(other.first, ("RB",)) - 1),
+            )
+            lone = len(other.chain) == 1 and verb.tag in ("VB", "VBD", "VBZ", "VBP")
+            if lone and shares and joint.lower == "and" and not other.negations:
+                verbs.append(verb)
+        return verbs
+
+    def _governing(self, index: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
+        """Return the linking or light verb whose complement is the word at an index."""
+        tokens = self.tokens
+        group = next((group for group in reversed(known) if group.main < index), None)
+        if group is not None:
+            end = max(group.subject[1] if group.inverted and group.subject else 0, group.main + 1)
+            fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
+            # In "a happy man", the adjective modifies its noun and is not the complement of a verb.
+            attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
+            # A verb without a node is a light verb: the graph of "take a walk" contains only ``walk-01``.
+            verb, between = tokens[group.main], tokens[group.main + 1 : index]
+            light = verb.lemma in word_class("linking-or-light") or verb.lower == "'s"
+            if not light and self._owner(verb) is None:
+                light = not any(token.tag == "IN" for token in between)
+            if fits and index >= end and not attributive and light:
+                return group
+        # In "How beautiful you are!", the complement precedes the verb and its subject.
+        after = next((group for group in known if group.main > index), None)
+        if after is not None and after.subject is not None and tokens[after.main].lower in BE | {"'s"}:
+            opens = index == 0 or tokens[index - 1].lower in word_class("exclamation-openings") | {'"'}
+            if index < after.subject[0] and opens:
+                return after
+        return None
+
+    def _owner(self, token: Token) -> int | None:
+        """Return the number of the first node that a token expresses, or None if there is none."""
+        return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
+
+    def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
+        """Return the copula nearest to the arguments of a node without words, such as most ``-91`` frames.
+
+        Returns:
+            The group of the copula; None if no copula is near the arguments.
+        """
+        arguments = [child.position for child in self.graph.children(k)]
+        arguments += [mention.target for mention in self.graph.mentions if mention.parent == k]
+        around = [index for argument in arguments for index in self.indices(argument)[:1]]
+        light = BE | HAVE - {"having"} | {"'s"}
+        distances: list[tuple[int, int]] = []
+        for number, group in enumerate(known if around else ()):
+            main = self.tokens[group.main]
+            if group.is_main and (main.lower in light or not self._owner(main)):
+                distances.append((max(min(around) - group.main, group.main - max(around), 0), number))
+        distance, nearest = min(distances, default=(_COPULA_REACH + 1, 0))
+        return known[nearest] if distance <= _COPULA_REACH else None
+
+    def owners(self) -> dict[int, int]:
+        """Return, for each token that expresses a node, the number of this node.
+
+        Returns:
+            The node numbers by token index. If several nodes share a token, the lowest number.
+        """
+        return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}
+
+    def is_noun(self, index: int) -> bool:
+        """Return whether the token at an index is a noun.
+
+        Args:
+            index: Any integer.
+
+        Returns:
+            True if the token exists and is a noun.
+        """
+        return self.tokens.get(index).tag in NOUNS
+
+    def sentence_bounds(self, index: int) -> tuple[int, int]:
+        """Return the bounds of the sentence around an index.
+
+        Args:
+            index: The index of a token.
+
+        Returns:
+            The index of the first token, and the index after the last token. The sentence includes its end
+            marks and opening quotation marks, but not the closing quotation mark of the previous sentence.
+        """
+        tokens, start, end = self.tokens, index, index
+        while start and tokens[start - 1].tag != "EN":
+            start -= 1
+        while 0 < start < index and tokens[start].is_quote and tokens[start - 1].tag == "EN":
+            start += 1
+        while end < len(tokens) and tokens[end].tag != "EN":
+            end += 1
+        return start, tokens.run_end(end, ("EN",))
+
+    def negation_scope_end(self, index: int, *marks: str) -> int:
+        """Return the index of the first token from ``index`` on that ends the scope of a negation.
+
+        Such a token has a tag of `SCOPE_ENDS` or is one of the given marks.
+        """
+        tokens = self.tokens
+        while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS and tokens[index].text not in marks:
+            index += 1
+        return index
+
+    def noun_phrase(self, index: int) -> tuple[int, int]:
+        """Return the bounds of the simple noun phrase around a noun.
+
+        Args:
+            index: The index of the noun.
+
+        Returns:
+            The index of the first token, and the index after the last token. The phrase consists of
+            determiner, modifiers and head, without a preceding preposition or conjunct.
+        """
+        tokens, end = self.tokens, index + 1
+        while self.is_noun(end) and tokens[end].lower not in TIME_NOUNS:
+            end += 1
+        start = noun_phrase_start(tokens, end)
+        links = (other for other in range(end - 1, start - 1, -1) if tokens[other].tag in ("IN", "CC", "TO"))
+        return min(next(links, start - 1) + 1, index), end
+
+
+class QuestionTag(NamedTuple):
+    """A question tag: *don't you?* in "You like fish, don't you?".
+
+    Attributes:
+        verb: The token of the auxiliary.
+        negation: The token of the negation; None if there is none.
+    """
+
+    verb: Token
+    negation: Token | None
+
+
+def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | None:
+    """Return the question tag of a clause.
+
+    Args:
+        sentence: The sentence.
+        group: The verb group of the clause.
+
+    Returns:
+        The tag at the end of the sentence, or None if there is none or its pronoun does not refer to the
+        subject of the clause.
+    """
+    tokens = sentence.tokens
+    end = tokens.run_start(sentence.sentence_bounds(group.first)[1], ("EN",))
+    if not end or group.subject is None or not tokens.get(end).text.startswith("?"):
+        return None
+    index = end - 2
+    negation = tokens[index] if index > 0 and tokens[index].tag == "NEG" else None
+    index -= negation is not None
+    if index <= group.main or tokens[index - 1].text != "," or not _is_auxiliary(tokens[index]):
+        return None
+    pronoun, subject = tokens[end - 1].lower, tokens[group.subject[1] - 1].lower
+    # The pronoun may repeat the subject or, as in "Tom likes fish, doesn't he?", refer to a noun.
+    third = pronoun in _THIRD and subject not in ("i", "you", "we", *_THIRD)
+    return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
+
+
+def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
+    """Return whether a token is the pronoun of a question tag.
+
+    Args:
+        sentence: The sentence.
+        token: The token of a pronoun.
+
+    Returns:
+        True for *you* in "..., do you?".
+    """
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
+    verb = index - 2 if index > 1 and tokens[index - 1].tag == "NEG" else index - 1
+    ends = tokens.get(index + 1).text[:1] in ("?", ",")
+    return ends and verb > 0 and _is_auxiliary(tokens[verb]) and tokens[verb - 1].text == ","
+
+
+def _is_auxiliary(token: Token) -> bool:
+    """Return whether a token can be the verb of a question tag."""
+    return token.tag == "MD" or token.expanded in BE | DO | HAVE or token.lower in EXPANDED

@@ -1,0 +1,16 @@
+"""The operations: one module for each kind of edit.
+
+Each operation receives the sentence and the number of the edited node, and edits the sentence in place. It
+raises `RealisationError` if the edit cannot be realised.
+
+| edit | module | example |
+|---|---|---|
+| set a concept or constant | ``words`` | It is bigger. -> It is smaller. |
+| set the concept of pronouns | ``pronouns`` | I love my dog. -> You love your dog. |
+| set or add a time | ``tense`` | She goes home. -> She went home yesterday. |
+| graft in place of a node | ``grafts`` | I saw the dog. -> I saw my car. |
+| drop | ``removal`` | I saw it in Rome. -> I saw it. |
+| add or drop a polarity | ``negation`` | I saw it. -> I did not see it. |
+| add or drop a mode | ``mood`` | You like it. -> Do you like it? |
+| wrap | ``embedding`` | You like it. -> I doubt that you like it. |
+"""

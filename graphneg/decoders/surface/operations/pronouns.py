@@ -1,0 +1,84 @@
+"""Change the persons of pronouns.
+
+If an edit changes the person of a pronoun node, all words for this node change, each in its own case, and the
+verbs agree with the new persons. All pronouns of an utterance are changed together. If *I* and *you* were
+swapped one after the other, both would become the same.
+
+Example: "I love my dog." with ``i`` set to ``you`` becomes "You love your dog."
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphneg.decoders.surface.agreement import agree_with, case_of, person_of, rewrite_pronoun
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import noun_phrase_end
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.inflection import DO, Case, agree
+from graphneg.decoders.surface.refusals import refuse_partial_swap, refuse_person, refuse_pronoun
+from graphneg.english.words import word_class
+
+
+def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
+    """Change the persons of pronoun nodes, all together.
+
+    Expletives, idioms, greetings and polite formulas are refused, too, with other codes.
+
+    Args:
+        sentence: The sentence, edited in place.
+        persons: The new person of each node, by node number.
+
+    Raises:
+        RealisationError: No word in the text expresses one of these nodes (``no-alignment``).
+
+    Example:
+        ``{k: "you"}`` for the node *i* changes "I love my dog." into "You love your dog."
+    """
+    tokens = sentence.tokens
+    mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]
+    cases = [
+        (token, person, case_of(sentence, token, sentence.node(k).label)) for token, k, person in mentions
+    ]
+    changes = [(token, person, case) for token, person, case in cases if case is not None]
+    for token, _, _ in changes:
+        refuse_pronoun(sentence, token)
+    for token, person, case in changes:
+        refuse_person(sentence, token, person, case)
+    if not changes:
+        raise RealisationError("no-alignment", "no pronouns are aligned with the nodes")
+    refuse_partial_swap(sentence, {sentence.node(k).label for k in persons}, changes)
+    for token, person, _ in changes:
+        index, let = tokens.index_of(token), tokens.get(tokens.index_of(token) - 1)
+        # If *us* becomes *you*, "Let's go" becomes "Go".
+        if person == "you" and tokens.begins_lets(index - 1):
+            sentence.cut(index - 1, index + 1)
+            if let.sentence_initial and index - 1 < len(tokens):
+                tokens[index - 1].original_index = -1
+    for token, person, case in changes:
+        rewrite_pronoun(sentence, token, person, case)
+    for token, person, case in changes:
+        # In a coordinated subject, *I* comes last: "You and my brother" -> "My brother and I".
+        if person == "i" and case == Case.SUBJECT:
+            _put_last(sentence, token)
+    for token, _, case in changes:
+        verb = tokens.get(tokens.index_of(token) - 1)
+        if case != Case.SUBJECT:
+            continue
+        # In a question only the *do* before the pronoun agrees with it: "Does it have to be here?" -> "Do
+        # they have to be here?"
+        if verb.lower not in DO or verb.tag != "AX":
+            agree_with(sentence, token)
+        elif (form := agree("do", verb.tense, person_of([token]))) != verb.lower:
+            sentence.rewrite(verb, form)
+
+
+def _put_last(sentence: SentenceDraft, token: Token) -> None:
+    """Move *I* to the end of a coordination: "I and my brother" -> "my brother and I"."""
+    tokens, index = sentence.tokens, sentence.tokens.index_of(token)
+    end = (
+        noun_phrase_end(tokens, index + 2) if tokens.get(index + 1).lower in word_class("conjunctions") else 0
+    )
+    if end > index + 2 and token.lower == "i":
+        either = tokens[index + 1]
+        tokens[index:end] = [*tokens[index + 2 : end], either, token]
