@@ -2,9 +2,9 @@
 
 ``graphs`` finds malformed graphs. ``smatch`` compares parsed graphs with gold graphs. ``decoder`` compares
 texts that a model writes from graphs with reference texts. ``negatives`` measures how negatives differ from
-correct responses. ``sources`` compares rankers that were trained on several sources of negatives. ``ranker``
-tests a ranker on correct and wrong responses. ``correlation`` compares the scores of a model with human ratings.
-``contradiction`` tests a detector of contradictions.
+correct responses. ``sources`` compares rankers that were trained on several sources of negatives.
+``ranker`` tests a ranker on correct and wrong responses. ``correlation`` compares the scores of a model with
+human ratings. ``contradiction`` tests a detector of contradictions.
 
 Example::
 
