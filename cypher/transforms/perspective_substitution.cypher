@@ -40,14 +40,25 @@ MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
 WITH keyword, collect({
        dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
        is_focus: keyword.text = focus.text}) AS replies
-MATCH (keyword)-[shift:SHIFTS_TO]->(candidate:Term)
-// Skip "thing", "lot" and "way", which are no topics.
-WHERE NOT coalesce('empty' IN candidate.classes, false)
-WITH keyword, replies, candidate, shift.count AS count, candidate.text AS text
-ORDER BY count DESC, text
-WITH keyword, collect(replies)[0] AS replies, collect(candidate)[..12] AS candidates
+WITH replies,
+     // Keep the twelve most frequent candidates, in alphabetical order if they are equally frequent. The list is sorted by
+     // insertion: ORDER BY would sort a row for each pair of a keyword and a candidate, each with all replies of the
+     // keyword, which takes more memory than the embedded server has.
+     reduce(top = [], new IN [(keyword)-[shift:SHIFTS_TO]->(candidate:Term)
+       // Skip "thing", "lot" and "way", which are no topics.
+       WHERE NOT coalesce('empty' IN candidate.classes, false)
+       | {count: shift.count, text: candidate.text, term: candidate}]
+       | CASE
+           // If the list is full and the new candidate comes after the last one, the list stays as it is.
+           WHEN top[11].count > new.count OR top[11].count = new.count AND top[11].text < new.text THEN top
+           ELSE (
+             // The candidates before the new one, the new one, and those after it.
+             [old IN top WHERE old.count > new.count OR old.count = new.count AND old.text < new.text]
+             + [new]
+             + [old IN top WHERE old.count < new.count OR old.count = new.count AND old.text > new.text])[..12]
+         END) AS top
 UNWIND replies AS reply
-WITH reply, reply.perspective AS perspective, candidates
+WITH reply, reply.perspective AS perspective, [entry IN top | entry.term] AS candidates
 WITH reply, perspective, [candidate IN candidates WHERE
        // A word that the dialogue mentions could make the reply right.
        NOT candidate.text IN reply.dialogue_words
