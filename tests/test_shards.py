@@ -294,7 +294,7 @@ def test_a_store_of_a_shard_says_what_it_can_not_do(
         (lambda: graph.export(tmp_path / "out.jsonl"), "say which shard"),
         (lambda: list(graph.negatives("deam", limit=3, shard="1/2")), "leave --limit out"),
         (lambda: other.load(graph.store), "another snapshot already"),
-        (lambda: Snapshot.write(graph.store, tmp_path / "third.snapshot"), "a store with all of them"),
+        (lambda: Snapshot.write(graph.store, tmp_path / "third.snapshot"), "from a store with all dialogues"),
     ):
         with pytest.raises(InputError, match=told) as refusal:
             act()

@@ -215,7 +215,7 @@ class TestCommands:
         assert "at six" in ended.out and "fish now" in ended.out
         (tmp_path / "context.txt").write_text("now\n")
         asked = ["rank", "search", "--model", model, "--context", tmp_path / "context.txt"]
-        assert "no poly-encoder" in run(*asked, "--bank", tmp_path).err
+        assert "not a poly-encoder" in run(*asked, "--bank", tmp_path).err
         assert run(*asked).status == 2
 
     @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_shards_that_were_made_anew_are_merged_anew(tmp_path: Path) -> None:
     lines = files[0].read_bytes().replace(b"test/1", b"test/7").splitlines(keepends=True)
     end = {**json.loads(lines.pop()), "digest": hashlib.sha256(b"".join(lines)).hexdigest()}
     files[0].write_bytes(b"".join([*lines, json.dumps(end).encode(), b"\n"]))
-    with pytest.raises(InputError, match="of other content"):
+    with pytest.raises(InputError, match="from other content"):
         merge(files, out)
 
 

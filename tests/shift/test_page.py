@@ -229,7 +229,7 @@ class TestNamedQueries:
     def test_without_a_name_all_are_listed(self, run: Run) -> None:
         ended = run("cypher", "--named")
         assert ended.status == 0
-        assert re.search(r"behind +focus, perspective, \[corpus\], limit=20 +The utterances", ended.out)
+        assert re.search(r"behind +focus, perspective, \[corpus\], limit=20 +The replies", ended.out)
 
     def test_an_unknown_name_lists_them_too(self, run: Run) -> None:
         ended = run("cypher", "--named", "hub")
