@@ -94,7 +94,7 @@ class TestTheToken:
     )
     def test_nobody_gets_in_without(self, served: Served, path: str) -> None:
         answer = Answer(served, path)
-        assert answer.status == 403 and "open that one, with its token" in answer.text
+        assert answer.status == 403 and "open the URL that graphneg serve has printed" in answer.text
         name = cookie_of(served).partition("=")[0]
         assert Answer(served, path, Cookie=f"{name}=guess").status == 403
 
