@@ -143,7 +143,7 @@ def test_the_command_compares_scorers(tmp_path: Path, run: Run) -> None:
     both = ("--scores", str(tmp_path / "a.txt"), "--scores", str(tmp_path / "b.txt"), "--resamples", "50")
     ended = run("evaluate", "correlation", ratings, *both, "--quality", "fits")
     assert ended.status == 0 and "20 rated items" in ended.err
-    assert "a.txt less b.txt" in ended.out and "odd" not in ended.out
+    assert "a.txt minus b.txt" in ended.out and "odd" not in ended.out
     found = json.loads(run("evaluate", "correlation", ratings, *both, "--json").out)
     assert found["scorers"][0]["correlations"][0]["spearman"]["value"] == pytest.approx(1)
     assert [one["quality"] for one in found["differences"][0]["spearman"]] == ["fits", "odd"]
@@ -193,7 +193,7 @@ def test_the_command_takes_one_level_of_a_file_that_has_both(tmp_path: Path, run
     ranker = encoder_folder(tmp_path / "ranker", labels=1)
     words = ("--model", ranker, "--scores", tmp_path / "a.txt", "--resamples", "5")
     ended = run("evaluate", "correlation", ratings, *words)
-    assert ended.status == 2 and "--level turn leaves them out" in ended.err
+    assert ended.status == 2 and "leave dialogues out with --level turn" in ended.err
     ended = run("evaluate", "correlation", ratings, *words, "--level", "turn", "--json")
     assert ended.status == 0 and "4 rated items" in ended.err
     _, from_file = json.loads(ended.out)["scorers"]

@@ -259,7 +259,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "error", "told"),
         [
-            ({}, GeneratorError, "pneg needs a model"),
+            ({}, GeneratorError, "pneg needs a language model"),
             (
                 {"model": "m", "min_responses": 6},
                 InputError,
