@@ -178,7 +178,7 @@ def read_input(name: str) -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise InputError(f"standard input: no text in UTF-8 (byte {error.start})") from error
+        raise InputError(f"standard input: not UTF-8 text (byte {error.start})") from error
 
 
 def counted(amount: int, noun: str) -> str:

@@ -177,7 +177,7 @@ def test_the_command_reads_responses_with_a_ranker(tmp_path: Path, run: Run) -> 
     ended = run("evaluate", "correlation", written(tmp_path, values), *words)
     assert ended.status == 0 and "turn" in ended.out
     ended = run("evaluate", "correlation", written(tmp_path, [{"context": DIALOGUE, "fits": 1}]), *words)
-    assert ended.status == 2 and "ratings.json:1: a whole dialogue" in ended.err
+    assert ended.status == 2 and "ratings.json:1 is a whole dialogue" in ended.err
 
 
 def test_the_command_takes_one_level_of_a_file_that_has_both(tmp_path: Path, run: Run) -> None:
