@@ -42,12 +42,12 @@ class EditSettings:
     target: Target
     seed: int
     sites: int = CANDIDATES
-    """Number of sites to sample for each edit. The site with the highest score is edited. At least 1."""
+    """Number of sites to sample for each edit, at least 1. The site with the highest score is edited."""
     version: str = ""
     """Suffix for the ids of negatives that are made by a user's own transform files; see `version_of`."""
 
     def __post_init__(self) -> None:
-        """Check the number of candidates."""
+        """Check that at least one site is sampled for each edit."""
         if self.sites < 1:
             raise InputError("sites: must be at least 1")
 
@@ -104,10 +104,10 @@ class _Slot:
         self.graphs.update(edit.amr for edit in edits)
 
     def leave(self, sites: int) -> None:
-        """Go on after trying a transform that found the given number of sites.
+        """Remove a transform that was tried from the transforms left to try.
 
-        With at least one site, the group is done and the next group follows. Otherwise the next transform of
-        the same group follows.
+        If the transform was applied to at least one site, its whole group is removed, because each group is
+        applied once. Otherwise the next transform of the same group is tried.
         """
         self.groups[0].pop(0)
         if sites:
@@ -215,7 +215,7 @@ def plan_edits(
 
 
 def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | None:
-    """Draw the groups, the order of transforms and the turn of a negative.
+    """Draw the transforms to try for a negative and the turn that becomes its response.
 
     Returns:
         The slot, or None if the dialogue has no graph that may be edited.
@@ -286,7 +286,7 @@ def _try(
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """Return the edits of a proposal if the slot allows them, otherwise an empty tuple."""
+    """Return the edits of a proposal if the negative may contain them, otherwise an empty tuple."""
     # Skip sites for the other target. In a response, for example, "You can go" instead of "I can go" may be
     # right as well.
     if settings.recipe.skips(proposal.for_target, settings.target):
@@ -299,7 +299,8 @@ def _edits(
         unsaid = {turn.graph_id for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
-    # A proposal with a pool is a swap. Its partner must be in a turn that the negative contains.
+    # A proposal with a `swap_pool` exchanges its content with another site, its partner. The partner must be
+    # in a turn that the negative contains.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
         # The two subtrees exchange their places. If one of them is in a turn that must not be edited, only

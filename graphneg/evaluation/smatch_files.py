@@ -148,7 +148,7 @@ def pair_graphs(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[Gra
     """
     left, right = read_graphs(gold), read_graphs(predicted)
     left_ids, right_ids = ({graph.id: graph for graph in graphs if graph.id} for graphs in (left, right))
-    # True if all graphs in both files have ids, and no id is repeated within a file.
+    # Ids can pair the graphs only if all graphs in both files have ids and no id is repeated within a file.
     every = (len(left_ids), len(right_ids)) == (len(left), len(right))
     if every and left_ids.keys() & right_ids.keys():
         # The files have ids in common, so they describe the same sentences. A missing id is then an error,
