@@ -294,7 +294,8 @@ class TestWrongInput:
     def test_the_command_says_so_in_one_line(self, run: Run, everyday: Path, tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl"
         ended = run("generate", "key-context", "-o", out, "--store", everyday)
-        assert ended.status == 2 and "option model=PATH_OR_ID" in ended.err
+        message = " ".join(ended.err.replace("│", " ").split())
+        assert ended.status == 2 and "option model=PATH_OR_ID" in message, ended.err
         assert not out.exists()
 
 

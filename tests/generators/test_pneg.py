@@ -345,8 +345,8 @@ class TestCommand:
             ended = run(*ask, *served(url, tmp_path))
         assert ended.status == 0 and len(bodies) == 24, ended.err
         odd = sum(body["seed"] % 2 for body in bodies) // 2
-        line = "(only-thinking); asked again with more tokens,"
-        assert f"{line} {12 - odd} usable then, {odd} not" in " ".join(ended.err.split()), ended.err
+        line = "(only-thinking); repeated with more tokens,"
+        assert f"{line} {12 - odd} became usable, {odd} did not" in " ".join(ended.err.split()), ended.err
         assert "truncated " in ended.err
 
     @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ class TestLabelledResponses:
             ({"contradictory_label_count": True}, "True; it must be 0 to 3"),
             ({"annotation_target_pair": [2, 2]}, "is not an earlier utterance and the last one"),
             ({"annotation_target_pair": [0, 1]}, "is not an earlier utterance and the last one"),
-            ({"annotation_target_pair": 0}, "is not two places"),
+            ({"annotation_target_pair": 0}, "is not a pair of utterance indices"),
             ({"speakers": ["A"]}, '1 "speakers" of 3 "utterances"'),
             ({"utterances": ["one"]}, "there must be a context and a response"),
             ({"utterances": ["I sail.", " ", "No."]}, "utterance 1 is empty"),

@@ -498,7 +498,7 @@ def test_a_full_disk_is_told_in_place_of_what_the_server_says(
     with open_store(directory) as store:
         processes(directory)[1].rlimit(psutil.RLIMIT_FSIZE, (0, 0))
         monkeypatch.setattr(store_server, "LEAST_ROOM", 1 << 60)
-        with pytest.raises(StoreError, match=r"its disk is full: make room.*acknowledged is kept$"):
+        with pytest.raises(StoreError, match=r"its disk is full: make room.*acknowledged writes are kept$"):
             for _ in range(50):
                 store.query_write("UNWIND range(1, 9000) AS n CREATE (:Term {text: randomUUID(), n: n})")
 
@@ -511,7 +511,7 @@ def test_a_full_disk_is_told_where_a_server_can_not_start(
     with pytest.raises(StoreError, match=r"ended while it started; the end of its log, .*server\.log:"):
         open_store(directory)
     monkeypatch.setattr(store_server, "LEAST_ROOM", 1 << 60)
-    with pytest.raises(StoreError, match=r"ended while it started; its disk is full: make room.* is kept$"):
+    with pytest.raises(StoreError, match=r"ended while it started; its disk is full: make room.* are kept$"):
         open_store(directory)
 
 
