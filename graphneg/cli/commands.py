@@ -36,6 +36,7 @@ import typer
 from typer import BadParameter
 from typer.models import OptionInfo
 
+from graphneg.cli.interrupts import raise_on_interrupt
 from graphneg.cli.terminal import advise_on_interrupt
 from graphneg.errors import InputError
 
@@ -244,7 +245,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         try:
             # A command that changes something uses `advise_on_interrupt` itself, with advice that replaces
             # this one.
-            with advise_on_interrupt("nothing was changed"):
+            with advise_on_interrupt("nothing was changed"), raise_on_interrupt():
                 function(**options)
         except InputError as error:
             # Keep a status of 2 if the error already means incorrect usage.
