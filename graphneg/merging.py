@@ -22,7 +22,7 @@ from graphneg.generators.deferred_choice import DRAFTS, choose_from_draft, choos
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
-from graphneg.records.shards import RECORDS, ShardFile, read_shards
+from graphneg.records.shards import RECORDS, ShardFile, place_order, read_shards
 
 _FORMS = {form.kind: form for form in (*FORMS.values(), ContextWriter().form)}
 
@@ -89,14 +89,9 @@ def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
         # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
-        for _, items in heapq.merge(*lines, key=_order):
+        for _, items in heapq.merge(*lines, key=lambda line: place_order(line[0])):
             for item in items:
                 yield from [item] if choose is None else choose_from_draft(item, choose)
-
-
-def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:
-    """Return the sort key of a line. Numbers sort before strings, because Python cannot compare the two."""
-    return isinstance(line[0], str), line[0]
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:

@@ -7,8 +7,8 @@ review set.
 ...     row = judged.next_row("ann")
 ...     judged.judge(row, "ann", {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
 
-When `Judgements.judge` returns, the judgement is on disk, in this one file, so that nothing is lost in a crash
-or in a copy of the file. Several threads and processes may use the same file.
+When `Judgements.judge` returns, the judgement is on disk, in this one file, so that nothing is lost in a
+crash or in a copy of the file. Several threads and processes may use the same file.
 """
 
 from __future__ import annotations
@@ -483,7 +483,7 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = EXTRA")
         if mode != "delete":
             raise InputError(
-                f"{path}: another program keeps it open with a write-ahead log: end that program and try again"
+                f"{path}: another program keeps it open with a write-ahead log: end it and try again"
             )
     except BaseException:
         connection.close()

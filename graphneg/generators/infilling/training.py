@@ -111,7 +111,8 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
     """
     for context in contexts:
         # Correct responses are removed from the context, because a response equal to one is rejected.
-        alone = replace(context, positives=())
+        # If the context occurs in several dialogues, the response is a reply to one of its copies, too.
+        alone = replace(context, positives=(), replies_to_copies={})
         for nth, text in enumerate(context.positives):
             if refusal(detokenize(text), (), alone, LENGTHS) is None:
                 for masked in masked_versions(text, seed, f"{context.id}/{nth}"):
