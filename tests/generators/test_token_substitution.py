@@ -95,7 +95,7 @@ def byte_level_model(tmp_path: Path) -> Path:
         "num_attention_heads": 1,
         "intermediate_size": 8,
     }
-    model = RobertaForMaskedLM(RobertaConfig(tokenizer.get_vocab_size(), pad_token_id=1, **size))
+    model = RobertaForMaskedLM(RobertaConfig(vocab_size=tokenizer.get_vocab_size(), pad_token_id=1, **size))
     for weight, piece in enumerate(("Ġbarn", "Ġhorse", "ing"), 1):
         model.lm_head.bias.data[tokenizer.token_to_id(piece)] = 100.0 * weight
     model.save_pretrained(tmp_path)
