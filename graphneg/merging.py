@@ -23,7 +23,7 @@ from graphneg.generators.deferred_choice import DRAFTS, choose_from_draft, choos
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
-from graphneg.records.shards import RECORDS, ShardFile, read_shards
+from graphneg.records.shards import RECORDS, ShardFile, place_order, read_shards
 
 _FORMS = {form.kind: form for form in (*FORMS.values(), ContextWriter().form)}
 
@@ -90,15 +90,10 @@ def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
-        # The lines of each shard are sorted, so `heapq.merge` keeps only one line of each shard in memory.
-        for _, items in heapq.merge(*lines, key=_order):
+        # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
+        for _, items in heapq.merge(*lines, key=lambda line: place_order(line[0])):
             for item in items:
                 yield from [item] if choose is None else choose_from_draft(item, choose)
-
-
-def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:
-    """Return the sort key of a line. It sorts numbers before strings, which Python cannot compare itself."""
-    return isinstance(line[0], str), line[0]
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:

@@ -168,7 +168,7 @@ def slugs(document: Path) -> list[str]:
 
 
 def test_every_command_is_documented() -> None:
-    from graphneg.cli.app import app
+    from graphneg.cli.program import app
 
     text = commands_page()
     for command in app.registered_commands:

@@ -100,7 +100,7 @@ def commands_page() -> str:
     """Return the page of all commands with their options, as ``--help`` shows them."""
     import typer
 
-    from graphneg.cli.app import app
+    from graphneg.cli.program import app
 
     found = list(_commands(typer.main.get_command(app), "graphneg"))
     return "\n".join(

@@ -18,7 +18,7 @@ from graphneg.amr.reading import AmrView
 from graphneg.english.lexicon import Lexicon
 
 # Roles of nodes that express a time or a part of one.
-_PARTS = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season", "unit"})
+_PARTS = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season"})
 # Roles of concepts whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
 _SPANS = frozenset({"time", "duration", "frequency"})
 # If a predicate has one of these roles, no time is added to it: the two could clash.
@@ -81,6 +81,9 @@ class Times:
         reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
         up = reading.nodes[k].parent
         if role in _PARTS or label in _DATES:
+            return True
+        # "week" in "two weeks" is a part of a time, "dollar" in "two dollars" is not.
+        if role == "unit" and up is not None and reading.labels[up] in _DATES:
             return True
         # In "from Monday to Friday", both operands of the span are times.
         if up is not None and reading.roles[up] in _SPANS and role.startswith("op"):

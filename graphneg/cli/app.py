@@ -1,9 +1,8 @@
-"""Define the program ``graphneg``: its commands, its global options, and its exit status.
+"""Start the program ``graphneg``.
 
-`app` is the Typer application with all commands. Options of the store can also be given before the name of a
-command, so ``graphneg --store chats info`` and ``graphneg info --store chats`` have the same meaning. `main`
-runs the program. If a command raises a `GraphnegError`, `main` prints the message to standard error and exits
-with the status of the error.
+`main` runs a command. If the command raises a `GraphnegError`, `main` prints the message to standard error
+and exits with the status of the error. The commands are imported inside `main`, so that Ctrl-C during the
+imports is handled.
 """
 
 from __future__ import annotations
@@ -12,27 +11,8 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
-import typer
-
-from graphneg import __version__
-from graphneg.cli import contradictions, evaluate, rank, shards, shift, train
-from graphneg.cli.annotate import annotate
-from graphneg.cli.commands import group, option, with_expanded_options, without_none
-from graphneg.cli.cypher import cypher, transforms
-from graphneg.cli.doctor import doctor
-from graphneg.cli.negatives import generate, negatives
-from graphneg.cli.options import StoreOptions
-from graphneg.cli.parse import parse
-from graphneg.cli.rank import select
-from graphneg.cli.run import run
-from graphneg.cli.serve import serve
-from graphneg.cli.store import export, info, load, upgrade
-from graphneg.cli.terminal import print_error
-from graphneg.errors import GraphnegError
-from graphneg.imports import own_process
+from graphneg.cli.interrupts import INTERRUPTED, exit_on_interrupt
 
 GC_THRESHOLD = 50_000
 """Number of new objects after which Python's garbage collector searches for reference cycles.
@@ -49,54 +29,6 @@ core. With OpenMP's default, which is much higher, two models that generate text
 cores take thirty times as long.
 """
 
-app = group(
-    "graphneg",
-    "Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries, and decode them to text.",
-    (
-        *(load, upgrade, parse, negatives, generate, select, run, transforms),
-        *(cypher, export, info, annotate, serve, doctor),
-    ),
-    "graphneg load everyday",
-    "graphneg negatives -o negatives.jsonl --show 5",
-    "graphneg --store neo4j://localhost info",
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-for commands in (shift.app, train.app, rank.app, evaluate.app, contradictions.app, shards.app):
-    app.add_typer(commands)
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"graphneg {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-@with_expanded_options
-def _options(
-    *,
-    context: typer.Context,
-    where: StoreOptions,
-    version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
-) -> None:
-    """Set options of the command that follows. Options after the name of the command take precedence."""
-    # Click reads the default values of the commands' options from this dictionary.
-    context.default_map = _for_each_command(app, without_none(**asdict(where)))
-
-
-def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a dictionary that assigns the given options to each command.
-
-    The commands of a subgroup such as ``train`` are in a nested dictionary under the name of the subgroup.
-    """
-    options: dict[str, Any] = {listed.name: given for listed in parent.registered_commands if listed.name}
-    for below in parent.registered_groups:
-        if below.typer_instance is not None and isinstance(below.typer_instance.info.name, str):
-            options[below.typer_instance.info.name] = _for_each_command(below.typer_instance, given)
-    return options
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit the process.
@@ -108,14 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: The arguments without the program name; None for those in ``sys.argv``.
     """
     gc.set_threshold(GC_THRESHOLD)
-    own_process()
     # Set the variable before torch is imported, because importing torch loads OpenMP, which then reads it.
     os.environ.setdefault(*OPENMP_SPIN_COUNT)
-    try:
-        app(args=arguments, prog_name="graphneg")
-    except GraphnegError as error:
-        print_error(str(error))
-        sys.exit(error.status)
-    except KeyboardInterrupt:
-        # By convention, the status is 128 plus the number of the signal (SIGINT is 2).
-        sys.exit(130)
+    with exit_on_interrupt():
+        from graphneg.cli.program import app
+        from graphneg.cli.terminal import print_error
+        from graphneg.errors import GraphnegError
+        from graphneg.imports import own_process
+
+        own_process()
+        try:
+            app(args=arguments, prog_name="graphneg")
+        except GraphnegError as error:
+            print_error(str(error))
+            sys.exit(error.status)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)

@@ -36,6 +36,7 @@ import typer
 from typer import BadParameter
 from typer.models import OptionInfo
 
+from graphneg.cli.interrupts import raise_on_interrupt
 from graphneg.cli.terminal import advise_on_interrupt
 from graphneg.errors import InputError
 
@@ -245,7 +246,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         try:
             # This message is correct only for commands that change nothing. The others call
             # `advise_on_interrupt` themselves, with a message that is printed instead of this one.
-            with advise_on_interrupt("nothing was changed"):
+            with advise_on_interrupt("nothing was changed"), raise_on_interrupt():
                 function(**options)
         except InputError as error:
             # Do not lower the status of an error that already means incorrect usage (status 2).

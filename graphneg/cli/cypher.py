@@ -13,6 +13,7 @@ Example::
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -80,7 +81,7 @@ def cypher(
         raise BadParameter("name a QUERY, or list the shipped queries with --named")
     if named and write:
         raise BadParameter("the shipped queries only read: remove --write")
-    is_file = not named and (query == STANDARD or query.endswith(".cypher"))
+    is_file = not named and (query == STANDARD or _names_file(query))
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
     with where.opened() as graph, advise_on_interrupt("the query's transaction is rolled back"):
@@ -99,6 +100,14 @@ def cypher(
             if isinstance(count, int) and not isinstance(count, bool) and count > 0
         ]
         print_message(", ".join(changes) or "no changes")
+
+
+def _names_file(query: str) -> bool:
+    """Return whether an argument is the name of a file; a query such as ``RETURN 'a.cypher'`` is not."""
+    if not query.endswith(".cypher"):
+        return False
+    # A name without white space cannot be a query, so a missing file is reported as such.
+    return not any(map(str.isspace, query)) or os.path.isfile(query)
 
 
 def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, named: bool) -> Rows:

@@ -33,6 +33,7 @@ from rich.segment import Segment
 from rich.text import Text
 from typer import BadParameter
 
+from graphneg.cli.interrupts import INTERRUPTED
 from graphneg.errors import GeneratorError, InputError
 
 STANDARD = "-"
@@ -221,8 +222,7 @@ def advise_on_interrupt(advice: str | Callable[[], str]) -> Generator[None]:
         yield
     except KeyboardInterrupt:
         print_message(f"stopped: {advice if isinstance(advice, str) else advice()}")
-        # By convention, the status is 128 plus the number of the signal (SIGINT is 2).
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

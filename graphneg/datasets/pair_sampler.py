@@ -21,7 +21,7 @@ import hashlib
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import median
@@ -299,14 +299,12 @@ class PairSampler:
         right, wrong = list(enumerate(group.positives)), list(enumerate(group.negatives))
         for slot in self._turns(group.id, "positive", right, self.mix.positives, epoch):
             yield Draw(index, index, slot, REFERENCE)
+        drawn = self._wrong(group, wrong, epoch)
         for name, amount in self.mix.negatives.items():
             if name == RANDOM and not self._own_random:
                 result = list(self._random(index, group, amount, epoch))
             else:
-                # A name in the mix may be a source, an error category or a transform.
-                some = [(slot, item) for slot, item in wrong if name in item.names]
-                slots = self._turns(group.id, name, some, amount, epoch)
-                result = [Draw(index, index, -1 - slot, name) for slot in slots]
+                result = [Draw(index, index, -1 - slot, name) for slot in drawn[name]]
             # Missing responses are only counted. If others were repeated instead, the balance of the mix
             # would change.
             if len(result) < amount:
@@ -314,12 +312,41 @@ class PairSampler:
                 shortfall.responses[name] += amount - len(result)
             yield from result
 
+    def _wrong(self, group: Group, wrong: Sequence[tuple[int, Answer]], epoch: int) -> dict[str, list[int]]:
+        """Return the indexes of the negatives to draw from a group in an epoch, by the names in the mix.
+
+        No index occurs twice.
+        """
+        # A name in the mix may be a source, an error category or a transform.
+        matching = {
+            name: [(slot, item) for slot, item in wrong if name in item.names] for name in self.mix.negatives
+        }
+        drawn: dict[str, list[int]] = {}
+        taken: set[int] = set()
+        # If a negative matches several names, the name with the fewest negatives needs it most.
+        for name in sorted(matching, key=lambda name: len(matching[name])):
+            amount = self.mix.negatives[name]
+            drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
+            taken.update(drawn[name])
+        return drawn
+
     def _turns(
-        self, id: str, name: str, answers: Sequence[tuple[int, Answer]], amount: int, epoch: int
+        self,
+        id: str,
+        name: str,
+        answers: Sequence[tuple[int, Answer]],
+        amount: int,
+        epoch: int,
+        taken: Collection[int] = (),
     ) -> list[int]:
-        """Return the indexes of the answers for an epoch. The epochs go through all answers in turn."""
+        """Return the indexes of the answers for an epoch. The epochs go through all answers in turn.
+
+        Answers with an index in ``taken`` are skipped.
+        """
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
-        return [slot for slot, _ in rotate(order, amount, epoch)]
+        start = epoch * amount % max(1, len(order))
+        turned = (slot for slot, _ in order[start:] + order[:start])
+        return list(islice((slot for slot in turned if slot not in taken), amount))
 
     def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
         """Yield correct responses to other contexts that are wrong for this context.

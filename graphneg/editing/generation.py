@@ -226,7 +226,7 @@ class Negatives(NegativeStream):
                 recipe.min_groups,
                 recipe.max_groups,
             ],
-            "queries": [self._request.transforms[name].query for name in recipe.transforms],
+            "queries": [self._request.transforms[name].identity for name in recipe.transforms],
             "target": plan.target,
             "seed": plan.seed,
             "candidates": plan.sites,

@@ -25,12 +25,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from graphneg.editing.recipes import TARGETS, Target
 from graphneg.errors import InputError, TransformError
 from graphneg.hashing import fingerprint
 from graphneg.json_input import read_input
-from graphneg.store.reading import write_clause
+from graphneg.store.reading import without_comments, write_clause
 from graphneg.store.statements import read_header
 
 MOST_BYTES = 1_000_000
@@ -79,6 +80,11 @@ class Transform:
         """Whether the transform uses dialogues other than the edited one, so that a shard is not enough."""
         return not _FROM_OTHER_DIALOGUES.isdisjoint(self.needs)
 
+    @property
+    def identity(self) -> list[Any]:
+        """What the edits depend on, as JSON values: comments and the layout of the query are left out."""
+        return [self.category, self.target, list(self.needs), without_comments(self.query)]
+
 
 def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transform]:
     """Return the shipped transforms and those in a user's folders.
@@ -109,10 +115,10 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
         for file in files:
             own = parse_transform(file.stem, _text(file), str(file))
             shipped = found.get(own.name)
-            # An unchanged copy of a shipped file makes the same negatives. It gets no version, so that the
-            # negatives also have the same ids.
-            if shipped is None or shipped.query != own.query:
-                own = replace(own, version=fingerprint(own.query)[:_VERSION])
+            # A copy of a shipped file that differs in comments at most makes the same negatives. It gets no
+            # version, so that the negatives also have the same ids.
+            if shipped is None or shipped.identity != own.identity:
+                own = replace(own, version=fingerprint(own.identity)[:_VERSION])
             found[own.name] = own
     return dict(sorted(found.items()))
 

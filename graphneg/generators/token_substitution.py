@@ -195,12 +195,15 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         raise ModelError(f"{folder}: its tokenizer has no mask; token-substitution needs a masked model")
     network = loaded.eval().to(choose_device(device))
 
-    def word_of(token: int) -> str:
-        """Return the word that a token represents; empty if it is not a whole content word."""
-        piece = str(tokenizer.convert_ids_to_tokens(token))
-        word = str(tokenizer.decode([token])).strip().lower()
-        # In WordPiece, "##" marks a token that continues a word.
-        return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
+    def word_of(token: int, before: str) -> str:
+        """Return the word of a token; empty for a part of a word, a symbol or a function word."""
+        word = str(tokenizer.decode([token])).strip()
+        if not (WORD.fullmatch(word) and _is_content(word)):
+            return ""
+        # Tokenizers mark parts of words in different ways: WordPiece by "##" at a part, byte-level BPE by a
+        # space at the first token of a word. A whole word is encoded as this one token.
+        is_whole = tokenizer(before + word, add_special_tokens=False)["input_ids"] == [token]
+        return word.lower() if is_whole else ""
 
     def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
         """Return the most likely words at a position."""
@@ -215,7 +218,9 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
             logits = network(**rows).logits[0, masked[0, 0]]
         # Many of the most likely tokens are not content words, so four times as many as needed are checked.
         tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
-        return list(dict.fromkeys(filter(None, map(word_of, tokens))))[:candidates]
+        before = " " if at and words[at - 1].isspace() else ""
+        found = (word_of(token, before) for token in tokens)
+        return list(dict.fromkeys(filter(None, found)))[:candidates]
 
     return likeliest
 

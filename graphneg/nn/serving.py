@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Condition
+from threading import Condition, Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -184,6 +184,7 @@ class Pause:
     def __init__(self) -> None:
         """Initialize with a pause that is already over."""
         self._until = 0.0
+        self._extending = Lock()
 
     def wait(self) -> None:
         """Wait until the pause is over."""
@@ -197,7 +198,9 @@ class Pause:
         Args:
             seconds: Number of seconds from now for which the pause should last.
         """
-        self._until = max(self._until, time.monotonic() + seconds)
+        # Without the lock, a thread could replace a longer pause that another thread sets at the same time.
+        with self._extending:
+            self._until = max(self._until, time.monotonic() + seconds)
 
 
 class Reserved(NamedTuple):

@@ -34,6 +34,7 @@ from graphneg.pages.url_values import integer_value
 from graphneg.shift.graphs import Edge, read_edges
 from graphneg.shift.page import Neighbourhood, neighbourhood
 from graphneg.store.connection import Store
+from graphneg.store.contents import content_version
 from graphneg.store.queries import NamedQuery, Rows, explore, info_of, named_queries, named_query, shown
 from graphneg.store.reopening import ReopenedStore
 from graphneg.store.stopping import GRACE_SECONDS, Cancellation
@@ -88,6 +89,7 @@ class GraphView:
         self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
         self._drawing = ThreadPoolExecutor(READ_AT_ONCE, "graphneg-graph")
         self._edges: Sequence[Edge] = ()
+        self._edges_version: list[list[Any]] = []
         self._reading = Lock()
 
     @property
@@ -165,7 +167,10 @@ class GraphView:
     def _all_data(self, request: Request) -> Response:
         # Read the graph only once. Requests that arrive while the first one is reading it wait for the lock.
         with self._reading:
-            self._edges = self._edges or read_edges(self._store)
+            version = content_version(self._store)
+            # Read the graph again if a command has changed the store, as `graphneg shift build` does.
+            if not self._edges or version != self._edges_version:
+                self._edges, self._edges_version = read_edges(self._store), version
         return JSONResponse(
             commonest_drawn(self._edges, integer_value(request.query_params, "topics", TOPICS))
         )

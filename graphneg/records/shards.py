@@ -42,6 +42,22 @@ _Line = tuple[Place, list[Any]]
 """A place with the items that belong to it."""
 
 
+_MOST_PLACES = 2**63 - 1
+"""Largest number of a place."""
+
+
+def place_order(place: Place) -> tuple[bool, Place]:
+    """Return the sort key of a place. Numbers sort before strings, because Python cannot compare the two.
+
+    Args:
+        place: A place.
+
+    Returns:
+        The sort key.
+    """
+    return isinstance(place, str), place
+
+
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last line of a file: the numbers of places and of items, and the SHA-256 of all other lines."""
 
@@ -241,6 +257,7 @@ class ShardFile:
             A place, and the list of its items.
         """
         places = items = 0
+        last: tuple[bool, Place] | None = None
         with open_input(self.path, pipes=False) as file:
             for number, line in numbered_lines(file, self.path):
                 if number == 1:
@@ -253,6 +270,12 @@ class ShardFile:
                         return
                     break
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
+                # The merge relies on the order. Without it, the result would silently be another one.
+                if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
+                    raise self._damaged(f"has the place {str(place)[:30]} (line {number})")
+                if last is not None and place_order(place) <= last:
+                    raise self._damaged(f"has places that do not increase (line {number})")
+                last = place_order(place)
                 yield place, given
                 places, items = places + 1, items + len(given)
         raise self._damaged("is incomplete")

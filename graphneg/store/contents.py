@@ -97,12 +97,24 @@ def _read(store: Store, kind: str) -> Iterable[Any]:
     return store.read(cypher_text(f"read/{kind}_contents"))
 
 
+def content_version(store: Store) -> list[list[Any]]:
+    """Return the version of a store's content, which every change of the content changes.
+
+    Args:
+        store: An open store.
+
+    Returns:
+        The marks of the store's content; see ``store/versions.cypher``.
+    """
+    return [list(row.values()) for row in store.read(cypher_text("store/versions"))]
+
+
 def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
     """Return a digest of the version, the word relations, and the rows of all selected dialogues."""
     # Include the version, because it changes with every write of graphneg.
-    version = [row.values() for row in store.read(cypher_text("store/versions"))]
+    version = content_version(store)
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
     digest = hashlib.sha256()

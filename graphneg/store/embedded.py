@@ -5,9 +5,9 @@ passwords of the server. The database engine is ArcadeDB. Its jars and a Java ru
 ``arcadedb-embedded`` wheel.
 
 The store directory contains only data. ``store.json`` marks it as a store and records its format and engine,
-``arcadedb`` contains the database, and two lock files coordinate processes. Nothing else in the directory is
-read. It may have been made by somebody else, so each file is opened only if it is a regular file of the user
-(see `graphneg.private_files`).
+``arcadedb`` contains the database, ``checksums.json`` shows whether its files are intact, and two lock files
+coordinate processes. Nothing else in the directory is read. It may have been made by somebody else, so each
+file is opened only if it is a regular file of the user (see `graphneg.private_files`).
 
 The connection data of a running server (``endpoint.json``) and its log (``server.log``) are in a private
 directory in the user's cache, the run directory (see `run_directory`).
@@ -52,6 +52,7 @@ from graphneg.errors import StoreError
 from graphneg.file_locks import await_lock, lock_exclusively
 from graphneg.private_files import UnsafeFileError, own_folder, owner_problem, untrusted_opener
 from graphneg.store import supervisor
+from graphneg.store.checksums import CHECKSUMS, damage
 from graphneg.store.engine_files import check_engine_files, printable, refusal, shown
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped
 from graphneg.workers import child_environment
@@ -62,7 +63,7 @@ STORE_FILE = "store.json"
 """The file that marks a directory as a store."""
 WRITERS = "writers.lock"
 """The file that a process locks while it writes, so that only one process writes at a time."""
-OWN_NAMES = (STORE_FILE, supervisor.LOCK, supervisor.ENGINE, WRITERS)
+OWN_NAMES = (STORE_FILE, supervisor.LOCK, supervisor.ENGINE, WRITERS, CHECKSUMS)
 """Prefixes of the names of files and folders that graphneg creates in a store directory."""
 FORMER_NAMES = (supervisor.ENDPOINT, supervisor.LOG, supervisor.ROOT, "password")
 """Prefixes of the names of files that earlier versions created in a store directory. They are ignored."""
@@ -563,6 +564,10 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                 locked_since = time.monotonic()
                 _check_named_java()
                 check_engine_files(directory)
+                # Reading a large copy takes longer than starting a server.
+                began = time.monotonic()
+                _check_content(directory)
+                deadline += time.monotonic() - began
                 starting = _start_supervisor(directory, engine, errors, is_temporary)
             elif time.monotonic() - locked_since > LOCKED_SECONDS:
                 break
@@ -572,6 +577,29 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
         "java processes that use it (they may be another user's, on another host or in another container, of "
         "an older graphneg, or have another HOME or XDG_CACHE_HOME), then try again"
     )
+
+
+def _check_content(directory: Path) -> None:
+    """Refuse a store whose database files have changed since its last server ended."""
+    path = directory / CHECKSUMS
+    before = _identity(path)
+    database = directory / supervisor.ENGINE / "databases" / supervisor.DATABASE
+    difference = damage(directory, database)
+    # If another process has started a server meanwhile, it has replaced or removed the checksums.
+    if difference and before == _identity(path):
+        raise StoreError(
+            f"{database} is damaged since the store was last closed ({difference}): restore it from a copy "
+            f"of the store, or load the corpora into a new one; to open it as it is, remove {path}"
+        )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the inode and the change time of a file; None if there is no file."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_ctime_ns
 
 
 def _check_named_java() -> None:

@@ -247,6 +247,24 @@ _AFTER_NAME = frozenset((",", ")", ".", ":", "=", "]", "}", "|", ""))
 stands for the end of the query."""
 
 
+def without_comments(query: str) -> str:
+    r"""Return a query without comments, with a space between all tokens.
+
+    Two queries that differ only in comments and white space give the same text. The text serves only for
+    comparisons, because ``<=`` becomes ``< =``.
+
+    Args:
+        query: The Cypher text.
+
+    Returns:
+        The tokens, separated by spaces. Strings and quoted names are unchanged.
+
+    >>> without_comments("MATCH (n)  // all\nRETURN n.text = 'a  // b'")
+    "MATCH ( n ) RETURN n . text = 'a  // b'"
+    """
+    return " ".join(token[0] for token in _TOKEN.finditer(query) if token.lastgroup != "skip")
+
+
 def write_clause(query: str) -> str | None:
     """Return the first clause of a query that seems to write.
 

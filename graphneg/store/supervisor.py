@@ -15,8 +15,9 @@ takes the lock of the store directory, starts the server (a Java process), and l
   passwords, log, configuration) are in a private run directory; see `run_directory`. It is removed when the
   server ends. If the server failed, its log is kept there.
 
-This file imports only the standard library and two modules of graphneg that import only the standard library.
-It runs in Python's isolated mode. So it starts quickly and imports nothing from the user's working directory.
+This file imports only the standard library and three modules of graphneg that import only the standard
+library. It runs in Python's isolated mode. So it starts quickly and imports nothing from the user's working
+directory.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from graphneg.file_locks import lock_exclusively
 from graphneg.private_files import own_folder, private_opener, untrusted_opener
+from graphneg.store.checksums import forget_checksums, read_checksums, write_checksums
 
 if __name__ == "__main__":  # All later imports come from the standard library.
     del sys.path[0]
@@ -240,6 +242,9 @@ class Supervisor:
         self._selector.register(self._listener, selectors.EVENT_READ)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
+        # The server changes its files, so the checksums are written again when it has ended.
+        self._checksums = read_checksums(directory)
+        forget_checksums(directory)
         accounts = {OWNER: self._password, READER: self._reader_password}
         self._java = _start_java(directory, run, order, accounts, lock)
         self._watchdog = _start_watchdog(self._java.pid)
@@ -375,12 +380,18 @@ class Supervisor:
         try:
             self._java.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
+            has_failed = True
             self._java.kill()
             self._java.wait()
         if self._watchdog:
             self._watchdog.communicate(b"done")
         if is_there and self._order["temporary"]:
             shutil.rmtree(self._directory, ignore_errors=True)
+        elif is_there and not has_failed:
+            # Without checksums, the next server starts without a comparison, so a full disk does no harm.
+            with contextlib.suppress(OSError):
+                database = self._directory / ENGINE / "databases" / DATABASE
+                write_checksums(self._directory, database, self._checksums)
         # If the server failed, keep its log, which says why.
         if has_failed:
             shutil.rmtree(self._run / ROOT, ignore_errors=True)

@@ -96,6 +96,15 @@ def test_tense_is_the_texts_and_a_date_stands_in_the_clause() -> None:
     assert dated[2]["temporal"]
 
 
+@pytest.mark.parametrize(
+    ("quantity", "temporal"),
+    [("temporal-quantity :quant 2 :unit (w", True), ("monetary-quantity :quant 2 :unit (d", None)],
+)
+def test_only_the_unit_of_a_time_is_temporal(quantity: str, temporal: bool | None) -> None:
+    facts = facts_of(f"(c / cost-01 :ARG1 (i / it) :ARG2 (q / {quantity} / thing)))")
+    assert facts[-1].get("temporal") == temporal
+
+
 def test_nouns_know_what_may_take_their_place() -> None:
     found = facts_of("(b / buy-01 :ARG0 (i / i) :ARG1 (h / hat :mod (r / red)))")
     assert (found[2]["coarse_kind"], found[2]["argument_type"], found[2]["phrase"]) == (

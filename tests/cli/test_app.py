@@ -292,6 +292,9 @@ class TestCypher:
         (tmp_path / "query.cypher").write_text(self.QUERY)
         assert "train" in run("cypher", tmp_path / "query.cypher", *place).out
 
+    def test_a_query_may_end_like_the_name_of_a_file(self, run: Run, place: list[str]) -> None:
+        assert "[]" in run("cypher", "WITH {cypher: []} AS a RETURN a.cypher", *place).out
+
     def test_a_query_that_writes_needs_leave(self, run: Run, place: list[str]) -> None:
         query = "MATCH (d:Dialogue {id: 'everyday/train/1'}) SET d.seen = true"
         for asked in (query, "MATCH (d:Dialogue) WITH d AS as SET as.seen = true"):

@@ -88,6 +88,17 @@ class TestSampler:
         pairs, _ = PairSampler(groups, Mix(1, {"polarity_flip": 1}, {"polarity_flip": 2.0}), 0).drawn(0)
         assert [(pair.response, pair.weight) for pair in pairs if not pair.label] == [("It is not.", 2.0)]
 
+    def test_a_negative_that_several_names_match_is_drawn_once(self) -> None:
+        group = made(1)[0]
+        group.negatives.append(Answer("Wrong, too.", "edits", "C-ent"))
+        mix = Mix(1, {"edits": 3, "C-cont": 2})
+        for epoch in range(6):
+            pairs, shortfall = PairSampler([group], mix, 0).drawn(epoch)
+            wrong = [pair.response for pair in pairs if not pair.label]
+            assert len(wrong) == len(set(wrong)) == 5 and not shortfall.responses
+        pairs, shortfall = PairSampler([group], Mix(1, {"edits": 3, "C-cont": 4}), 0).drawn(0)
+        assert len(pairs) == 1 + 5 and shortfall.responses == {"edits": 2}
+
     def test_an_epoch_says_what_it_is_made_of(self) -> None:
         pairs, _ = PairSampler(made(3), Mix(2, EDITS), 0).drawn(0)
         assert repr(pairs) == "<EpochPairs: 15, of these 9 edits, 6 reference>"

@@ -11,13 +11,14 @@ import pytest
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.decoders.base import get_decoder
 from graphneg.editing.proposals import propose, utterances_of_graphs
-from graphneg.editing.transforms import load_transforms, parse_transform
+from graphneg.editing.transforms import Transform, load_transforms, parse_transform
 from graphneg.errors import TransformError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.loaders.lexicon import Loader as LexiconLoader
 from graphneg.model import AmrGraph, Dialogue, Edit, EditedUtterance, Utterance
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.statements import cypher_text
 from tests.servers import wipe
 from tests.transform_runs import NAMES, TRANSFORMS, applied, dialogue, edit_lists, line, load, shift
 
@@ -123,6 +124,21 @@ def test_a_file_in_a_folder_is_a_transform(everyday: Store, tmp_path: Path) -> N
     graphs = GraphCache(everyday).get(stored.graphs)
     expected = parse_graph("(g / give-01 :ARG0 (i / i) :ARG1 (h / hat))")
     assert line(applied(site.edits, graphs)) == " ".join(format_graph(expected).split())
+
+
+def test_comments_and_white_space_do_not_make_another_transform(tmp_path: Path) -> None:
+    text = cypher_text("transforms/polarity_flip")
+    first, rest = text.split("\n", 1)
+
+    def loaded(changed: str) -> Transform:
+        (tmp_path / "polarity_flip.cypher").write_text(f"{first}\n{changed}", encoding="utf-8")
+        return load_transforms([tmp_path])["polarity_flip"]
+
+    shipped = TRANSFORMS["polarity_flip"]
+    for same in (rest, f"// A note.\n{rest}", f"{rest}\n/* The\nend. */  \n"):
+        assert (loaded(same).identity, loaded(same).version) == (shipped.identity, "")
+    for other in (f"{rest} LIMIT 1", rest.replace("// category: C-cont", "// category: C-ent")):
+        assert loaded(other).version and loaded(other).identity != shipped.identity
 
 
 def test_a_query_of_the_page_is_a_transform() -> None:

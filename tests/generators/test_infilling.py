@@ -386,6 +386,11 @@ class TestTraining:
             infilling_pairs([replace(contexts[0], positives=("Oh?", "See http://a.b for the map."))])
         )
 
+    def test_a_response_to_a_context_that_occurs_twice_is_learned(self, contexts: list[Context]) -> None:
+        # In the copy of the dialogue, the same context has the same response.
+        copied = replace(contexts[0], replies_to_copies={contexts[0].turn: contexts[0].positives})
+        assert len(list(infilling_pairs([copied]))) == 3
+
     def test_dialogues_are_held_out_whole_and_a_tenth_at_most(self, contexts: list[Context]) -> None:
         many = [replace(contexts[0], id=f"{n}#1", dialogue=f"{n}") for n in range(40)]
         pairs = list(infilling_pairs(many))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
 from graphneg.generators.retrieval import BankEntry
-from graphneg.generators.token_substitution import TokenSubstitutionGenerator, known_words
+from graphneg.generators.token_substitution import TokenSubstitutionGenerator, known_words, masked_words
 from graphneg.store.connection import Store
 
 
@@ -64,6 +67,44 @@ def test_no_more_words_than_asked_for_are_replaced(context: Context) -> None:
         [text] = substituted(context, right, told, least=most, most=most)
         changed = [a for a, b in zip(right.split(), text.split(), strict=True) if a != b and len(a) > 2]
         assert len(changed) == most
+
+
+@pytest.fixture
+def byte_level_model(tmp_path: Path) -> Path:
+    """A masked model with byte-level BPE that finds *ing*, *horse* and *barn* likely, in this order."""
+    from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
+    from tokenizers.decoders import ByteLevel
+    from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForMaskedLM
+
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = ByteLevel()
+    mask = AddedToken("<mask>", lstrip=True)
+    trainer = trainers.BpeTrainer(
+        vocab_size=500,
+        special_tokens=["<unk>", "<pad>", mask],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
+    tokenizer.train_from_iterator(["a horse in a barn, swimming, running, walking"] * 9, trainer)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, mask_token=mask, unk_token="<unk>", pad_token="<pad>"
+    ).save_pretrained(tmp_path)
+    size: dict[str, Any] = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "intermediate_size": 8,
+    }
+    model = RobertaForMaskedLM(RobertaConfig(vocab_size=tokenizer.get_vocab_size(), pad_token_id=1, **size))
+    for weight, piece in enumerate(("Ġbarn", "Ġhorse", "ing"), 1):
+        model.lm_head.bias.data[tokenizer.token_to_id(piece)] = 100.0 * weight
+    model.save_pretrained(tmp_path)
+    return tmp_path
+
+
+def test_parts_of_words_are_no_words_of_a_masked_model(byte_level_model: Path) -> None:
+    likeliest = masked_words(byte_level_model, 2, "cpu", offline=True)
+    assert list(likeliest(["A", " ", "cow", " ", "swims", "."], 2)) == ["horse", "barn"]
 
 
 def test_the_least_is_no_more_than_the_most(unused: Store) -> None:

@@ -158,6 +158,26 @@ class TestAll:
         page.mouse.click(*place_of(page, "coffee"))
         page.wait_for_url("**/graph?topic=coffee")
 
+    def test_draws_a_topic_that_a_command_adds_meanwhile(
+        self, page: Page, served: Served, store: Store
+    ) -> None:
+        def topics() -> set[str]:
+            drawn = page.request.get(f"{served.origin}/graph/all.json?topics=1000").json()
+            return {topic["name"] for topic in drawn["topics"]}
+
+        def change(query: str) -> None:
+            store.query_write(query)
+
+        before = topics()
+        change(
+            "MATCH (t:Term {text: 'coffee'}) CREATE (t)-[:SHIFTS_TO {count: 1}]->(:Term {text: 'new topic'})"
+        )
+        try:
+            assert topics() == {*before, "new topic"}
+        finally:
+            change("MATCH (t:Term {text: 'new topic'}) DETACH DELETE t")
+        assert topics() == before
+
     def test_of_more_than_are_asked_for_the_commonest_are_taken(self) -> None:
         edges = [(f"t{a}", f"t{b}", a * b) for a in range(1, 40) for b in range(1, 40)]
         drawn = commonest_drawn(edges, 10)

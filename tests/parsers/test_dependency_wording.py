@@ -32,6 +32,7 @@ def _parse(parser: DependencyParser, text: str) -> str:
         ('"Yes," said the girl, "but I can stay."', ":ARG1 (p / possible-01"),
         ('"Where are the keys?" the old man asked.', "(a / ask-01 :ARG0 (m / man :mod (o / old)) :ARG1 (b"),
         ('"I am ill," she answered.', "(a / answer-01 :ARG0 (s / she) :ARG2 (i / ill-01"),
+        ('"Is it far?" he asked.', ":ARG1 (f / far :polarity (a2 / amr-unknown)"),
     ],
 )
 def test_what_is_said_hangs_on_who_says_it(parser: DependencyParser, text: str, expected: str) -> None:
@@ -47,6 +48,8 @@ def test_what_is_said_hangs_on_who_says_it(parser: DependencyParser, text: str, 
         ("He sat near the door.", ":ARG2 (n / near-02 :ARG1 h :ARG2 (d / door))"),
         ("The tree is near the house.", "(n / near-02 :ARG1 (t / tree) :ARG2 (h / house))"),
         ("Open chapter 3.", "(c / chapter :mod 3"),
+        ("Animals such as dogs are nice.", ":ARG1 (a / animal :example (d / dog)))"),
+        ("I came in order to help you.", "(h / help-01 :ARG1 (y / you)))"),
         ("One day he left.", ":time (d / day :mod (o / one))"),
         ("He is my Ambassador.", "(a / ambassador :poss (i / i) :domain (h / he))"),
         ("The player slept.", "(p / person :ARG0-of (p2 / play-01))"),

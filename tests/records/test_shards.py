@@ -83,6 +83,19 @@ def test_shards_are_about_equal_and_stay_what_they_are() -> None:
     assert held[:4] == ["c/test/4", "c/test/5", "c/test/7", "c/test/8"]
 
 
+@pytest.mark.parametrize("places", [[2, 1], [1, 1], ["b", "a"], ["a", 1], [1, 10**25]])
+def test_a_forged_shard_whose_places_do_not_increase_is_refused(tmp_path: Path, places: list[Any]) -> None:
+    [file] = parts(tmp_path, ["c/test/1"], 1)
+    header, line, _ = file.read_bytes().splitlines(keepends=True)
+    items = json.loads(line)[1]
+    content = header + b"".join(json.dumps([place, items]).encode() + b"\n" for place in places)
+    end = {"places": 2, "items": 2 * len(items), "digest": hashlib.sha256(content).hexdigest()}
+    file.write_bytes(content + json.dumps(end).encode() + b"\n")
+    with pytest.raises(InputError, match=r"out\.jsonl\.1-of-1.*line 3") as told:
+        merge([file], tmp_path / "merged.jsonl")
+    assert "\n" not in str(told.value) and not (tmp_path / "merged.jsonl").exists()
+
+
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1/0", "3", "1/4/2", "a/b", "-1/4", "1 of 4", ""])
 def test_what_is_no_shard_is_told_in_a_line(text: str) -> None:
     with pytest.raises(InputError, match=r"shard .*(write I/N|choose one of|N must be at least 1)") as told:

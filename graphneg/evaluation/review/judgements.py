@@ -7,8 +7,8 @@ review set.
 ...     row = judged.next_row("ann")
 ...     judged.judge(row, "ann", {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
 
-When `Judgements.judge` returns, the judgement is on disk, so that nothing is lost in a crash. Several threads
-and processes may use the same file.
+When `Judgements.judge` returns, the judgement is on disk, in this one file, so that nothing is lost in a
+crash or in a copy of the file. Several threads and processes may use the same file.
 """
 
 from __future__ import annotations
@@ -249,12 +249,8 @@ class Judgements:
             # transaction could no longer write.
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
-            # SQLite would go on writing to a file that has been removed, and nobody would notice the loss.
-            if _identity(self.path) != self._identity:
-                raise InputError(
-                    f"{self.path}: the file was removed, moved or replaced while it was open, and this "
-                    "judgement is not stored: put the file back, or stop and start again"
-                )
+            # SQLite could go on writing to a file that has been removed, and nobody would notice the loss.
+            self._check_place()
 
     def _asked(self, query: str, *values: Any) -> list[Any]:
         """Run a query and return the rows of its result."""
@@ -267,7 +263,17 @@ class Judgements:
         try:
             yield
         except sqlite3.Error as error:
+            # If the file is gone, SQLite may report that it is read-only.
+            self._check_place()
             raise InputError(f"{self.path}: can't be read or written: {error}") from error
+
+    def _check_place(self) -> None:
+        """Raise `InputError` if the file is no longer at its path."""
+        if _identity(self.path) != self._identity:
+            raise InputError(
+                f"{self.path}: the file was removed, moved or replaced while it was open, and this "
+                "judgement is not stored: put the file back, or stop and start again"
+            )
 
     def next_row(self, annotator: str) -> int | None:
         """Return the row that an annotator should judge next, and reserve it for them.
@@ -468,10 +474,20 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error
-    # With a write-ahead log, readers and writers do not block each other. With FULL, each commit waits until
-    # the data are on disk, so that they survive a power failure.
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
+    # With a rollback journal, each commit changes the file itself. A write-ahead log would keep commits in a
+    # second file, and a copy of the first file alone would lack them without any sign of it. With EXTRA, each
+    # commit waits until the data and the removal of the journal are on disk, so that a power failure does not
+    # undo it.
+    try:
+        (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        connection.execute("PRAGMA synchronous = EXTRA")
+        if mode != "delete":
+            raise InputError(
+                f"{path}: another program keeps it open with a write-ahead log: end it and try again"
+            )
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

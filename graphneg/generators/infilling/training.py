@@ -113,7 +113,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
     for context in contexts:
         # The generator also rejects texts that are equal to a correct response, so the check gets a context
         # without correct responses.
-        alone = replace(context, positives=())
+        alone = replace(context, positives=(), replies_to_copies={})
         for nth, text in enumerate(context.positives):
             if refusal(detokenize(text), (), alone, LENGTHS) is None:
                 for masked in masked_versions(text, seed, f"{context.id}/{nth}"):

@@ -94,13 +94,14 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
         # The reasons to keep an arc are:
-        # marks: the arc leads to a polarity, a politeness mark, a vocative, or the node that is asked for.
+        # marks: the arc leads to a polarity, a politeness mark, a vocative, the node that is asked for, or an
+        # example ("animals such as dogs").
         # hortative: the arc leads to the agent of "let's go".
         # doubled: one node has two roles of the same frame, as in "he hurt himself".
         # modals: the arc leads from a modal to a conjunction, as in "you can't eat or drink".
         # persons: the arc leads from or to a personal pronoun.
         reasons = {
-            "marks": arc.role in {"polarity", *_KEPT_ROLES} or nodes[arc.dep].concept == _UNKNOWN,
+            "marks": arc.role == "polarity" or _always(arc) or nodes[arc.dep].concept == _UNKNOWN,
             "hortative": is_argument and arc.dep in us,
             "doubled": is_argument and times[arc.head, arc.dep] > 1,
             "modals": nodes[arc.head].rule == "modal" and nodes[arc.dep].rule == "coordination",
@@ -110,6 +111,11 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
             if holds:
                 kept.setdefault(reason, []).append(replace(arc))
     return kept
+
+
+def _always(arc: DraftArc) -> bool:
+    """Return whether an arc is restored even if the models have kept its argument."""
+    return arc.role in _KEPT_ROLES or arc.rule == "example"
 
 
 def _is_person(node: DraftNode) -> bool:
@@ -130,7 +136,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
         node, head = nodes[arc.dep], _living(draft, arc.head)
         # A question needs one amr-unknown. If the models wrote a new one, that of the rules stays deleted.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
-        if (lost or arc.role in _KEPT_ROLES) and head is not None:
+        if (lost or _always(arc)) and head is not None:
             _restore_arc(draft, arc, head)
     for arc in kept.get("hortative", ()):
         _restore_us(draft, arc)

@@ -144,6 +144,29 @@ class TestJudgements:
         with pytest.raises(InputError, match=reason):
             Judgements.open(path)
 
+    def test_a_copy_of_the_file_alone_has_all_acknowledged_judgements(self, path: Path) -> None:
+        copy = path.with_name("copy.sqlite")
+        with Judgements.create(path, small_set()) as judged:
+            for row in judged.set.order("ann"):
+                judged.judge(row, "ann", USABLE)
+                # Copy only this file, as after a crash in which the files beside it are lost.
+                copy.write_bytes(path.read_bytes())
+                with Judgements.open(copy) as copied:
+                    assert copied.all() == judged.all()
+
+    def test_a_file_with_a_write_ahead_log_is_converted(self, path: Path) -> None:
+        with Judgements.create(path, small_set()) as judged:
+            judged.judge(1, "ann", USABLE)
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("PRAGMA journal_mode = WAL")
+            other.execute("UPDATE judgement SET comment = 'in the log'")
+            other.commit()
+            with pytest.raises(InputError, match=r"locked|another program keeps it open"):
+                Judgements.open(path)
+        with Judgements.open(path) as judged:
+            assert judged.comment(1, "ann") == "in the log"
+            assert [file.name for file in path.parent.iterdir()] == [path.name]
+
     def test_other_files_are_refused(self, path: Path) -> None:
         with pytest.raises(InputError, match="there is no such file of judgements"):
             Judgements.open(path)

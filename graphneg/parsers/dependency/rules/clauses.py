@@ -152,7 +152,7 @@ def _write_question(state: RuleState, root: Word) -> None:
         draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
     # In '"Did it rain?" she asked', only the quotation is a question, so its node gets the polarity.
-    if root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None:
+    if _says(root):
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
             return
@@ -166,9 +166,19 @@ def _write_question(state: RuleState, root: Word) -> None:
             draft.nodes[unknown].token = word.i
 
 
+def _says(root: Word) -> bool:
+    """Return whether a root is a verb of saying without an auxiliary, which can introduce a quotation."""
+    return root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None
+
+
 def _asks(root: Word, members: list[Word]) -> bool:
     """Return whether a sentence is a yes/no question: a question mark or inversion, and no question word."""
-    if not any(word.text.startswith("?") for word in members[-3:]) and not opens_question(root):
+    last = members[-3:]
+    # In '"Is it far?" he asked.', the question mark is at the end of the quotation.
+    quoted = root.child("ccomp") if _says(root) else None
+    if quoted is not None and quoted.i < root.i:
+        last += quoted.children("punct")
+    if not any(word.text.startswith("?") for word in last) and not opens_question(root):
         return False
     return not any(_is_main(word, root) for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"})
 

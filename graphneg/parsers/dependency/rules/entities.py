@@ -356,9 +356,14 @@ def _write_expression(state: RuleState, i: int) -> int:
         kind = concept in {"kind-of", "sort-of"} and before in {"DT", "JJ", "WDT", "WP", "PRP$", "CD"}
         if run[-1].sentence != run[0].sentence or kind or (measures and noun is None):
             continue
-        # "such as" and "in order to" are listed without a concept, so their words get no common node.
+        # "such as" and "in order to" are listed without a concept, so their words get no node.
         if concept == DELETED:
-            return 0
+            state.done.update(word.i for word in run)
+            # In "animals such as dogs", "dogs" is an example of "animals".
+            inner = run[-1].child("pobj")
+            if inner is not None:
+                state.relations[inner.i] = "example"
+            return len(run)
         # In "a lot of money", "money" represents the phrase, and `write_nominals` adds the amount to it.
         if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)

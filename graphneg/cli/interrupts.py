@@ -1,0 +1,72 @@
+"""Handle Ctrl-C outside commands.
+
+A command reports which results it has kept when the user presses Ctrl-C (see
+`graphneg.cli.terminal.advise_on_interrupt`). The imports before a command can take a second, and a
+`KeyboardInterrupt` there would end in a traceback, or get lost in a callback of the import system. Therefore
+the process exits immediately there. This module imports only what every Python process has loaded.
+
+Example::
+
+    with exit_on_interrupt():           # Ctrl-C prints "stopped" and exits with status 130
+        from graphneg.cli.program import app
+        with raise_on_interrupt():      # Ctrl-C raises KeyboardInterrupt
+            work()
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C. By convention, it is 128 plus the number of the signal (SIGINT is 2)."""
+
+
+@contextmanager
+def exit_on_interrupt() -> Generator[None]:
+    """Print a line and exit with status 130 if the user presses Ctrl-C within the ``with`` block.
+
+    The process exits without any cleanup.
+
+    Yields:
+        Nothing.
+    """
+    with _handler(_exit, instead_of=signal.default_int_handler):
+        yield
+
+
+@contextmanager
+def raise_on_interrupt() -> Generator[None]:
+    """Raise `KeyboardInterrupt` on Ctrl-C within the ``with`` block, inside a block of `exit_on_interrupt`.
+
+    Yields:
+        Nothing.
+    """
+    with _handler(signal.default_int_handler, instead_of=_exit):
+        yield
+
+
+@contextmanager
+def _handler(handler: Callable[[int, FrameType | None], object], *, instead_of: object) -> Generator[None]:
+    """Replace a signal handler. Any other handler, such as that of a program around this one, stays."""
+    replaces = signal.getsignal(signal.SIGINT) == instead_of
+    # Only the main thread may set a handler. Other threads do not receive the signal.
+    with suppress(ValueError):
+        if replaces:
+            signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            if replaces:
+                signal.signal(signal.SIGINT, instead_of)  # pyright: ignore[reportArgumentType]
+
+
+def _exit(number: int, frame: FrameType | None) -> NoReturn:
+    # Write to the file descriptor, because the signal may have interrupted a write to sys.stderr.
+    os.write(2, b"stopped\n")
+    os._exit(INTERRUPTED)

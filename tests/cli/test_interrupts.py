@@ -1,0 +1,42 @@
+"""Ctrl-C before and inside commands: one line and status 130."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os, signal, sys
+module, *arguments = sys.argv[1:]
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from graphneg.cli.app import main
+main(arguments)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "command", "line"),
+    [
+        ("graphneg.cli.program", ["info"], "stopped"),
+        ("typer", ["train", "ranker"], "stopped"),
+        ("graphneg.cli.serve", ["serve"], "stopped"),
+        # The command has begun.
+        (
+            "graphneg.evaluation.correlation",
+            ["evaluate", "correlation", "no.json"],
+            "stopped: nothing was changed",
+        ),
+        ("graphneg.editing.transforms", ["transforms"], "stopped: nothing was changed"),
+    ],
+)
+def test_an_interrupted_import_ends_in_one_line(module: str, command: list[str], line: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, module, *command], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr, ended.stdout) == (130, f"{line}\n", "")

@@ -1,0 +1,88 @@
+"""Checksums: database files that change while no server runs are noticed, and nothing else is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graphneg.errors import StoreError
+from graphneg.store.checksums import CHECKSUMS, damage, read_checksums, write_checksums
+from graphneg.store.opening import open_store
+from graphneg.store.supervisor import DATABASE, ENGINE
+
+
+def database_of(store: Path) -> Path:
+    return store / ENGINE / "databases" / DATABASE
+
+
+def zeroed(file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(content[:40_000] + bytes(100) + content[40_100:])
+
+
+def flipped(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[50_000] ^= 1
+    file.write_bytes(content)
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:50_000])
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store without a server."""
+    path = tmp_path_factory.mktemp("checksums") / "store"
+    with open_store(path) as store:
+        store.query_write("UNWIND range(1, 2000) AS n CREATE (:A {n: n})-[:R {n: n}]->(:B)")
+    return path
+
+
+@pytest.mark.parametrize("change", [zeroed, flipped, cut, Path.unlink])
+def test_a_damaged_file_is_refused_in_a_line(
+    closed: Path, tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    copy = Path(shutil.copytree(closed, tmp_path / "store"))
+    [file] = database_of(copy).glob("R_0.*.bucket")
+    change(file)
+    with pytest.raises(StoreError, match=r"is damaged since the store was last closed \(R_0\.") as told:
+        open_store(copy)
+    assert "\n" not in str(told.value)
+
+
+def test_a_copy_and_an_edited_schema_are_opened(closed: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(closed, tmp_path / "store"))
+    schema = database_of(copy) / "schema.json"
+    schema.write_text(json.dumps(json.loads(schema.read_text()), indent=1))
+    with open_store(copy) as store:
+        # While the server runs, there are no checksums, so that a killed server leaves none.
+        assert not (copy / CHECKSUMS).exists()
+        assert store.read("MATCH ()-[r:R]->() RETURN count(r) AS amount")[0]["amount"] == 2000
+    assert read_checksums(copy).keys() == read_checksums(closed).keys()
+
+
+def test_files_that_stay_as_they_are_are_not_read_again(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.bucket").write_bytes(b"content")
+    write_checksums(tmp_path, tmp_path, {})
+    known = read_checksums(tmp_path)
+    # A checksum that is wrong is not noticed, because the inode and the times of the file are the noted ones.
+    known["a.bucket"][4] += 1
+    write_checksums(tmp_path, tmp_path, known)
+    assert damage(tmp_path, tmp_path) is None
+    (tmp_path / "a.bucket").touch()
+    assert damage(tmp_path, tmp_path) == "a.bucket has other content"
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", '{"files": 3}', '{"files": {"a": ["x"]}}', "[" * 100_000, '{"files": {"a": [1e999]}}'],
+)
+def test_checksums_that_cannot_be_read_count_as_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / CHECKSUMS).write_text(content)
+    assert read_checksums(tmp_path) == {}
