@@ -439,7 +439,7 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         Each name once. The result is empty if a generator made the negative, because the edits of a generator
         carry the generator's own name instead of the name of a transform.
     """
-    made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
+    made = dict.fromkeys(str(edit.transform) for edit in record.edits)
     # An edit with the name of the record's recipe comes from a generator if the record has no graphs.
     # If it has graphs, a transform and its recipe merely share a name, and the name is kept.
     return tuple(one for one in made if one != record.recipe or record.amr)
@@ -474,17 +474,17 @@ def entry_from_record(record: Negative, where: str) -> Entry:
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
-    # `record.context` holds the edited turns. `original["context"]` holds the turns before the edit, or None.
-    own = tuple(turn["text"] for turn in record.context)
-    original = record.original.get("context")
-    context = own if original is None else tuple(turn["text"] for turn in original)
+    # `record.context` holds the edited turns. `original.context` holds the turns before the edit, or None.
+    own = tuple(turn.text for turn in record.context)
+    original = record.original.context
+    context = own if original is None else tuple(turn.text for turn in original)
     group_id = f"{record.dialogue}#{record.turn}"
     if record.label:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
-    categories, transforms = tuple(record.categories), transforms_of(record)
+    categories, transforms = record.categories, transforms_of(record)
     # If only the context was edited, the response is unchanged, so it is correct after the original context.
-    right = record.original.get("response") or (record.response if original is not None else None)
+    right = record.original.response or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
     )

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import utterance_id
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from graphneg.plugins import Plugins
 from graphneg.progress import Progress
 from graphneg.shards import natural_order
@@ -49,18 +49,6 @@ Options = TypeVar("Options")
 Places = Literal["last", "every"]
 """Which turns get a context in a dialogue without loaded responses: the last turn, or every turn but the
 first."""
-
-
-class Turn(NamedTuple):
-    """One turn of a context.
-
-    Attributes:
-        speaker: Name of the speaker.
-        text: Text of the turn.
-    """
-
-    speaker: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

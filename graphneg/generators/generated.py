@@ -29,7 +29,7 @@ from graphneg.generators.base import (
     context_batches,
 )
 from graphneg.generators.deferred_choice import DRAFTS, pack_draft
-from graphneg.model import Negative
+from graphneg.model import EditRecord, Negative, Original
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import to_record
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
@@ -296,7 +296,7 @@ def negative_from_candidate(
     """
     turns = context.turns if candidate.context is None else candidate.context
     # The original context is recorded only if it was edited.
-    before = None if turns == context.turns else [turn._asdict() for turn in context.turns]
+    before = None if turns == context.turns else context.turns
     right = context.positives[0] if context.positives else None
     # If only earlier turns were edited, the response is unchanged, so no original response is recorded.
     if candidate.context is not None and candidate.text == right:
@@ -311,23 +311,22 @@ def negative_from_candidate(
         split=context.split,
         dialogue=context.dialogue,
         turn=context.turn,
-        context=[turn._asdict() for turn in turns],
+        context=turns,
         response=candidate.text,
         speaker=candidate.speaker or context.speaker,
         label=candidate.label,
-        original={"context": before, "response": right},
-        categories=list(candidate.categories),
+        original=Original(before, right),
+        categories=candidate.categories,
         recipe=name,
         target="response" if candidate.context is None else "dialogue",
         seed=seed,
         decoder="",
-        edits=[
-            {"turn": edit.turn, "transform": name, "category": category, "node": edit.source}
-            | {"before": edit.before, "after": edit.after}
+        edits=tuple(
+            EditRecord(edit.turn, name, category, edit.source, edit.before, edit.after)
             # An edit in a record has only one category, so it is repeated for each category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
-        ],
+        ),
         amr={},
         scores=dict(candidate.scores),
     )

@@ -80,7 +80,7 @@ class Summary:
         """
         self.negatives += 1
         # Several edits by the same transform in the same category count once.
-        made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
+        made_by = {(str(edit.transform), str(edit.category)) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
         for before, after in edited_texts(negative):
             words_before, words_after = words_of(before), words_of(after)
@@ -221,15 +221,15 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         removed from the context, it counts as a single text.
     """
     pairs: list[tuple[str, str]] = []
-    if negative.original["context"] is not None:
-        before = [str(turn["text"]) for turn in negative.original["context"]]
-        after = [turn["text"] for turn in negative.context]
+    if negative.original.context is not None:
+        before = [turn.text for turn in negative.original.context]
+        after = [turn.text for turn in negative.context]
         if len(before) != len(after):
             # Turns were removed, so the turns before and after the edit do not correspond.
             pairs.append((" ".join(before), " ".join(after)))
         else:
             # Skip unchanged turns. They would distort the mean overlap.
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    if negative.original["response"] is not None:
-        pairs.append((negative.original["response"], negative.response))
+    if negative.original.response is not None:
+        pairs.append((negative.original.response, negative.response))
     return pairs

@@ -129,7 +129,7 @@ def found_text(negative: Negative) -> str:
     Returns:
         The sentence before it was edited or extended.
     """
-    made_of = str(negative.edits[0]["before"] or "") if negative.edits else ""
+    made_of = (negative.edits[0].before or "") if negative.edits else ""
     return made_of.partition(f"; {FOUND}: ")[2] or negative.response
 
 
