@@ -67,8 +67,8 @@ def records() -> list[Negative]:
     return [record(k, *turns, edited=e) for k, turns in enumerate(TALKS) for e in (0, 1, 2)]
 
 
-def talk(*texts: str) -> list[tuple[str, str]]:
-    return [("AB"[k % 2], text) for k, text in enumerate(texts)]
+def talk(*texts: str) -> list[Turn]:
+    return [Turn("AB"[k % 2], text) for k, text in enumerate(texts)]
 
 
 class TestWindows:
