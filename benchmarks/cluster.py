@@ -33,7 +33,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.ids import natural_order
 from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.merging import merge
-from graphneg.model import Dialogue, Negative, Rejected
+from graphneg.model import Dialogue, Negative, Original, Rejected, Turn
 from graphneg.pipeline import Actors, Parse, Pipeline, run_pipeline
 from graphneg.records.files import to_record
 from graphneg.records.shards import RECORDS, Header, ShardBatch, open_shard, write_batches
@@ -444,11 +444,11 @@ def _made(shard: Shard, records: Path, out: Path) -> Path:
 
 def _as_negative(one: Dialogue) -> Negative:
     *before, last = one.utterances
-    context = [{"speaker": turn.speaker, "text": turn.text} for turn in before]
+    context = tuple(Turn(turn.speaker, turn.text) for turn in before)
     return Negative(
-        one.id, one.corpus, one.split, one.id, last.turn, context, last.text, label=0,
-        original={"context": None, "response": last.text},
-        categories=(), recipe="", target="response", seed=0, decoder="", edits=(), amr={},
+        id=one.id, corpus=one.corpus, split=one.split, dialogue=one.id, turn=last.turn, context=context,
+        response=last.text, label=0, original=Original(None, last.text), categories=(), recipe="",
+        target="response", seed=0, decoder="", edits=(), amr={}, scores={},
     )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ from graphneg.hashing import number
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.rows import digest
 from graphneg.model import Dialogue
-from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Talk, read_dialogues
+from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Turns, read_dialogues
 from graphneg.training.coherence import train_coherence
 
 ROOT = Path(__file__).parent.parent
@@ -407,7 +407,7 @@ def _told(
     return {name: (sum(each) / len(each), len(each)) for name, each in sorted(found.items())}
 
 
-def _scores(scorer: CoherenceScorer, talks: Sequence[Talk], bars: Bars) -> list[float]:
+def _scores(scorer: CoherenceScorer, talks: Sequence[Turns], bars: Bars) -> list[float]:
     """Score dialogues in bfloat16, as in training: it halves the time on a CPU."""
     import torch
 

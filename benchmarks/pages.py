@@ -6,16 +6,17 @@ import json
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from benchmarks.corpus import Corpus
 from benchmarks.instances import Host
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.model import Negative
+from graphneg.model import EditedPenman, Negative, Original, Turn
 from graphneg.pages.graph import commonest_drawn
 from graphneg.pages.index import open_index
 from graphneg.records import write_jsonl
@@ -130,17 +131,17 @@ def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
     for n in range(amount):
         said = [" ".join(chance.choices(words, k=9)).capitalize() + "." for _ in range(4)]
         before, after = chance.sample(graphs, 2)
-        edit = {**EXAMPLE.edits[0], "transform": chance.choice(names)}
+        edit = replace(EXAMPLE.edits[0], transform=chance.choice(names))
         yield replace(
             EXAMPLE,
             id=f"many/train/{n}#2~all.0",
             corpus=f"corpus {n % 5}",
             dialogue=f"many/train/{n // 4}",
-            context=tuple({"speaker": "AB"[turn % 2], "text": text} for turn, text in enumerate(said[:2])),
-            original={"context": None, "response": said[2]},
+            context=tuple(Turn("AB"[turn % 2], text) for turn, text in enumerate(said[:2])),
+            original=Original(None, said[2]),
             response=said[3],
             edits=(edit,),
-            amr={"2": {"before": before, "after": after}},
+            amr={"2": EditedPenman(before, after)},
             scores={"answers": round(chance.random(), 4)},
         )
 

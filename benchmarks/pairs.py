@@ -19,7 +19,7 @@ from benchmarks.results import Goal, Result, Sample, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.datasets.pair_sampler import Epochs, Mix, Pair
 from graphneg.datasets.pairs import read_pairs
-from graphneg.model import Negative
+from graphneg.model import EditedPenman, EditRecord, Negative, Original, Turn
 from graphneg.progress import NoProgress
 from graphneg.records.files import write_jsonl
 
@@ -156,16 +156,28 @@ def negatives(corpus: Corpus, contexts: int) -> Iterator[Negative]:
     for place in range(contexts):
         turns = [said[(place + k) % len(said)][0] for k in range(CONTEXT)]
         right, graph = said[(place + CONTEXT) % len(said)]
-        context = [{"speaker": SPEAKERS[k % 2], "text": text} for k, text in enumerate(turns)]
+        context = tuple(Turn(SPEAKERS[k % 2], text) for k, text in enumerate(turns))
         for k in range(NEGATIVES):
             wrong, other = said[(place * 7 + 13 * k + 11) % len(said)]
-            edit = {"turn": CONTEXT, "transform": "polarity_flip", "category": "C-cont", "node": "1",
-                    "before": right, "after": wrong}  # fmt: skip
             yield Negative(
-                f"pairs/train/{place}#{CONTEXT}~edits.{k}", "pairs", "train", f"pairs/train/{place}", CONTEXT,
-                context, f"{wrong} {k}", 0, {"context": None, "response": f"{right} {place}"}, ["C-cont"],
-                "edits", "response", 0, "surface", [edit], {str(CONTEXT): {"before": graph, "after": other}},
-            )  # fmt: skip
+                id=f"pairs/train/{place}#{CONTEXT}~edits.{k}",
+                corpus="pairs",
+                split="train",
+                dialogue=f"pairs/train/{place}",
+                turn=CONTEXT,
+                context=context,
+                response=f"{wrong} {k}",
+                label=0,
+                original=Original(None, f"{right} {place}"),
+                categories=("C-cont",),
+                recipe="edits",
+                target="response",
+                seed=0,
+                decoder="surface",
+                edits=(EditRecord(CONTEXT, "polarity_flip", "C-cont", "1", right, wrong),),
+                amr={str(CONTEXT): EditedPenman(graph, other)},
+                scores={},
+            )
 
 
 def _in_a_process(path: Path) -> dict[str, Any]:

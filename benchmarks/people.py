@@ -79,7 +79,7 @@ def _of(path: Path, test: Mapping[tuple[str, ...], LabelledContext]) -> Texts:
     found: list[tuple[LabelledContext, str]] = []
     taken: Counter[str] = Counter()
     for negative in read_negatives(path):
-        context = test.get(context_key([turn["text"] for turn in negative.context]))
+        context = test.get(context_key([turn.text for turn in negative.context]))
         if context is not None and taken[context.id] < EACH:
             taken[context.id] += 1
             found.append((context, negative.response))

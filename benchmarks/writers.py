@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.results import Goal, Result, Table, goals_text, percent, table_text, verdict
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
 from graphneg.generators.generated import PREFETCHED
 from graphneg.generators.pneg import PnegGenerator, PnegOptions, read_examples
+from graphneg.model import Turn
 from graphneg.nn.batching import padded
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal

@@ -7,9 +7,11 @@ All of them are immutable. Turns are numbered from 0. Ids are readable and deriv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+from msgspec import Meta, Struct
 
 
 class AmrNode(NamedTuple):
@@ -388,9 +390,74 @@ class Decoded(NamedTuple):
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Negative:
+_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+TurnKey = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
+"""The number of a turn, as the key of a JSON object."""
+
+
+class Turn(Struct, frozen=True, forbid_unknown_fields=True):
+    """A speaker and a text.
+
+    Attributes:
+        speaker: Name of the speaker.
+        text: Text of the turn.
+    """
+
+    speaker: str
+    text: str
+
+
+class Original(Struct, frozen=True, forbid_unknown_fields=True):
+    """The parts of a dialogue that were edited, as they were before.
+
+    Attributes:
+        context: The turns before the response; None if none of them was edited.
+        response: The response; None if it was not edited, or if it is unknown.
+    """
+
+    context: tuple[Turn, ...] | None
+    response: str | None
+
+
+class EditRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one edit changed in a dialogue.
+
+    Attributes:
+        turn: Number of the edited turn.
+        transform: Name of the transform, or of the generator.
+        category: Error category, such as ``C-cont``.
+        node: Dewey address of the edited AMR node. If a generator made the edit, the id of the sentence or
+            utterance that the new text comes from.
+        before: The node and its branches before the edit. If a generator made the edit, the text before it
+            or what the text was made from.
+        after: The node and its branches after the edit, or the new text.
+    """
+
+    turn: _Int64
+    transform: str | None
+    category: str | None
+    node: str | None
+    before: str | None
+    after: str | None
+
+
+class EditedPenman(Struct, frozen=True, forbid_unknown_fields=True):
+    """The AMR graph of a turn before and after the edits, in PENMAN notation.
+
+    Attributes:
+        before: The graph before the edits.
+        after: The graph after the edits.
+    """
+
+    before: str | None
+    after: str | None
+
+
+class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A wrong response or an incoherent dialogue, with information on how it was made.
+
+    The fields and their types are those of the files of negatives (see `graphneg.records.files`). Use
+    ``msgspec.structs.replace`` to make a changed copy.
 
     Attributes:
         id: Id of the record.
@@ -398,38 +465,37 @@ class Negative:
         split: Name of the split.
         dialogue: Id of the dialogue.
         turn: Number of the response's turn.
-        context: Turns before the response, each a dict with ``speaker`` and ``text``.
+        context: Turns before the response.
         response: Text of the response.
         speaker: Speaker of the response; empty if unknown.
         label: 0 for a negative, 1 for a positive.
-        original: A dict with the ``context`` and the ``response`` before the edits. Each of them is None if
-            it was not edited.
+        original: Context and response before the edits.
         categories: Error categories of the edits.
         recipe: Name of the recipe or generator.
         target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited.
         seed: Seed of all random choices.
         decoder: Name of the decoder.
-        edits: One dict for each edited site, with the keys turn, transform, category, node, before and after.
-        amr: Graphs of the edited turns, keyed by the turn. Each is a dict with the graph ``before`` and
-            ``after`` the edits in PENMAN notation.
-        scores: Scores of the negative, keyed by name.
+        edits: The edits, one for each edited site.
+        amr: Graphs of the edited turns, by the number of the turn as a string.
+        scores: Scores of the negative, by name.
     """
 
     id: str
     corpus: str
     split: str
     dialogue: str
-    turn: int
-    context: Sequence[Mapping[str, str]]
+    turn: _Int64
+    context: tuple[Turn, ...]
     response: str
-    speaker: str = field(default="", kw_only=True)
-    label: int
-    original: Mapping[str, Any]
-    categories: Sequence[str]
+    # Records of older versions do not have this field.
+    speaker: str = ""
+    label: _Int64
+    original: Original
+    categories: tuple[str, ...]
     recipe: str
-    target: str
-    seed: int
+    target: Literal["response", "dialogue"]
+    seed: _Int64
     decoder: str
-    edits: Sequence[Mapping[str, Any]]
-    amr: Mapping[str, Mapping[str, str]]
-    scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    edits: tuple[EditRecord, ...]
+    amr: Mapping[TurnKey, EditedPenman]
+    scores: Mapping[str, float]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
 from graphneg.ingest.labelled import JudgedResponse
+from graphneg.model import Turn
 from graphneg.scorers.followups import FollowUp
 
 QUESTIONS = ("where is the cat", "who ate the bread", "shall we swim", "when is now")

@@ -214,14 +214,14 @@ def answer_text(answer: Decoded) -> str:
 
 def negative_text(negative: Negative) -> str:
     """The turns of a negative that say something else than before, its response, and what was done."""
-    before = negative.original.get("context") or negative.context
+    before = negative.original.context or negative.context
     turns = [
-        f"[{turn}] {now['text']}"
+        f"[{turn}] {now.text}"
         for turn, (was, now) in enumerate(zip(before, negative.context, strict=False))
         if was != now
     ]
-    more = [f"[{turn}] {one['text']}" for turn, one in list(enumerate(negative.context))[len(before) :]]
-    edits = ", ".join(f"{edit['transform']}@{edit['turn']}" for edit in negative.edits)
+    more = [f"[{turn}] {one.text}" for turn, one in list(enumerate(negative.context))[len(before) :]]
+    edits = ", ".join(f"{edit.transform}@{edit.turn}" for edit in negative.edits)
     return " ".join([f"{edits}:", *turns, *more, f"[{negative.turn}] {negative.response}"])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from graphneg.model import Negative
+from graphneg.model import EditedPenman, EditRecord, Negative, Original, Turn
 
 EXAMPLE = Negative(
     id="own/test/1#2~deam.0",
@@ -16,55 +15,54 @@ EXAMPLE = Negative(
     dialogue="own/test/1",
     turn=2,
     context=(
-        {"speaker": "A", "text": "Do you like the café?"},
-        {"speaker": "B", "text": "Yes, I like it a lot."},
+        Turn("A", "Do you like the café?"),
+        Turn("B", "Yes, I like it a lot."),
     ),
     response="I don't like it.",
     speaker="A",
     label=0,
-    original={"context": None, "response": "I like it."},
+    original=Original(None, "I like it."),
     categories=("C-cont",),
     recipe="deam",
     target="dialogue",
     seed=7,
     decoder="surface",
     edits=(
-        {
-            "turn": 2,
-            "transform": "polarity_flip",
-            "category": "C-cont",
-            "node": "1",
-            "before": "(like-01 :ARG0 i)",
-            "after": "(like-01 :polarity - :ARG0 i)",
-        },
+        EditRecord(
+            turn=2,
+            transform="polarity_flip",
+            category="C-cont",
+            node="1",
+            before="(like-01 :ARG0 i)",
+            after="(like-01 :polarity - :ARG0 i)",
+        ),
     ),
     amr={
-        "2": {
-            "before": "(l / like-01 :ARG0 (i / i))",
-            "after": "(l / like-01 :polarity - :ARG0 (i / i))",
-        }
+        "2": EditedPenman(
+            before="(l / like-01 :ARG0 (i / i))",
+            after="(l / like-01 :polarity - :ARG0 (i / i))",
+        )
     },
     scores={"nli": 0.5},
 )
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.integers(-(2**63), 2**63 - 1)
-turns = st.fixed_dictionaries({"speaker": texts, "text": texts})
+turns = st.builds(Turn, speaker=texts, text=texts)
 contexts = st.lists(turns, max_size=3).map(tuple)
 maybe_text = st.none() | texts
-edits = st.fixed_dictionaries(
-    {
-        "turn": numbers,
-        "transform": texts,
-        "category": texts,
-        "node": maybe_text,
-        "before": maybe_text,
-        "after": maybe_text,
-    }
+edits = st.builds(
+    EditRecord,
+    turn=numbers,
+    transform=texts,
+    category=texts,
+    node=maybe_text,
+    before=maybe_text,
+    after=maybe_text,
 )
 graphs = st.dictionaries(
     st.integers(0, 10**6).map(str),
-    st.fixed_dictionaries({"before": maybe_text, "after": maybe_text}),
+    st.builds(EditedPenman, before=maybe_text, after=maybe_text),
     max_size=3,
 )
 negatives = st.builds(
@@ -78,7 +76,7 @@ negatives = st.builds(
     response=texts,
     speaker=texts,
     label=st.integers(0, 1),
-    original=st.fixed_dictionaries({"context": st.none() | contexts, "response": maybe_text}),
+    original=st.builds(Original, context=st.none() | contexts, response=maybe_text),
     categories=st.lists(texts, max_size=2).map(tuple),
     recipe=texts,
     target=st.sampled_from(["response", "dialogue"]),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from graphneg.model import Negative
+from graphneg.model import Negative, Original, Turn
 from graphneg.records.files import write_jsonl
 from tests.negative_samples import EXAMPLE
 
@@ -28,12 +28,12 @@ def _record(context: int, text: str, label: int, source: str, category: str, spl
         split=split,
         dialogue=f"own/{split}/{context}",
         context=(
-            {"speaker": "A", "text": f"Is it {context}?"},
-            {"speaker": "B", "text": f"No, more than {context}."},
+            Turn("A", f"Is it {context}?"),
+            Turn("B", f"No, more than {context}."),
         ),
         response=text,
         label=label,
-        original={"context": None, "response": None},
+        original=Original(None, None),
         categories=(category,) if category else (),
         recipe=source,
         edits=(),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from graphneg.evaluation.review.exchange import key_path, read_judgements, read_key
 from graphneg.evaluation.review.items import FORMAT, Item, ReviewSet
 from graphneg.evaluation.review.judgements import Judgement
 from graphneg.evaluation.review.questions import load_questions
 from graphneg.evaluation.review.results import Results, results_of
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from tests.negative_samples import EXAMPLE
 
 COLUMNS = ("row", "context", "response", "grammatical", "sensible", "verdict")
@@ -26,13 +27,13 @@ RIGHT = {**USABLE, "verdict": "right"}
 
 def negative(context: int, response: str, name: str, **others: object) -> Negative:
     """A wrong response to one of the contexts that `people` has, too."""
-    turns = tuple({"speaker": who, "text": f"Turn {who} of {context}."} for who in ("Ann", "Ben"))
+    turns = tuple(Turn(who, f"Turn {who} of {context}.") for who in ("Ann", "Ben"))
     made = replace(EXAMPLE, id=f"{name}/{context}/{response}", context=turns, response=response)
     return replace(made, recipe=name, target="response", **others)
 
 
 def generated(name: str, amount: int) -> list[Negative]:
-    edit = {**EXAMPLE.edits[0], "transform": name}
+    edit = replace(EXAMPLE.edits[0], transform=name)
     return [negative(at, f"{name} says {at}.", name, edits=(edit,), amr={}) for at in range(amount)]
 
 

@@ -131,36 +131,23 @@ def _plain(reading: AmrView, k: int) -> str:
     return _ANYTHING if reading.is_a(k, "anaphor") else lexeme(reading.labels[k])
 
 
-@dataclass(frozen=True, slots=True)
-class SaidTurn:
-    """A turn of a dialogue, reduced to its speaker and the statements of its nodes.
-
-    Attributes:
-        speaker: The speaker of the turn.
-        says: The statements of the nodes of the turn's graph.
-    """
-
-    speaker: str
-    says: Sequence[Statement]
-
-
-def repetitions(turns: Sequence[SaidTurn]) -> list[Echoes]:
+def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes]:
     """Find the nodes that repeat something that was said before in a dialogue.
 
     Args:
-        turns: The turns of the dialogue, in order.
+        turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
 
     Returns:
         For each turn, the numbers of the nodes that repeat something, with the places where it was said.
     """
-    speakers = sorted({turn.speaker for turn in turns})
+    speakers = sorted({speaker for speaker, _ in turns})
     said: dict[str, list[tuple[str, Statement]]] = {}
     found: list[Echoes] = []
-    for turn in turns:
-        resolved = [_resolved(one, turn.speaker, speakers) for one in turn.says]
-        found.append(dict(_of_turn(turn.speaker, resolved, said)))
+    for speaker, says in turns:
+        resolved = [_resolved(one, speaker, speakers) for one in says]
+        found.append(dict(_of_turn(speaker, resolved, said)))
         for one in resolved:
-            said.setdefault(one.word, []).append((turn.speaker, one))
+            said.setdefault(one.word, []).append((speaker, one))
     return found
 
 

@@ -276,7 +276,7 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
     seen: set[str] = set()
     for negative in negatives:
         # Prefer negatives with a transform that has no example yet, so that the examples are varied.
-        made_by = {str(edit["transform"]) for edit in negative.edits}
+        made_by = {str(edit.transform) for edit in negative.edits}
         if made_by - seen:
             fresh.append(negative)
         elif len(others) < amount:
@@ -376,10 +376,10 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
     for negative in negatives:
         turns = turn_changes(negative)
         for edit in negative.edits:
-            turn = int(edit["turn"])
-            table.add_row(Text(edit["transform"], "bold"), *worded(turns[turn].old, turns[turn].text))
-            graphs = (Text(edit[name], QUIET) for name in ("before", "after"))
-            table.add_row(Text(f"{edit['category']}, turn {turn}", QUIET), *graphs)
+            change = turns[edit.turn]
+            table.add_row(Text(edit.transform or "", "bold"), *worded(change.old, change.text))
+            graphs = (Text(graph or "", QUIET) for graph in (edit.before, edit.after))
+            table.add_row(Text(f"{edit.category}, turn {edit.turn}", QUIET), *graphs)
         table.add_section()
     results().print(table)
     if edited := next((negative for negative in negatives if negative.amr), None):
@@ -400,14 +400,18 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
     console.print(Text(", ".join(made), QUIET), end="\n\n")
     names = ("turn", "transform", "category", "node")
     edits = (
-        (*(str(edit[name]) for name in names), Text(edit["before"], GONE), Text(edit["after"], NEW))
+        (
+            *(str(getattr(edit, name)) for name in names),
+            Text(edit.before or "", GONE),
+            Text(edit.after or "", NEW),
+        )
         for edit in negative.edits
     )
     # Do not truncate names, because users pass them to --transform.
     columns = (Column(name, no_wrap=name in ("transform", "category")) for name in names)
     console.print(plain_table(*columns, "before", "after", rows=edits, title="What changed"))
     for turn, graphs in negative.amr.items():
-        console.print(_graph_table(turn, graphs["before"], graphs["after"]))
+        console.print(_graph_table(turn, graphs.before or "", graphs.after or ""))
     table = plain_table("", Column("turn", justify="right"), "speaker", "text", title="The dialogue")
     for turn, change in enumerate(turn_changes(negative)):
         if not change.is_edited:

@@ -441,7 +441,7 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         Each name once. There are none if a generator made the negative, because the edits of a generator have
         the name of the generator instead of that of a transform.
     """
-    made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
+    made = dict.fromkeys(str(edit.transform) for edit in record.edits)
     # An edit may have the same name as the recipe of its record. If the record has no graphs, this is the
     # name of a generator and is left out. If it has graphs, a transform and a recipe have the same name.
     return tuple(one for one in made if one != record.recipe or record.amr)
@@ -476,17 +476,17 @@ def entry_from_record(record: Negative, where: str) -> Entry:
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
-    # `record.context` contains the turns after an edit, and `original["context"]` those before it, or None.
-    own = tuple(turn["text"] for turn in record.context)
-    original = record.original.get("context")
-    context = own if original is None else tuple(turn["text"] for turn in original)
+    # `record.context` contains the turns after an edit, and `original.context` those before it, or None.
+    own = tuple(turn.text for turn in record.context)
+    original = record.original.context
+    context = own if original is None else tuple(turn.text for turn in original)
     group_id = f"{record.dialogue}#{record.turn}"
     if record.label:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
-    categories, transforms = tuple(record.categories), transforms_of(record)
+    categories, transforms = record.categories, transforms_of(record)
     # If only the context was edited, the response is the correct response to the original context.
-    right = record.original.get("response") or (record.response if original is not None else None)
+    right = record.original.response or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
     )

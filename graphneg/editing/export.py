@@ -21,7 +21,7 @@ from graphneg.editing.variants import positive_of
 from graphneg.hashing import fingerprint
 from graphneg.ids import natural_order
 from graphneg.ingest.rows import GOLD
-from graphneg.model import AmrGraph, Negative
+from graphneg.model import AmrGraph, Negative, Original, Turn
 from graphneg.progress import Progress
 from graphneg.records.files import from_record, to_record, write_lines, write_rows
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
@@ -195,12 +195,29 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
         speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
         for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
             before = [said for said in dialogue.turns if said.turn <= turn]
-            context = [{"speaker": said.speaker, "text": said.text} for said in before]
-            yield dialogue.id, Negative(
-                id, dialogue.corpus, dialogue.split, dialogue.id, turn + 1, context, text, label,
-                {"context": None, "response": None}, [], source, "response", 0, "", [], {},
-                speaker=speakers.get(turn + 1) or next_speaker(before),
-            )  # fmt: skip
+            yield (
+                dialogue.id,
+                Negative(
+                    id=id,
+                    corpus=dialogue.corpus,
+                    split=dialogue.split,
+                    dialogue=dialogue.id,
+                    turn=turn + 1,
+                    context=tuple(Turn(said.speaker, said.text) for said in before),
+                    response=text,
+                    speaker=speakers.get(turn + 1) or next_speaker(before),
+                    label=label,
+                    original=Original(None, None),
+                    categories=(),
+                    recipe=source,
+                    target="response",
+                    seed=0,
+                    decoder="",
+                    edits=(),
+                    amr={},
+                    scores={},
+                ),
+            )
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:

@@ -548,10 +548,10 @@ class _Batch:
         """
         if self._is_right(plan, negative):
             return "right-response: it repeats a right response of its context"
-        original = negative.original["response"] or negative.response
+        original = negative.original.response or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
-        texts = [*(turn["text"] for turn in negative.context), negative.response]
+        texts = [*(turn.text for turn in negative.context), negative.response]
         # A negative is a duplicate if all its texts are equal to those of an earlier one, or if the sentences
         # that make its response wrong are equal.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
@@ -565,7 +565,7 @@ class _Batch:
         """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
         # If the context was edited, a correct response to the original context may be wrong.
-        if right is None or negative.original["context"] is not None:
+        if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}
         # A sentence copied from another dialogue is refused if it is nearly equal to a correct response. An

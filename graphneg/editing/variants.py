@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
+import msgspec
 from neo4j import ManagedTransaction
 
 from graphneg.amr.overlay import apply_edits, apply_edits_unchecked
@@ -26,7 +27,7 @@ from graphneg.editing.planning import EditPlan, EditSettings
 from graphneg.editing.proposals import utterances_of_graphs
 from graphneg.errors import TransformError
 from graphneg.ingest.rows import Row, digest
-from graphneg.model import AmrGraph, Edit, EditedUtterance, Negative
+from graphneg.model import AmrGraph, Edit, EditedPenman, EditedUtterance, EditRecord, Negative, Original, Turn
 from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT, context_overlap, selectional_fit
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, collected_rows
@@ -283,16 +284,17 @@ def negative_from_variant(
     # Compute the scores on the texts and graphs after the edits.
     clashes = context_overlap([texts.get(turn.turn, turn.text) for turn in context], response)
     fits = [selectional_fit(edited.after) for edited in variant.graphs.values()]
-    edits = list(edit_records(dialogue, variant))
-    return replace(
-        _unedited(dialogue, plan.id, at, label=0),
-        context=[_said(turn, texts.get(turn.turn, turn.text)) for turn in context],
+    edits = tuple(edit_records(dialogue, variant))
+    unedited = _unedited(dialogue, plan.id, at, label=0)
+    return msgspec.structs.replace(
+        unedited,
+        context=tuple(Turn(turn.speaker, texts.get(turn.turn, turn.text)) for turn in context),
         response=response,
-        original={
-            "context": [_said(turn) for turn in context] if any(t.turn in texts for t in context) else None,
-            "response": _turn(dialogue, at).text if at in texts else None,
-        },
-        categories=sorted({edit["category"] for edit in edits}),
+        original=Original(
+            unedited.context if any(turn.turn in texts for turn in context) else None,
+            unedited.response if at in texts else None,
+        ),
+        categories=tuple(sorted({edit.category for edit in edits if edit.category is not None})),
         recipe=settings.recipe.name,
         target=settings.target,
         seed=settings.seed,
@@ -300,7 +302,7 @@ def negative_from_variant(
         edits=edits,
         scores={CONTEXT_OVERLAP: round(clashes, 4), SELECTIONAL_FIT: round(min(fits, default=1.0), 4)},
         amr={
-            str(turn.turn): {"before": format_graph(edited.before), "after": format_graph(edited.after)}
+            str(turn.turn): EditedPenman(format_graph(edited.before), format_graph(edited.after))
             for turn in dialogue.turns
             if (edited := variant.graphs.get(turn.graph_id or "")) is not None
         },
@@ -328,18 +330,19 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
         split=dialogue.split,
         dialogue=dialogue.id,
         turn=at,
-        context=[_said(turn) for turn in dialogue.turns if turn.turn < at],
+        context=tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn < at),
         response=_turn(dialogue, at).text,
         speaker=_turn(dialogue, at).speaker,
         label=label,
-        original={"context": None, "response": None},
-        categories=[],
+        original=Original(None, None),
+        categories=(),
         recipe="",
         target="dialogue",
         seed=0,
         decoder="",
-        edits=[],
+        edits=(),
         amr={},
+        scores={},
     )
 
 
@@ -348,7 +351,7 @@ def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
     return next(turn for turn in dialogue.turns if turn.turn == at)
 
 
-def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[str, Any]]:
+def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRecord]:
     """Yield a description of each edited site of a variant, for the field ``edits`` of the negative.
 
     Args:
@@ -356,8 +359,7 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[st
         variant: A variant without a fault.
 
     Yields:
-        Dictionaries with the keys ``turn``, ``transform``, ``category``, ``node`` (Dewey address), and
-        ``before`` and ``after``, which show the node before and after the edits.
+        The descriptions, sorted by turn. Their ``before`` and ``after`` show the node with its branches.
     """
     turns = {turn.graph_id: turn.turn for turn in dialogue.turns if turn.graph_id is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
@@ -371,14 +373,14 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[st
             # Edits that change a copied subtree are not shown separately: the graft shows the copied subtree
             # with these changes.
             shown = [_shown(edited, edit, places) for edit in group if edit.copy_of is None]
-            yield {
-                "turn": turns[amr],
-                "transform": transform,
-                "category": group[0].category,
-                "node": address(edited.before, max(group[0].position, 0)),
-                "before": "; ".join(dict.fromkeys(before for before, _ in shown)),
-                "after": "; ".join(dict.fromkeys(after for _, after in shown)),
-            }
+            yield EditRecord(
+                turn=turns[amr],
+                transform=transform,
+                category=group[0].category,
+                node=address(edited.before, max(group[0].position, 0)),
+                before="; ".join(dict.fromkeys(before for before, _ in shown)),
+                after="; ".join(dict.fromkeys(after for _, after in shown)),
+            )
 
 
 def address(graph: AmrGraph, k: int) -> str:
@@ -437,8 +439,3 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
     if edit.position == -1 or (place is not None and edit.op == "wrap"):
         place = 0 if edit.position in (-1, 0) or place is None else after.nodes[place].parent
     return shown, "" if place is None else describe(after, place)
-
-
-def _said(turn: StoredTurn, text: str | None = None) -> dict[str, str]:
-    """Return a turn in the form that records contain."""
-    return {"speaker": turn.speaker, "text": turn.text if text is None else text}

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphneg.english.tokens import word_count
 from graphneg.errors import InputError
-from graphneg.generators.base import Turn
 from graphneg.ingest.content import read_text
 from graphneg.json_input import finite_number, parse_json
+from graphneg.model import Turn
 from graphneg.records.files import read_negatives
 from graphneg.statistics import interval, resampled_items
 
@@ -113,9 +113,9 @@ def turn_texts(paths: Sequence[Path]) -> list[str]:
     texts: list[str] = []
     for path in paths:
         if path.suffix == ".json":
-            texts += [text for item in read_ratings([path]) for _, text in item.all_turns]
+            texts += [turn.text for item in read_ratings([path]) for turn in item.all_turns]
         else:
-            texts += [text for item in read_negatives(path) for _, text in original_turns(item)]
+            texts += [turn.text for item in read_negatives(path) for turn in original_turns(item)]
     return texts
 
 

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ids import natural_order
 from graphneg.ingest.rows import utterance_id
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from graphneg.plugins import Plugins
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
@@ -50,18 +50,6 @@ Places = Literal["last", "every"]
 """Type of `ContextSelection.places`, which concerns dialogues that were loaded without separate responses.
 With ``last``, only the last turn of the dialogue counts as a response, so the dialogue has one context. With
 ``every``, each turn but the first counts as a response to the turns before it."""
-
-
-class Turn(NamedTuple):
-    """One turn of a context.
-
-    Attributes:
-        speaker: Name of the speaker.
-        text: Text of the turn.
-    """
-
-    speaker: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

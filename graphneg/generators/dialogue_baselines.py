@@ -23,16 +23,10 @@ from graphneg.editing.proposals import samples_of_texts
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import (
-    UNRELATED,
-    Candidate,
-    Context,
-    Generator,
-    Turn,
-    TurnEdit,
-)
+from graphneg.generators.base import UNRELATED, Candidate, Context, Generator, TurnEdit
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
+from graphneg.model import Turn
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import next_speaker
 

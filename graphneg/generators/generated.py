@@ -30,7 +30,7 @@ from graphneg.generators.base import (
 )
 from graphneg.generators.deferred_choice import DRAFTS, pack_draft
 from graphneg.ids import natural_order
-from graphneg.model import Negative
+from graphneg.model import EditRecord, Negative, Original
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import to_record
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
@@ -301,7 +301,7 @@ def negative_from_candidate(
     """
     turns = context.turns if candidate.context is None else candidate.context
     # The original turns are stored only if the generator edited them.
-    before = None if turns == context.turns else [turn._asdict() for turn in context.turns]
+    before = None if turns == context.turns else context.turns
     right = context.positives[0] if context.positives else None
     # If only earlier turns were edited, the response is still the correct one, so there is no original
     # response to store.
@@ -317,23 +317,22 @@ def negative_from_candidate(
         split=context.split,
         dialogue=context.dialogue,
         turn=context.turn,
-        context=[turn._asdict() for turn in turns],
+        context=turns,
         response=candidate.text,
         speaker=candidate.speaker or context.speaker,
         label=candidate.label,
-        original={"context": before, "response": right},
-        categories=list(candidate.categories),
+        original=Original(before, right),
+        categories=candidate.categories,
         recipe=name,
         target="response" if candidate.context is None else "dialogue",
         seed=seed,
         decoder="",
-        edits=[
-            {"turn": edit.turn, "transform": name, "category": category, "node": edit.source}
-            | {"before": edit.before, "after": edit.after}
+        edits=tuple(
+            EditRecord(edit.turn, name, category, edit.source, edit.before, edit.after)
             # An edit in a record has a single category, so each edit is listed once per category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
-        ],
+        ),
         amr={},
         scores=dict(candidate.scores),
     )

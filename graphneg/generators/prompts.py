@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.english.tokens import detokenize, one_line
-from graphneg.generators.base import Turn
+from graphneg.model import Turn
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
 

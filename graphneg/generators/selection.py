@@ -17,11 +17,13 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, islice
 from math import ceil, exp
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
+
+import msgspec
 
 from graphneg import __version__
 from graphneg.english.near_duplicates import NearTexts
@@ -280,7 +282,7 @@ def pair_of(record: Negative) -> ContextResponse:
     Returns:
         The pair.
     """
-    return ContextResponse(tuple(turn["text"] for turn in record.context), record.response)
+    return ContextResponse(tuple(turn.text for turn in record.context), record.response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +435,9 @@ class Selected(NegativeStream):
                     usable.append(record)
         scores = self._scorer.score([pair_of(record) for record in usable])
         scored = [
-            replace(record, scores={**record.scores, FORWARD: found.forward, BACKWARD: found.backward})
+            msgspec.structs.replace(
+                record, scores={**record.scores, FORWARD: found.forward, BACKWARD: found.backward}
+            )
             for record, found in zip(usable, scores, strict=True)
         ]
         for records in contexts_of(scored):
@@ -455,7 +459,7 @@ class Selected(NegativeStream):
 
 def _said_before(record: Negative) -> tuple[str, ...]:
     """Return the normalised context of a record. Contexts with equal results count as the same."""
-    return tuple(match_key(turn["text"]) for turn in record.context)
+    return tuple(match_key(turn.text) for turn in record.context)
 
 
 def _right_responses(record: Negative) -> list[str]:
@@ -463,8 +467,8 @@ def _right_responses(record: Negative) -> list[str]:
     if record.label:
         return [record.response]
     # The original response is correct for this context only if the context was not edited.
-    original = record.original.get("response")
-    return [original] if original and record.original.get("context") is None else []
+    original = record.original.response
+    return [original] if original and record.original.context is None else []
 
 
 def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:

@@ -27,8 +27,9 @@ from graphneg.english.mentions import mentions
 from graphneg.english.tokens import detokenize, words_of
 from graphneg.english.words import is_foreign, lemmas, word_class
 from graphneg.errors import InputError
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
 from graphneg.generators.prompts import reply_request
+from graphneg.model import Turn
 from graphneg.nn.language_models import CausalLM
 
 REASONS = {

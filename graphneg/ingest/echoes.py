@@ -15,7 +15,7 @@ from typing import Any
 
 from neo4j import ManagedTransaction, Record
 
-from graphneg.amr.echoes import SaidTurn, Statement, repetitions
+from graphneg.amr.echoes import Statement, repetitions
 from graphneg.amr.facts import facts_and_sayings
 from graphneg.english.lexicon import Lexicon
 from graphneg.store.dialogues import StoredDialogue, read_dialogues, read_graphs
@@ -70,7 +70,7 @@ def _read(
 
 def _rows(dialogue: StoredDialogue, said: Said) -> list[dict[str, Any]]:
     turns = [(turn.speaker, turn.graph_id) for turn in dialogue.turns if turn.graph_id is not None]
-    found = repetitions([SaidTurn(speaker, said.get(amr, ())) for speaker, amr in turns])
+    found = repetitions([(speaker, said.get(amr, ())) for speaker, amr in turns])
     return [
         # Cypher allows only strings as the keys of maps.
         {"amr": amr, "repeats": {str(k): by for k, by in own.items()}}

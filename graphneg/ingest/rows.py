@@ -24,7 +24,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from graphneg.amr.echoes import SaidTurn, Statement, repetitions
+from graphneg.amr.echoes import Statement, repetitions
 from graphneg.amr.facts import facts_and_sayings
 from graphneg.amr.penman import is_inverted
 from graphneg.english.lexicon import Lexicon, english, surface_form
@@ -281,7 +281,7 @@ class GraphRows:
             turns: The speaker and the graph id of each turn that has a graph, in order. The graphs must have
                 been added before.
         """
-        found = repetitions([SaidTurn(speaker, self.said[id]) for speaker, id in turns])
+        found = repetitions([(speaker, self.said[id]) for speaker, id in turns])
         for (_, id), own in zip(turns, found, strict=True):
             for k, by in own.items():
                 self.nodes[self._first[id] + k]["repeats"] = by

@@ -28,7 +28,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
@@ -481,7 +481,7 @@ def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
 def _scored(negative: Negative) -> Negative:
     """Add the scores that need no model to a record, unless one of its graphs cannot be parsed."""
     try:
-        return replace(negative, scores=measured(negative))
+        return msgspec.structs.replace(negative, scores=measured(negative))
     except GraphnegError:
         return negative
 
@@ -493,7 +493,7 @@ def _row(n: int, negative: Negative) -> tuple[int, str, bool, bytes]:
 
 def _labels(negative: Negative) -> set[tuple[str, str]]:
     found = {
-        *(("transform", edit["transform"] or "") for edit in negative.edits),
+        *(("transform", edit.transform or "") for edit in negative.edits),
         *(("category", category) for category in negative.categories),
         *(("corpus", negative.corpus), ("split", negative.split), ("generator", negative.recipe)),
     }
@@ -507,7 +507,7 @@ def _edits(negative: Negative) -> set[str]:
     If a generator has replaced the whole response, the key contains the texts instead of concepts.
     """
     return {
-        "\n".join([edit["transform"] or "", *(_head(edit[side] or "") for side in ("before", "after"))])
+        "\n".join([edit.transform or "", _head(edit.before or ""), _head(edit.after or "")])
         for edit in negative.edits
     }
 
@@ -523,7 +523,7 @@ def _head(fragment: str) -> str:
 
 
 def _words(negative: Negative) -> str:
-    return "\n".join([*(turn["text"] for turn in negative.context), negative.response])
+    return "\n".join([*(turn.text for turn in negative.context), negative.response])
 
 
 def _where(asked: Filter) -> tuple[str, list[Any]]:

@@ -31,7 +31,7 @@ from graphneg.amr.penman import parse_graph
 from graphneg.editing.transforms import load_transforms
 from graphneg.errors import GraphnegError
 from graphneg.generators.selection import BACKWARD, FORWARD
-from graphneg.model import Negative
+from graphneg.model import EditedPenman, Negative
 from graphneg.pages.app import Pages
 from graphneg.pages.drawing import Drawing, draw_edited
 from graphneg.pages.index import LABELS, Filter, IndexedNegative, NegativesIndex, ScoreDistribution
@@ -313,9 +313,9 @@ def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple
     return () if not change.is_edited or is_written else list(changed_words(change.old, change.text))
 
 
-def _graphs(turn: str, graphs: Mapping[str, str | None], id: str) -> tuple[str, Sequence[Side]]:
+def _graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
     """Return the given name of a turn, and its graphs before and after the edit with their drawings."""
-    texts = [graphs[side] or "" for side in ("before", "after")]
+    texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
     # If one of the graphs cannot be parsed, show both of them as text, without drawings.
     with suppress(GraphnegError):

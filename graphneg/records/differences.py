@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,16 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
     Returns:
         The turns of the context, then the response.
     """
-    original = {name: negative.original[name] for name in ("context", "response")}
-    # If the context or the response is None in `original`, it was not edited, so use that of the negative.
-    loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
-    old, new = (
-        [*((turn["speaker"], turn["text"]) for turn in version.context), (version.speaker, version.response)]
-        for version in (loaded, negative)
-    )
-    return [TurnChange(*before, *after) for before, after in zip(old, new, strict=True)]
+    original = negative.original
+    # None in `original` means that this part was not edited, so `negative` still has the original.
+    context = negative.context if original.context is None else original.context
+    response = negative.response if original.response is None else original.response
+    old = (*context, Turn(negative.speaker, response))
+    new = (*negative.context, Turn(negative.speaker, negative.response))
+    return [
+        TurnChange(before.speaker, before.text, after.speaker, after.text)
+        for before, after in zip(old, new, strict=True)
+    ]
 
 
 LEAST_SHARED = 0.4

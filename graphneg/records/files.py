@@ -22,13 +22,11 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import msgspec
-from msgspec import Meta
 
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.json_input import json_line, numbered_lines, open_input, parse_json
@@ -39,8 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from datasets import Dataset
 
-FIELDS = tuple(field.name for field in fields(Negative))
-"""The names of the fields of a record, in the order in which `Negative` documents them."""
+FIELDS = Negative.__struct_fields__
+"""The fields of a record, in their documented order."""
 STANDARD_OUTPUT = "-"
 """The file name that means standard output."""
 SUFFIXES = (".jsonl", ".parquet")
@@ -52,67 +50,8 @@ Record = dict[str, Any]
 # The exceptions that pyarrow raises for a damaged file. Some of them are base classes of the actual ones.
 _NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
 
-_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-_TurnNumber = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
-"""The index of a turn as a string, because it is the key of a JSON object."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 """Pattern for a lone half of a surrogate pair. UTF-8 cannot encode it, so it cannot be written to a file."""
-
-
-class _Turn(msgspec.Struct, forbid_unknown_fields=True):
-    """A turn of a context."""
-
-    speaker: str
-    text: str
-
-
-class _Original(msgspec.Struct, forbid_unknown_fields=True):
-    """The original context and response; None for the one that was not edited."""
-
-    context: list[_Turn] | None
-    response: str | None
-
-
-class _Edit(msgspec.Struct, forbid_unknown_fields=True):
-    """An edit of one node."""
-
-    turn: _Int64
-    transform: str | None
-    category: str | None
-    node: str | None
-    before: str | None
-    after: str | None
-
-
-class _Graphs(msgspec.Struct, forbid_unknown_fields=True):
-    """A graph before and after the edit, in PENMAN notation."""
-
-    before: str | None
-    after: str | None
-
-
-class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The fields of a record and their types, against which msgspec checks a record."""
-
-    id: str
-    corpus: str
-    split: str
-    dialogue: str
-    turn: _Int64
-    context: list[_Turn]
-    response: str
-    # Records that older versions wrote do not have this field, so it needs a default.
-    speaker: str = ""
-    label: _Int64
-    original: _Original
-    categories: list[str]
-    recipe: str
-    target: Literal["response", "dialogue"]
-    seed: _Int64
-    decoder: str
-    edits: list[_Edit]
-    amr: dict[_TurnNumber, _Graphs]
-    scores: dict[str, float]
 
 
 def to_record(negative: Negative) -> Record:
@@ -126,13 +65,13 @@ def to_record(negative: Negative) -> Record:
     Returns:
         A dict with the fields in the order of `FIELDS`. The graphs are sorted by turn, the scores by name.
     """
-    return _checked({name: getattr(negative, name) for name in FIELDS}, f"negative {negative.id!r}")
+    checked = _checked(_plain(negative), f"negative {negative.id!r}")
+    return cast(Record, _plain(checked))
 
 
 def from_record(record: object, where: str = "record") -> Negative:
     """Convert a record to a negative.
 
-    Lists become tuples, so that a negative is equal to the original after it was written and read back.
     Raises `InputError` if the record has wrong fields or types.
 
     Args:
@@ -142,30 +81,39 @@ def from_record(record: object, where: str = "record") -> Negative:
     Returns:
         The negative.
     """
-    values = _checked(record, where)
-    # If the context was not edited, the original context is None, which needs no conversion.
-    if values["original"]["context"] is not None:
-        values["original"]["context"] = tuple(values["original"]["context"])
-    for name in ("context", "categories", "edits"):
-        values[name] = tuple(values[name])
-    return Negative(**values)
+    return _checked(record, where)
 
 
-def _checked(values: object, where: str) -> Record:
-    """Check the fields and types of a record, and sort its graphs and scores."""
+def _checked(values: object, where: str) -> Negative:
+    """Check the fields and types of a record, and convert it to a negative with sorted graphs and scores."""
     try:
-        # `convert` checks the types, and `to_builtins` returns plain dicts and lists.
-        record: Record = msgspec.to_builtins(msgspec.convert(values, _Shape))
+        negative = msgspec.convert(values, Negative)
     except (msgspec.ValidationError, TypeError) as error:
         # msgspec's messages end with the path of the field, such as "- at `$.edits[0].turn`".
         reason, _, path = str(error).partition(" - at ")
         field = path.replace("`", "").replace("$.", "")
         raise InputError(f"{where}{f', {field}' if field else ''}: {reason}") from error
-    _refuse_unwritable(record, where)
-    # The turns are strings, because they are keys of a JSON object. Sort them as numbers, "10" after "9".
-    record["amr"] = {turn: record["amr"][turn] for turn in sorted(record["amr"], key=int)}
-    record["scores"] = dict(sorted(record["scores"].items()))
-    return record
+    _refuse_unwritable(_plain(negative), where)
+    return msgspec.structs.replace(
+        negative,
+        # Turns are strings here, because they are keys of a JSON object. Sort them as numbers: "10" after
+        # "9".
+        amr={turn: negative.amr[turn] for turn in sorted(negative.amr, key=int)},
+        scores=dict(sorted(negative.scores.items())),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Convert structs to dicts and tuples to lists, and return all other values as they are."""
+    # `msgspec.to_builtins` would fail on a value that a record cannot hold, such as a numpy number, without
+    # naming its field.
+    if isinstance(value, msgspec.Struct):
+        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def _refuse_unwritable(value: Any, where: str) -> None:
@@ -228,7 +176,7 @@ def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
         where: Position of the line, such as ``negatives.jsonl, line 3``, for error messages.
 
     Returns:
-        The negative. Its sequences are tuples.
+        The negative.
     """
     return from_record(parse_json(line, where), where)
 

@@ -39,12 +39,12 @@ def measured(negative: Negative) -> dict[str, float]:
     """
     scores = {
         **negative.scores,
-        CONTEXT_OVERLAP: context_overlap((turn["text"] for turn in negative.context), negative.response),
+        CONTEXT_OVERLAP: context_overlap((turn.text for turn in negative.context), negative.response),
     }
     edited = negative.amr.get(str(negative.turn))
-    # Without an edited graph of the response, `selectional_fit` cannot be computed.
-    if edited is not None and edited["after"]:
-        scores[SELECTIONAL_FIT] = selectional_fit(parse_graph(edited["after"], negative.id))
+    # `selectional_fit` needs the edited graph of the response.
+    if edited is not None and edited.after:
+        scores[SELECTIONAL_FIT] = selectional_fit(parse_graph(edited.after, negative.id))
     return scores
 
 

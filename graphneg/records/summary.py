@@ -81,8 +81,8 @@ class Summary:
             negative: The negative.
         """
         self.negatives += 1
-        # Use a set, so that several edits by the same transform with the same category count only once.
-        made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
+        # Several edits by the same transform in the same category count once.
+        made_by = {(str(edit.transform), str(edit.category)) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
         for before, after in edited_texts(negative):
             words_before, words_after = words_of(before), words_of(after)
@@ -223,15 +223,15 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         removed from the context, the whole context is a single text.
     """
     pairs: list[tuple[str, str]] = []
-    if negative.original["context"] is not None:
-        before = [str(turn["text"]) for turn in negative.original["context"]]
-        after = [turn["text"] for turn in negative.context]
+    if negative.original.context is not None:
+        before = [turn.text for turn in negative.original.context]
+        after = [turn.text for turn in negative.context]
         if len(before) != len(after):
             # Turns were removed, so the turns at the same position do not correspond to each other.
             pairs.append((" ".join(before), " ".join(after)))
         else:
             # Skip the turns that were not edited, because they would increase the mean overlap.
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    if negative.original["response"] is not None:
-        pairs.append((negative.original["response"], negative.response))
+    if negative.original.response is not None:
+        pairs.append((negative.original.response, negative.response))
     return pairs

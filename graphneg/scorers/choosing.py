@@ -21,10 +21,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from graphneg import __version__
 from graphneg.errors import InputError
@@ -240,7 +242,7 @@ class SelectedNegatives(NegativeStream):
         # Records of correct responses are dropped before scoring, because the judge is slow.
         for record, right in self._scored(wrong):
             if self._passes(record, self._choice.refusal(record.scores, right)):
-                context = (record.dialogue, *(turn["text"] for turn in record.context))
+                context = (record.dialogue, *(turn.text for turn in record.context))
                 fine.setdefault(context, []).append(record)
         for of_context in fine.values():
             of_context.sort(key=self._order)
@@ -256,22 +258,22 @@ class SelectedNegatives(NegativeStream):
 
     def _scored(self, records: Sequence[Negative]) -> Iterator[tuple[Negative, float | None]]:
         """Yield each record with its scores, and the judge's score of the correct response if needed."""
-        contexts = [[turn["text"] for turn in record.context] for record in records]
+        contexts = [[turn.text for turn in record.context] for record in records]
         answers: list[float] = []
         rights: dict[int, float] = {}
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # A record contains a correct response only if its response was edited: the original one.
-            at = [index for index, record in enumerate(records) if record.original.get("response")]
-            texts = [str(records[index].original["response"]) for index in at]
+            # Only the record of an edited response contains a correct response to compare with: the original.
+            at = [index for index, record in enumerate(records) if record.original.response]
+            texts = [str(records[index].original.response) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []
             rights = dict(zip(at, scores, strict=True))
         for index, record in enumerate(records):
             scores = measured(record)
             if answers:
                 scores[ANSWERS] = float(answers[index])
-            yield replace(record, scores=scores), rights.get(index)
+            yield msgspec.structs.replace(record, scores=scores), rights.get(index)
 
     def _order(self, record: Negative) -> tuple[float, float, float, int]:
         """Return the key by which the records of a context are sorted."""
@@ -302,5 +304,6 @@ _ALL = ""
 
 
 def _names(record: Negative) -> set[str]:
-    """Return the names under which a record is counted: its transforms, its categories and `_ALL`."""
-    return {_ALL, *record.categories, *(edit["transform"] for edit in record.edits)}
+    """Return the keys under which a record is counted: its transforms, its categories and `_ALL`."""
+    made_by = (edit.transform for edit in record.edits if edit.transform is not None)
+    return {_ALL, *record.categories, *made_by}

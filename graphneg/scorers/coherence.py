@@ -6,19 +6,20 @@ windows are combined. Scorers are trained on edited dialogues, which `read_dialo
 negatives.
 
 Example:
-    >>> talk = [("Ann", "I have a dog."), ("Ben", "What is its name?"), ("Ann", "I have no pets.")]
-    >>> speaker_letters(talk)
+    >>> first, second = Turn("Ann", "I have a dog."), Turn("Ben", "What is its name?")
+    >>> turns = (first, second, Turn("Ann", "I have no pets."))
+    >>> speaker_letters(turns)
     ['A', 'B', 'A']
 
-        The encoder reads "A: I have a dog.", "B: What is its name?" and "A: I have no pets." with separators
-        between them. ``scorer.score([talk])`` returns a list with one number. The number is low if the scorer
-        notices the contradiction.
+    The encoder reads "A: I have a dog.", "B: What is its name?" and "A: I have no pets." with separators
+    between them. ``scorer.score([turns])`` returns one number, which is low if the scorer finds the
+    contradiction.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -28,8 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
-from graphneg.generators.base import Turn
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import load_classifier, positions
 from graphneg.nn.models import check_packages, choose_device, locate, read_config
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Talk = Sequence[tuple[str, str]]
-"""Type of a dialogue: speaker and text of each turn, in order. An unknown speaker is an empty string."""
 Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
 """The ways to combine the scores of a dialogue's windows: by their mean, or by their minimum."""
@@ -52,6 +50,7 @@ KIND = "coherence"
 MAX_TOKENS = 256
 """Default maximum length of a window in tokens."""
 Turns = tuple[Turn, ...]
+"""A dialogue: its turns, in order. An unknown speaker is an empty string."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,11 +262,11 @@ class CoherenceScorer:
             batch=batch,
         )
 
-    def score(self, dialogues: Sequence[Talk], progress: Progress | None = None) -> list[float]:
+    def score(self, dialogues: Sequence[Sequence[Turn]], progress: Progress | None = None) -> list[float]:
         """Score dialogues.
 
         Args:
-            dialogues: The dialogues. Each is a list of turns, that is, pairs of speaker and text.
+            dialogues: The dialogues, each a sequence of turns. An unknown speaker is an empty string.
             progress: Progress display; advanced by the number of windows scored.
 
         Returns:
@@ -279,10 +278,10 @@ class CoherenceScorer:
         import torch
 
         windows: list[tuple[int, list[int]]] = []
-        for index, talk in enumerate(dialogues):
-            if not talk:
+        for index, dialogue in enumerate(dialogues):
+            if not dialogue:
                 raise InputError(f"dialogue {index + 1} of {len(dialogues)} has no turns")
-            turns = self.encode_turns(talk)
+            turns = self.encode_turns(dialogue)
             cuts = self.cutter.windows(self.lengths(turns))
             windows += [(index, self.tokens(turns, window)) for window in cuts]
         shown = progress or NoProgress()
@@ -332,18 +331,18 @@ class CoherenceScorer:
         """
         return [len(turn) + len(self._separator) for turn in turns]
 
-    def encode_turns(self, talk: Talk) -> list[list[int]]:
+    def encode_turns(self, turns: Sequence[Turn]) -> list[list[int]]:
         """Tokenize the turns of a dialogue.
 
         Args:
-            talk: The dialogue, a list of turns, that is, pairs of speaker and text.
+            turns: The turns of the dialogue.
 
         Returns:
             The token ids of each turn, beginning with the letter of the speaker. A turn that is longer than a
             window is truncated at its end, and ``cut_turns`` is increased.
         """
         room = self.cutter.room - len(self._separator)
-        texts = [f"{mark}: {text}" for mark, (_, text) in zip(speaker_letters(talk), talk, strict=True)]
+        texts = [f"{mark}: {turn.text}" for mark, turn in zip(speaker_letters(turns), turns, strict=True)]
         rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
         self.cut_turns += sum(len(row) > room for row in rows)
         return [row[:room] for row in rows]
@@ -395,26 +394,26 @@ class CoherenceScorer:
         return tuple(whole[:at]), tuple(whole[at + len(bare) :])
 
 
-def speaker_letters(talk: Talk) -> list[str]:
+def speaker_letters(turns: Sequence[Turn]) -> list[str]:
     """Return a letter for the speaker of each turn.
 
     Args:
-        talk: The dialogue, a list of turns, that is, pairs of speaker and text.
+        turns: The turns of the dialogue.
 
     Returns:
         One letter per turn. The first speaker gets A, the next new speaker B, and so on. If the speaker of a
         turn is unknown (an empty string), the letter is A for even and B for odd turn numbers.
 
     Example:
-        >>> speaker_letters([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
+        >>> speaker_letters([Turn("User", "Hi."), Turn("System", "Hello."), Turn("User", "Bye.")])
         ['A', 'B', 'A']
-        >>> speaker_letters([("", "Hi."), ("", "Hello.")])
+        >>> speaker_letters([Turn("", "Hi."), Turn("", "Hello.")])
         ['A', 'B']
     """
     known: dict[str, str] = {}
     return [
-        known.setdefault(speaker, ascii_uppercase[len(known) % 26]) if speaker else "AB"[turn % 2]
-        for turn, (speaker, _) in enumerate(talk)
+        known.setdefault(turn.speaker, ascii_uppercase[len(known) % 26]) if turn.speaker else "AB"[at % 2]
+        for at, turn in enumerate(turns)
     ]
 
 
@@ -516,8 +515,8 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
             if _said(turns) == _said(dialogue.original):
                 unchanged += 1
                 continue
-            edited = frozenset(int(edit["turn"]) for edit in record.edits)
-            version = EditedDialogue(record.id, turns, edited, record.recipe, tuple(record.categories))
+            edited = frozenset(edit.turn for edit in record.edits)
+            version = EditedDialogue(record.id, turns, edited, record.recipe, record.categories)
             dialogue.edited.append(version)
     if not any(dialogue.edited for dialogue in versions.values()):
         raise InputError(
@@ -536,7 +535,7 @@ def original_turns(item: Negative) -> Turns:
     Returns:
         The turns of the context, and the response as the last turn.
     """
-    context, response = item.original.get("context"), item.original.get("response")
+    context, response = item.original.context, item.original.response
     context = item.context if context is None else context
     # The record contains the last speaker of the edited dialogue. If the edit changed the number of turns,
     # the last speaker of the original may be another one and is treated as unknown.
@@ -549,8 +548,7 @@ def _said(turns: Turns) -> list[str]:
     return [match_key(turn.text) for turn in turns]
 
 
-def _whole(context: Iterable[Mapping[str, str]], response: str, speaker: str) -> Turns:
+def _whole(context: Sequence[Turn], response: str, speaker: str) -> Turns:
     """Join the context and the response to one sequence of turns."""
-    said = [Turn(turn["speaker"], turn["text"]) for turn in context]
-    # If the speaker of the response is unknown, the speaker is inferred from the turns of the context.
-    return (*said, Turn(speaker or (next_speaker(said) if said else ""), response))
+    # If the speaker of the response is unknown, infer it from the turns of the context.
+    return (*context, Turn(speaker or (next_speaker(context) if context else ""), response))

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import msgspec
 
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import Candidate, Context, Generator, Turn
+from graphneg.generators.base import Candidate, Context, Generator
 from graphneg.hashing import fingerprint
 from graphneg.ingest.labelled import JudgedResponse, labelled_lines
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.reading import accepted, json_lines
 from graphneg.json_input import json_line
-from graphneg.model import Dialogue
+from graphneg.model import Dialogue, Turn
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
 from graphneg.records.runs import check_new, check_output, remove_finished, write_atomically
@@ -371,18 +371,6 @@ class LanguageModelReplies(Generator):
         return {"model": str(self._model.path), "longest": LONGEST}
 
 
-class TurnLine(msgspec.Struct):
-    """A turn of a context in a line of a JSON Lines file.
-
-    Attributes:
-        speaker: The name of the speaker.
-        text: The text of the turn.
-    """
-
-    speaker: Text
-    text: Text
-
-
 class ContextLine(msgspec.Struct):
     """A line of a JSON Lines file of contexts: a context with a scored question.
 
@@ -405,27 +393,30 @@ class ContextLine(msgspec.Struct):
     dialogue: Text
     speaker: Text
     turn: int
-    turns: list[TurnLine]
-    positives: list[str]
+    turns: tuple[Turn, ...]
+    positives: tuple[str, ...]
     referent: int
     log_fqness: float
 
     def __post_init__(self) -> None:
-        """Check that the referent is a turn before the question.
+        """Check that no turn is empty, and that the referent is the index of a turn before the question.
 
         Raises:
-            ValueError: The referent is the question itself, or there is no turn with this index.
+            ValueError: A turn has no speaker or no text, the referent is the index of the question, or it is
+                out of range.
         """
+        for at, turn in enumerate(self.turns):
+            if not (turn.speaker.strip() and turn.text.strip()):
+                raise ValueError(f'turn {at} of "turns" has no speaker or no text')
         if not 0 <= self.referent < len(self.turns) - 1:
             # msgspec converts a ValueError to a ValidationError, whose message names the field.
             raise ValueError(f'"referent" {self.referent} is not one of the turns before the question')
 
     @property
     def followup(self) -> FollowUp:
-        """The context with its referent and its score as a `FollowUp`."""
-        turns = tuple(Turn(turn.speaker, turn.text) for turn in self.turns)
+        """The content of the line as a `FollowUp`: the context, the referent, and the score."""
         place = (self.id, self.corpus, self.split, self.dialogue, self.turn)
-        context = Context(*place, turns, self.speaker, tuple(self.positives))
+        context = Context(*place, self.turns, self.speaker, self.positives)
         return FollowUp(context, self.referent, self.log_fqness)
 
 
@@ -488,8 +479,8 @@ def context_line(item: FollowUp) -> str:
 
 
 def _context_fields(item: FollowUp) -> dict[str, object]:
-    """Return the fields of a `ContextLine` with their values."""
-    values = asdict(item) | asdict(item.context) | {"turns": [turn._asdict() for turn in item.context.turns]}
+    """Return the values of the fields of `ContextLine`, in the order of its fields."""
+    values = {**msgspec.to_builtins(item), **msgspec.to_builtins(item.context)}
     return {name: values[name] for name in ContextLine.__struct_fields__}
 
 

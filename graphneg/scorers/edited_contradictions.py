@@ -45,10 +45,9 @@ from typing import Literal
 from graphneg.english.tokens import one_line, typed_sentences
 from graphneg.english.words import content_lemmas
 from graphneg.errors import InputError
-from graphneg.generators.base import Turn
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.labelled import ANNOTATORS, JudgedResponse
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from graphneg.nn.embedders import Embedder
 from graphneg.records.files import read_negatives
 from graphneg.scorers.paraphrases import Contradiction, DenialWordings, denies, paraphrases, reword_denial
@@ -182,8 +181,8 @@ class Sentences:
         self.statements: dict[str, str] = {}
         contradictions: dict[tuple[str, str], Contradiction] = {}
         for negative in negatives:
-            for turn in negative.original.get("context") or negative.context:
-                for sentence in typed_sentences(respell(turn["text"])):
+            for turn in negative.original.context or negative.context:
+                for sentence in typed_sentences(respell(turn.text)):
                     if _speaks_of_oneself(sentence.text):
                         self.statements.setdefault(sentence.text, negative.dialogue)
             for item in _contradictions(negative) if negative.label == 0 else ():
@@ -211,21 +210,22 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
     """Yield the contradictions that the edits of a negative created."""
     after = _turns(negative, negative.context, negative.response)
     original = negative.original
-    before = _turns(negative, original.get("context") or negative.context, original.get("response"))
-    for turn in sorted({int(edit["turn"]) for edit in negative.edits if edit["transform"] in TRANSFORMS}):
-        names = {edit["transform"] for edit in negative.edits if edit["turn"] == turn}
-        # If another transform also edited the turn, the new sentence may not be a contradiction.
+    before = _turns(negative, original.context or negative.context, original.response)
+    for turn in sorted({edit.turn for edit in negative.edits if edit.transform in TRANSFORMS}):
+        names = {edit.transform for edit in negative.edits if edit.turn == turn}
+        # If another transform edited the same turn as well, the new sentence may no longer be a
+        # contradiction.
         if turn in before and turn in after and names <= set(TRANSFORMS):
             yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
 
 
-def _turns(negative: Negative, context: Sequence[Mapping[str, str]], response: str | None) -> dict[int, Turn]:
-    """Return the turns of the context and the response by their positions in the dialogue."""
+def _turns(negative: Negative, context: Sequence[Turn], response: str | None) -> dict[int, Turn]:
+    """Return the turns of context and response, keyed by their positions in the dialogue."""
     first = negative.turn - len(context)
-    turns = {first + at: Turn(turn["speaker"], respell(turn["text"])) for at, turn in enumerate(context)}
-    # If the speaker of the response is unknown, speakers are assumed to alternate, so it is the speaker of
-    # the turn before the last.
-    speaker = negative.speaker or (context[-2]["speaker"] if len(context) > 1 else "")
+    turns = {first + at: Turn(turn.speaker, respell(turn.text)) for at, turn in enumerate(context)}
+    # If the speaker of the response is unknown, assume that speakers alternate: it is the speaker of the turn
+    # before the last turn of the context.
+    speaker = negative.speaker or (context[-2].speaker if len(context) > 1 else "")
     turns[negative.turn] = Turn(speaker, respell(negative.response if response is None else response))
     return turns
 

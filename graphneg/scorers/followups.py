@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphneg.english.tokens import one_line
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
+from graphneg.model import Turn
 
 if TYPE_CHECKING:
     from graphneg.nn.language_models import LanguageModel

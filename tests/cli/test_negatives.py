@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.cli.negatives import show_briefly, show_closely, worded
+from graphneg.model import EditedPenman, Original, Turn
 from tests.negative_samples import EXAMPLE
 
 WORDS = st.lists(st.sampled_from(["I", "am", "not", "your", "old", "tea", "cup"]), max_size=8).map(" ".join)
@@ -44,7 +45,8 @@ class TestWordsThatDiffer:
 class TestOneNegative:
     @pytest.fixture
     def lines(self, capsys: pytest.CaptureFixture[str]) -> list[str]:
-        graphs = {part: f"# ::snt So.\n{graph}" for part, graph in EXAMPLE.amr["2"].items()}
+        given = EXAMPLE.amr["2"]
+        graphs = EditedPenman(f"# ::snt So.\n{given.before}", f"# ::snt So.\n{given.after}")
         show_closely(replace(EXAMPLE, amr={"2": graphs}), {0: "no-alignment: the graph has none"})
         shown = capsys.readouterr()
         assert "turn 0: the decoder gave no text: no-alignment" in shown.err
@@ -78,14 +80,14 @@ class TestSomeNegatives:
     def test_an_edited_turn_of_the_context_is_shown_as_it_was(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        loaded = [{"speaker": "A", "text": "Cocoa?"}, *EXAMPLE.context[1:]]
-        edits = [{**EXAMPLE.edits[0], "turn": 0}]
-        edited = replace(EXAMPLE, original={"context": loaded, "response": None}, edits=edits)
+        loaded = (Turn("A", "Cocoa?"), *EXAMPLE.context[1:])
+        edits = (replace(EXAMPLE.edits[0], turn=0),)
+        edited = replace(EXAMPLE, original=Original(loaded, None), edits=edits)
         show_briefly([edited])
         assert "Cocoa?" in capsys.readouterr().out
 
     def test_that_edit_no_graph_offer_no_closer_look(self, capsys: pytest.CaptureFixture[str]) -> None:
-        show_briefly([replace(EXAMPLE, amr={}, edits=[])])
+        show_briefly([replace(EXAMPLE, amr={}, edits=())])
         assert "--explain" not in capsys.readouterr().out
 
     def test_of_none_nothing_is_shown(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from io import BytesIO, StringIO, TextIOWrapper
 from json import dumps, loads
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text

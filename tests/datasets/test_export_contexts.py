@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.evaluation.ranking import read_choices
 from graphneg.generators.base import Candidate, Context, Generator
-from graphneg.model import Negative
+from graphneg.model import Negative, Original, Turn
 from graphneg.records.files import read_jsonl
 from graphneg.store.connection import Store
 from tests.cli_runs import Run
@@ -75,8 +75,8 @@ def graph(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Dialogue
 
 def wrong(text: str, at: str = "shop/train/1#2", source: str = "edits", label: int = 0) -> Negative:
     dialogue, _, turn = at.partition("#")
-    context = [{"speaker": "Ann", "text": "Is it open?"}]
-    own = {"context": context, "original": {"context": None, "response": None}, "label": label}
+    context = (Turn("Ann", "Is it open?"),)
+    own = {"context": context, "original": Original(None, None), "label": label}
     return replace(EXAMPLE, dialogue=dialogue, turn=int(turn), response=text, recipe=source, **own)
 
 
@@ -141,7 +141,7 @@ class TestContexts:
     def test_the_command_tells_what_it_leaves_out(
         self, graph: DialogueGraph, tmp_path: Path, run: Run
     ) -> None:
-        edited = replace(wrong("Here."), original={"context": [], "response": None})
+        edited = replace(wrong("Here."), original=Original((), None))
         records = [wrong("No.", "shop/none/1#2"), edited, wrong("No.", "shop/test/2#0")]
         negatives = written(records, tmp_path / "more.jsonl")
         store = ("--store", str(graph.store.description).removeprefix("embedded store at "))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.datasets.groups import (
     REFERENCE,
@@ -25,7 +25,7 @@ from graphneg.datasets.groups import (
     read_usable_groups,
 )
 from graphneg.errors import InputError
-from graphneg.model import Negative
+from graphneg.model import Negative, Original, Turn
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import right, some, written, wrong
 
@@ -73,11 +73,11 @@ class TestEntries:
         assert entry_from_record(generated, "here").transforms == ()
 
     def test_an_edited_context_brings_its_own_response_as_the_right_one(self) -> None:
-        before = [{"speaker": "A", "text": "I like tea."}]
-        record = replace(wrong(0, "Me too."), original={"context": before, "response": None})
+        before = (Turn("A", "I like tea."),)
+        record = replace(wrong(0, "Me too."), original=Original(before, None))
         entry = entry_from_record(record, "here")
         assert (entry.context, entry.right) == (("I like tea.",), "Me too.")
-        assert entry.edited_context == tuple(turn["text"] for turn in record.context)
+        assert entry.edited_context == tuple(turn.text for turn in record.context)
 
     def test_a_wrong_response_alone_brings_none(self) -> None:
         assert entry_from_record(wrong(0, "No."), "here").right is None
@@ -102,9 +102,11 @@ class TestGroups:
         assert group.negatives == [Answer("No.", "edits", "C-cont")]
 
     def test_an_answer_has_the_names_of_all_its_records_and_its_first_category(self) -> None:
-        edits = [{**EXAMPLE.edits[0], "transform": name} for name in ("antonym_substitution", "entity_swap")]
+        edits = [
+            replace(EXAMPLE.edits[0], transform=name) for name in ("antonym_substitution", "entity_swap")
+        ]
         records = [
-            replace(wrong(0, "No."), categories=categories, edits=[edit], amr=EXAMPLE.amr)
+            replace(wrong(0, "No."), categories=categories, edits=(edit,), amr=EXAMPLE.amr)
             for categories, edit in zip((["C-ent"], ["C-ent", "C-cont"]), edits, strict=True)
         ]
         [group] = read_groups([[right(0, "Yes."), *records]])
@@ -127,10 +129,10 @@ class TestGroups:
 
     def test_the_right_response_stays_wrong_after_an_edited_context(self) -> None:
         before = right(0, "").context
-        edited = [{"speaker": "A", "text": "Is it 1?"}, before[1]]
-        spaced = [{**turn, "text": turn["text"].replace("?", " ?")} for turn in before]
+        edited = (Turn("A", "Is it 1?"), before[1])
+        spaced = tuple(Turn(turn.speaker, turn.text.replace("?", " ?")) for turn in before)
         records = [
-            replace(wrong(0, "Yes."), context=context, original={"context": before, "response": None})
+            replace(wrong(0, "Yes."), context=context, original=Original(before, None))
             for context in (edited, spaced)
         ]
         [group] = read_groups([records])
@@ -146,7 +148,7 @@ class TestGroups:
         assert group.positives == [Answer("Yes.", REFERENCE)] and group.context == ("Hi.",)
 
     def test_a_group_becomes_choices_by_source_that_know_their_transforms_and_categories(self) -> None:
-        edited = replace(EXAMPLE, response="Me too.", original={"context": SAID, "response": None})
+        edited = replace(EXAMPLE, response="Me too.", original=Original(SAID, None))
         [group] = read_groups(
             [[wrong(0, "No.", "overlap", ""), right(0, "Yes."), *_at(0, [EXAMPLE, edited])]]
         )
@@ -157,7 +159,7 @@ class TestGroups:
         assert [*choices.edited] == [5] and choices.responses[5] == "Me too."
 
 
-SAID = [{"speaker": "A", "text": "Is it 0?"}, {"speaker": "B", "text": "No, more than 0."}]
+SAID = (Turn("A", "Is it 0?"), Turn("B", "No, more than 0."))
 
 
 def _at(context: int, records: list[Negative]) -> list[Negative]:
@@ -166,5 +168,5 @@ def _at(context: int, records: list[Negative]) -> list[Negative]:
     return [
         replace(record, dialogue=there.dialogue, split=there.split, context=place)
         for record in records
-        for place in [there.context if record.original["context"] is None else record.context]
+        for place in [there.context if record.original.context is None else record.context]
     ]

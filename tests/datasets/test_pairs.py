@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.datasets.groups import read_groups
 from graphneg.datasets.pair_sampler import Mix, Pair, PairSampler
 from graphneg.datasets.pairs import Pairs, read_pairs
 from graphneg.errors import InputError
-from graphneg.model import Negative
+from graphneg.model import Negative, Original, Turn
 from graphneg.records.files import write_parquet
 from tests.pair_samples import anyhow, right, some, written, wrong
 
@@ -118,11 +118,11 @@ class TestDrawing:
         assert list(read_pairs(jsonl)) == pairs == list(read_pairs(parquet))
 
     def test_an_edited_dialogue_keeps_its_own_context(self) -> None:
-        turns = [{"speaker": "A", "text": "I like tea."}]
+        turns = (Turn("A", "I like tea."),)
         edited = replace(
             wrong(0, "Me too."),
-            context=({"speaker": "A", "text": "I hate tea."},),
-            original={"context": turns, "response": None},
+            context=(Turn("A", "I hate tea."),),
+            original=Original(turns, None),
         )
         contexts = {pair.label: pair.context for pair in read_pairs([edited])}
         assert contexts == {1: ("I like tea.",), 0: ("I hate tea.",)}

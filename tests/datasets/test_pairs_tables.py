@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from graphneg.datasets.pair_sampler import Mix
 from graphneg.datasets.pairs import Pairs, read_pairs
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
+from graphneg.model import Original, Turn
 from tests.pair_samples import right, some, wrong
 
 MIX = Mix(2, {"edits": 2, "overlap": 1}, {"edits": 0.5})
@@ -87,11 +88,11 @@ class TestTuples:
         assert rows.info.description == "1 contexts have fewer than 3 negatives and are left out"
 
     def test_a_negative_with_an_edited_context_is_refused_and_named(self) -> None:
-        said = [{"speaker": "A", "text": "Is it not 9?"}, {"speaker": "B", "text": "No, more than 9."}]
+        said = (Turn("A", "Is it not 9?"), Turn("B", "No, more than 9."))
         edited = replace(
             wrong(9, "It is.", "deam"),
             context=said,
-            original={"context": list(right(9, "").context), "response": None},
+            original=Original(right(9, "").context, None),
         )
         pairs = read_pairs([*some(3), right(9, "It is."), edited], mix=Mix(1, {"deam": 1}))
         for rows in (pairs.triplets, lambda: pairs.tuples(1)):

@@ -156,10 +156,10 @@ class TestNegatives:
     def test_never_repeat_the_original_or_each_other(self, negatives: list[Negative]) -> None:
         seen: set[tuple[str, ...]] = set()
         for one in negatives:
-            said = tuple(turn["text"] for turn in one.context)
-            context = one.original["context"]
-            before = said if context is None else tuple(turn["text"] for turn in context)
-            response = one.original["response"]
+            said = tuple(turn.text for turn in one.context)
+            context = one.original.context
+            before = said if context is None else tuple(turn.text for turn in context)
+            response = one.original.response
             edited = {int(turn) for turn in one.amr}
             assert edited == {
                 turn for turn, (a, b) in enumerate(zip(said, before, strict=True)) if a != b
@@ -173,24 +173,24 @@ class TestNegatives:
         for one in negatives:
             assert one.amr
             for graphs in one.amr.values():
-                after = parse_graph(graphs["after"])
+                after = parse_graph(graphs.after)
                 assert check(after) == []
-                assert format_graph(after) == graphs["after"] != graphs["before"]
+                assert format_graph(after) == graphs.after != graphs.before
 
     def test_name_what_was_edited(self, negatives: list[Negative]) -> None:
         for one in negatives:
-            assert {str(edit["turn"]) for edit in one.edits} == set(one.amr)
-            assert set(one.categories) == {edit["category"] for edit in one.edits}
-            assert all(edit["before"] or edit["after"] for edit in one.edits)
-            assert all(edit["before"] != edit["after"] for edit in one.edits)
+            assert {str(edit.turn) for edit in one.edits} == set(one.amr)
+            assert set(one.categories) == {edit.category for edit in one.edits}
+            assert all(edit.before or edit.after for edit in one.edits)
+            assert all(edit.before != edit.after for edit in one.edits)
 
     def test_with_the_response_as_target_leave_the_context_alone(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, recipe="deam", target="response", per_dialogue=3)
         assert found
         for one in found:
-            assert one.original["context"] is None
+            assert one.original.context is None
             assert set(one.amr) == {str(one.turn)}
-            assert one.response != one.original["response"]
+            assert one.response != one.original.response
 
     def test_with_the_dialogue_as_target_edit_any_turn(self, dialogues: DialogueGraph) -> None:
         turns = {
@@ -207,14 +207,14 @@ class TestNegatives:
 
     def test_of_transforms_by_name_use_these_alone(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, transforms=["self_contradiction", "person_swap"], per_dialogue=3, limit=50)
-        assert {edit["transform"] for one in found for edit in one.edits} == {
+        assert {edit.transform for one in found for edit in one.edits} == {
             "self_contradiction",
             "person_swap",
         }
 
     def test_of_a_dialogue_are_not_wrong_twice_by_the_same_words(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, transforms=["self_contradiction"], target="response", per_dialogue=4)
-        new = [{*sentences(one.response)} - {*sentences(one.original["response"])} for one in found]
+        new = [{*sentences(one.response)} - {*sentences(one.original.response)} for one in found]
         wrong = [(one.dialogue, *sorted(texts)) for one, texts in zip(found, new, strict=True)]
         assert len(wrong) == len({*wrong}) > len({one.dialogue for one in found})
 
@@ -275,15 +275,13 @@ class TestTheStore:
         before = amounts(dialogues)["AmrNode"]
         assert dialogues.materialize([one.id]) == len(one.amr)
         assert dialogues.materialize([one.id]) == 0
-        added = sum(len(parse_graph(graphs["after"]).nodes) for graphs in one.amr.values())
+        added = sum(len(parse_graph(graphs.after).nodes) for graphs in one.amr.values())
         assert amounts(dialogues)["AmrNode"] == before + added
         found = dialogues.cypher(
             "MATCH (:Variant {id: $id})-[:MEANS]->(:Amr)-[:TOP]->(n:AmrNode) RETURN n.concept AS top",
             id=one.id,
         )
-        assert {row["top"] for row in found} == {
-            parse_graph(g["after"]).top.concept for g in one.amr.values()
-        }
+        assert {row["top"] for row in found} == {parse_graph(g.after).top.concept for g in one.amr.values()}
 
 
 class TestResuming:

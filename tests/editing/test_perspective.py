@@ -240,10 +240,10 @@ class TestAGraft:
         assert len(made) > 3
         assert max(Counter(match_key(one.response) for one in made).values()) <= TAKERS
         for one in made:
-            said = " ".join(turn["text"] for turn in one.context)
+            said = " ".join(turn.text for turn in one.context)
             assert set(content_lemmas(said)) & set(content_lemmas(one.response))
             assert one.target == "response"
             assert one.categories == ["C-follow"]
-            assert one.response != one.original["response"]
-            assert one.original["context"] is None
+            assert one.response != one.original.response
+            assert one.original.context is None
             assert graph.explain(one.id).negative.response == one.response

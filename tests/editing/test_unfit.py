@@ -57,7 +57,7 @@ def test_each_negative_that_a_dialogue_lacks_is_counted_with_its_reason(
         transforms=["doubt"], folders=[transform_folder(tmp_path, DOUBT)], decoder=Speller(),
         per_dialogue=3, target=target,
     )  # fmt: skip
-    edited = {(one.dialogue, edit["turn"]) for one in negatives for edit in one.edits}
+    edited = {(one.dialogue, edit.turn) for one in negatives for edit in one.edits}
     of_turns = {"response": {2}, "dialogue": {0, 2}}[target]
     fit = {(f"talks/all/{name}", turn) for name in ("half", "page") for turn in of_turns}
     assert edited & fit and edited <= fit | (

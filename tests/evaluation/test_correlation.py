@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphneg.model import Turn
+
 pytest.importorskip("scipy", reason="correlations need the evaluation extra")
 
 from graphneg.errors import InputError
@@ -24,7 +26,6 @@ from graphneg.evaluation.correlation import (
     select_qualities,
     turn_texts,
 )
-from graphneg.generators.base import Turn
 from tests.cli_runs import Run
 from tests.tiny_ranker import encoder_folder
 

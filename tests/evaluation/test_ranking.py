@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from graphneg.datasets.groups import LabelledContext, labelled_context, read_groups
 from graphneg.errors import InputError, ModelError
 from graphneg.evaluation.ranking import rank, read_choices, response_texts, score_contexts
+from graphneg.model import Original, Turn
 from graphneg.rankers.base import argsort_descending
 from graphneg.records.files import write_parquet
 from tests.cli_runs import Run
@@ -26,7 +27,7 @@ ONE = LabelledContext(
     {"adversarial": ("Fish swim.", "I swim in money, they say."), "random": ("Twelve.",)},
 )
 
-NOTHING = {"context": None, "response": None}
+NOTHING = Original(None, None)
 
 
 def line(id: int = 1, **fields: object) -> str:
@@ -107,12 +108,12 @@ class TestFiles:
         assert score_contexts(Longest(), read_choices([tmp_path / "dev.json"])) == [[0.04, 0.07, 0.1, 0.12]]
 
     def test_an_edited_context_is_what_a_ranker_reads(self) -> None:
-        before = [{"speaker": "A", "text": "I like tea."}]
+        before = (Turn("A", "I like tea."),)
         edited = replace(
             EXAMPLE,
-            context=[{"speaker": "A", "text": "I hate tea."}],
+            context=(Turn("A", "I hate tea."),),
             response="Me too.",
-            original={"context": before, "response": None},
+            original=Original(before, None),
         )
 
         class Hating:
@@ -145,8 +146,8 @@ class TestCommand:
     def test_own_negatives_give_a_line_for_each_recipe_transform_and_category(
         self, tmp_path: Path, run: Run
     ) -> None:
-        edited, other = EXAMPLE, replace(EXAMPLE, id="x", response="You like it.", categories=["C-speaker"])
-        other = replace(other, edits=[{**EXAMPLE.edits[0], "transform": "person_swap"}])
+        edited, other = EXAMPLE, replace(EXAMPLE, id="x", response="You like it.", categories=("C-speaker",))
+        other = replace(other, edits=(replace(EXAMPLE.edits[0], transform="person_swap"),))
         lonely = replace(EXAMPLE, dialogue="own/test/2", label=1, original=NOTHING, recipe="")
         negatives = written([edited, other], tmp_path / "negatives.jsonl")
         positives = written([right(0, "Yes."), lonely], tmp_path / "positives.jsonl")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
+from graphneg.model import Turn
 from graphneg.store.connection import Store
 
 

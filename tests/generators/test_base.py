@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Candidate, Context, Generator, Turn, options_of
+from graphneg.generators.base import Candidate, Context, Generator, options_of
+from graphneg.model import Turn
 from graphneg.store.dialogues import next_speaker
 
 

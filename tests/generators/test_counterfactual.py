@@ -72,7 +72,7 @@ def made(graph: DialogueGraph, tiny_lms: TinyModels, per_context: int = 2, **opt
 
 def facts(negative: Negative) -> Mapping[str, str]:
     """What the reply was made of."""
-    return dict(part.split(": ", 1) for part in negative.edits[0]["before"].split("; "))
+    return dict(part.split(": ", 1) for part in negative.edits[0].before.split("; "))
 
 
 def test_wrong_replies_have_a_keyword_from_elsewhere(graph: DialogueGraph, tiny_lms: TinyModels):
@@ -82,7 +82,7 @@ def test_wrong_replies_have_a_keyword_from_elsewhere(graph: DialogueGraph, tiny_
         assert negative.label == 0 and negative.categories == ["C-follow"]
         substitute = facts(negative)["substitute"]
         assert substitute in negative.response
-        assert substitute not in " ".join(turn["text"] for turn in negative.context)
+        assert substitute not in " ".join(turn.text for turn in negative.context)
         assert 0 <= negative.scores["kept"] <= 1
 
 
@@ -92,9 +92,9 @@ def test_new_right_replies_are_what_the_model_learned_for_the_substitute(
     found = made(graph, tiny_lms, purpose="positives", per_context=4)
     assert found and all(one.label == 1 and one.categories == [] for one in found)
     posts = {post for post, _, _ in EXCHANGES}
-    assert {one.context[-1]["text"] for one in found} <= posts | {"Is the concert on Friday?"}
+    assert {one.context[-1].text for one in found} <= posts | {"Is the concert on Friday?"}
     for one in found:
-        assert one.response not in {text for _, _, text in EXCHANGES if text == one.original["response"]}
+        assert one.response not in {text for _, _, text in EXCHANGES if text == one.original.response}
 
 
 def test_the_batch_changes_no_reply(graph: DialogueGraph, tiny_lms: TinyModels):
@@ -135,7 +135,7 @@ def test_a_served_model_replies_with_the_other_keyword_and_is_asked_once(
     assert made and answered(tmp_path / "stub")
     for negative in made:
         keyword = facts(negative)["substitute"]
-        assert keyword in negative.response and keyword not in negative.original["response"]
+        assert keyword in negative.response and keyword not in negative.original.response
     again = list(graph.generate("counterfactual", per_context=2, **asked))  # the server is gone
     assert [one.response for one in again] == [one.response for one in made]
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from graphneg.datasets.groups import read_groups
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, Turn, get_generator
+from graphneg.generators.base import Context, get_generator
 from graphneg.generators.dialogue_baselines import DialogueBaseline, insertion, speaker_swap, turn_shuffle
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from graphneg.records.files import read_jsonl
 from graphneg.store.connection import Store
 from tests.servers import wipe
@@ -47,7 +47,7 @@ def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGra
 
 
 def texts(one: Negative) -> list[str]:
-    return [*(turn["text"] for turn in one.context), one.response]
+    return [*(turn.text for turn in one.context), one.response]
 
 
 def originals(one: Negative) -> list[str]:
@@ -66,7 +66,7 @@ class TestOnServers:
             assert texts(one) != originals(one)
             assert (one.target, one.label, one.recipe) == ("dialogue", 0, name)
             for edit in one.edits:
-                assert texts(one)[edit["turn"]] == edit["after"] != edit["before"]
+                assert texts(one)[edit.turn] == edit.after != edit.before
 
     @pytest.mark.parametrize("name", NAMES)
     def test_the_same_seed_gives_the_same_whatever_the_batch(self, graph: DialogueGraph, name: str) -> None:
@@ -84,9 +84,9 @@ class TestOnServers:
         for name in ("insertion", "replacement"):
             for one in graph.generate(name, per_context=3):
                 [edit] = one.edits
-                dialogue, turn = str(edit["node"]).split("#")
+                dialogue, turn = str(edit.node).split("#")
                 assert dialogue != one.dialogue
-                assert DIALOGUES[int(dialogue.rpartition("/")[2])][int(turn)] == edit["after"]
+                assert DIALOGUES[int(dialogue.rpartition("/")[2])][int(turn)] == edit.after
 
     def test_what_cannot_be_edited_is_counted(self, graph: DialogueGraph) -> None:
         made = graph.generate("turn-shuffle", per_context=2)
@@ -98,7 +98,7 @@ class TestOnServers:
         graph.generate("insertion").to_jsonl(tmp_path / "out.jsonl")
         made = list(read_jsonl(tmp_path / "out.jsonl"))
         assert [len(texts(one)) - len(originals(one)) for one in made] == [1] * len(made)
-        assert all(edit["before"] is None for one in made for edit in one.edits)
+        assert all(edit.before is None for one in made for edit in one.edits)
 
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=8), st.integers(0, 99))

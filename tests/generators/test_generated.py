@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from graphneg.errors import InputError
-from graphneg.generators.base import Candidate, Context, Turn, TurnEdit
+from graphneg.generators.base import Candidate, Context, TurnEdit
 from graphneg.generators.generated import Generation, negative_from_candidate
+from graphneg.model import EditRecord, Original, Turn
 
 
 def test_a_response_says_what_it_was_made_of_beside_its_source(context: Context) -> None:
@@ -15,60 +17,46 @@ def test_a_response_says_what_it_was_made_of_beside_its_source(context: Context)
         context, Candidate("A boat?", ("C-follow",), {"shared": 1.0}, details), "x", 3, 2
     )
     assert (made.id, made.seed, made.recipe, made.target) == ("own/test/1#2~x.3.2", 3, "x", "response")
-    assert made.edits == [
-        {
-            "turn": 2,
-            "transform": "x",
-            "category": "C-follow",
-            "node": "pool/7",
-            "before": "shared: boat; exchanged: car > boat",
-            "after": "A boat?",
-        }
-    ]
-    assert made.original == {"context": None, "response": "What a pity!"}
+    edit = EditRecord(2, "x", "C-follow", "pool/7", "shared: boat; exchanged: car > boat", "A boat?")
+    assert made.edits == (edit,)
+    assert made.original == Original(None, "What a pity!")
 
 
 def test_a_response_made_of_nothing_has_no_node_and_nothing_before(context: Context) -> None:
     [edit] = negative_from_candidate(context, Candidate("Hm.", ("C-follow",)), "x", 0, 0).edits
-    assert edit["node"] is None and edit["before"] is None
+    assert edit.node is None and edit.before is None
 
 
 def test_a_right_response_keeps_its_label_and_has_no_edit(context: Context) -> None:
     made = negative_from_candidate(context, Candidate("So soon?", (), label=1), "x", 0, 0)
-    assert made.label == 1 and made.edits == [] and made.categories == []
+    assert made.label == 1 and made.edits == () and made.categories == ()
 
 
 def test_an_edited_dialogue_has_an_edit_for_each_turn_and_its_turns_as_they_were(context: Context) -> None:
-    swapped = (context.turns[0]._replace(text="My uncle sold it."), context.turns[1]._replace(text="Is it?"))
+    swapped = (replace(context.turns[0], text="My uncle sold it."), replace(context.turns[1], text="Is it?"))
     edits = (TurnEdit(0, "Is it?", "My uncle sold it.", "d#1"), TurnEdit(1, "My uncle sold it.", "Is it?"))
     candidate = Candidate("What a pity!", ("C-a", "C-b"), context=swapped, turn_edits=edits)
     made = negative_from_candidate(context, candidate, "shuffle", 0, 0)
     assert made.target == "dialogue"
-    assert [(edit["turn"], edit["category"]) for edit in made.edits] == [
+    assert [(edit.turn, edit.category) for edit in made.edits] == [
         (0, "C-a"),
         (1, "C-a"),
         (0, "C-b"),
         (1, "C-b"),
     ]
-    assert made.original["context"] == [
-        {"speaker": turn.speaker, "text": turn.text} for turn in context.turns
-    ]
-    assert made.original["response"] is None, "the response is what it was"
+    assert made.original.context == context.turns
+    assert made.original.response is None, "the response is what it was"
 
 
 def test_a_dialogue_whose_last_turn_alone_changed_notes_the_response(context: Context) -> None:
     candidate = Candidate("Nine.", ("C-a",), context=context.turns, turn_edits=(TurnEdit(2, None, "Nine."),))
-    assert negative_from_candidate(context, candidate, "x", 0, 0).original == {
-        "context": None,
-        "response": "What a pity!",
-    }
+    made = negative_from_candidate(context, candidate, "x", 0, 0)
+    assert made.original == Original(None, "What a pity!")
 
 
 def test_a_context_without_right_responses_has_none_in_its_record() -> None:
     bare = Context("d#1", "d", "t", "d", 1, (Turn("A", "Hello?"),), "B")
-    assert (
-        negative_from_candidate(bare, Candidate("No.", ("C-follow",)), "x", 0, 0).original["response"] is None
-    )
+    assert negative_from_candidate(bare, Candidate("No.", ("C-follow",)), "x", 0, 0).original.response is None
 
 
 @pytest.mark.parametrize("wrong", [{"per_context": 0}, {"batch": 0}])

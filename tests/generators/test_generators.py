@@ -21,7 +21,7 @@ from graphneg.generators.base import (
     read_contexts,
 )
 from graphneg.generators.generated import Generated
-from graphneg.model import Negative
+from graphneg.model import Negative, Original
 from graphneg.progress import Progress
 from graphneg.records.files import read_jsonl, read_parquet
 from graphneg.records.resumable import NegativeBatch
@@ -130,9 +130,9 @@ class TestNegatives:
         first = next(iter(graph.generate(Echo(), seed=7)))
         assert first.id == "shop/test/1#2~echo.7.0"
         assert (first.response, first.label, first.target) == ("Until six.", 0, "response")
-        assert first.original == {"context": None, "response": "And on Sunday?"}
+        assert first.original == Original(None, "And on Sunday?")
         [edit] = first.edits
-        assert (edit["transform"], edit["node"], edit["before"]) == ("echo", "shop/test/1#2", "loud: yes")
+        assert (edit.transform, edit.node, edit.before) == ("echo", "shop/test/1#2", "loud: yes")
         assert first.scores == {"back": 0.0}
 
     def test_that_are_missing_are_counted(self, graph: DialogueGraph) -> None:

@@ -21,7 +21,7 @@ import torch
 from graphneg.english.tokens import detokenize, words_of
 from graphneg.english.words import content_lemmas
 from graphneg.errors import GeneratorError, InputError, ModelError
-from graphneg.generators.base import Context, Turn, get_generator
+from graphneg.generators.base import Context, get_generator
 from graphneg.generators.infilling.generator import MaskAndFillGenerator, MaskAndFillOptions
 from graphneg.generators.infilling.layouts import (
     Filling,
@@ -38,6 +38,7 @@ from graphneg.generators.infilling.masks import MaskedText, masked_versions
 from graphneg.generators.infilling.training import divided, infilling_pairs, train_infilling
 from graphneg.generators.keywords.requests import History
 from graphneg.generators.prompts import FILL_BLANKS, FILLED_BLANKS, FILLED_EXAMPLES
+from graphneg.model import Turn
 from graphneg.nn.models import load_causal, load_either
 from graphneg.nn.writers import Completion, Constraints, GenerationSettings, LocalWriter, Prompt
 from graphneg.progress import NoProgress
@@ -472,7 +473,7 @@ class TestCommands:
         assert ended.status == 0, ended.err
         made = list(read_jsonl(tmp_path / "a.jsonl"))
         assert len(made) >= 8 and all(one.recipe == "mask-and-fill" for one in made)
-        assert all("blanks: " in one.edits[0]["before"] and one.scores["context_overlap"] > 0 for one in made)
+        assert all("blanks: " in one.edits[0].before and one.scores["context_overlap"] > 0 for one in made)
         again = run(*ask, *told, "-o", tmp_path / "b.jsonl")
         assert again.status == 0, again.err
         assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()

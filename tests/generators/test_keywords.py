@@ -12,7 +12,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.mentions import mentions
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
-from graphneg.generators.base import Context, ContextSelection, Turn, get_generator, read_contexts
+from graphneg.generators.base import Context, ContextSelection, get_generator, read_contexts
 from graphneg.generators.keywords.requests import (
     Histories,
     drawn,
@@ -23,6 +23,7 @@ from graphneg.generators.keywords.requests import (
 )
 from graphneg.generators.prompts import EXAMPLE_TEXTS, REPLY_EXAMPLES, SENTENCE_EXAMPLES, reply_request
 from graphneg.generators.text_filters import LENGTHS, refusal
+from graphneg.model import Turn
 from graphneg.nn.models import load_causal
 from graphneg.records.files import read_jsonl
 from graphneg.shift.keywords import Keyword, get_extractor

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from graphneg.generators.base import Candidate, Context, Turn
+from graphneg.generators.base import Candidate, Context
 from graphneg.generators.generated import negative_from_candidate
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
+from graphneg.model import Turn
 
 MILK = "My brother drank the milk before the long drive."
 PIANO = "My brother repaired the piano before the long drive."

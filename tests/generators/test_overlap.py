@@ -15,7 +15,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.tokens import word_count
 from graphneg.english.words import content_lemmas
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, Turn, get_generator
+from graphneg.generators.base import Context, get_generator
 from graphneg.generators.overlap.target_profile import (
     ContextTerms,
     OverlapOptions,
@@ -26,7 +26,7 @@ from graphneg.generators.overlap.target_profile import (
     target_profiles,
     terms_of,
 )
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from graphneg.store.connection import Store
 from tests.overlap_samples import RIGHT, fill, responses, sentences
 from tests.servers import wipe
@@ -75,7 +75,7 @@ class TestWhatIsGiven:
         first = [one for one in negatives if one.dialogue == "own/test/0"]
         assert RIGHT not in {one.response for one in first}
         for one in negatives:
-            assert one.response not in {turn["text"] for turn in one.context}
+            assert one.response not in {turn.text for turn in one.context}
 
     def test_uses_no_sentence_more_than_four_times(self, negatives: list[Negative]) -> None:
         assert max(Counter(one.response for one in negatives).values()) <= 4
@@ -86,8 +86,8 @@ class TestWhatIsGiven:
             shared = context & set(content_lemmas(one.response))
             assert one.scores["shared"] == len(shared)
             [edit] = one.edits
-            assert edit["before"] == (f"shared: {', '.join(sorted(shared))}" if shared else None)
-            assert edit["transform"] == "overlap" and edit["node"].startswith(("pool/", "own/test/0#2/r0"))
+            assert edit.before == (f"shared: {', '.join(sorted(shared))}" if shared else None)
+            assert edit.transform == "overlap" and str(edit.node).startswith(("pool/", "own/test/0#2/r0"))
 
     def test_mostly_shares_one_or_two(self, negatives: list[Negative]) -> None:
         shares = Counter(min(3, int(one.scores["shared"])) for one in negatives)

@@ -7,7 +7,6 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.generators.base import Turn
 from graphneg.generators.prompts import (
     EXCHANGE_TURNS,
     HISTORY_TURNS,
@@ -18,6 +17,7 @@ from graphneg.generators.prompts import (
     perspective_prompt,
     reply_request,
 )
+from graphneg.model import Turn
 
 texts = st.lists(st.from_regex(r"[a-z]+( [a-z\n]+){0,40}", fullmatch=True), min_size=1, max_size=6)
 

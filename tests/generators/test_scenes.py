@@ -8,10 +8,11 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.english.words import content_lemmas
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
 from graphneg.generators.overlap.pool import pool_dialogues
 from graphneg.generators.overlap.scenes import Scenes, TopicFilter
 from graphneg.generators.overlap.target_profile import PoolSentence, terms_of
+from graphneg.model import Turn
 from graphneg.store.connection import Store
 from tests.servers import wipe
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.errors import InputError
 from graphneg.generators.selection import (
@@ -24,7 +24,7 @@ from graphneg.generators.selection import (
     pairs_to_learn,
     threshold,
 )
-from graphneg.model import Negative
+from graphneg.model import Negative, Original, Turn
 from graphneg.nn.models import load_causal
 from graphneg.records.files import read_jsonl, write_jsonl, write_parquet
 from tests.cli_runs import Run
@@ -38,7 +38,7 @@ perplexities = st.lists(st.floats(1, 1e6), min_size=1, max_size=30)
 
 def record(place: int, response: str, label: int = 0, slot: int = 0) -> Negative:
     """A response to the first turn of the dialogue of that number."""
-    turn = {"speaker": "A", "text": EXCHANGES[place % len(EXCHANGES)][0]}
+    turn = Turn("A", EXCHANGES[place % len(EXCHANGES)][0])
     return replace(
         EXAMPLE,
         id=f"own/test/{place}#1~x.{slot}",
@@ -48,7 +48,7 @@ def record(place: int, response: str, label: int = 0, slot: int = 0) -> Negative
         response=response,
         label=label,
         target="response",
-        original={"context": None, "response": None},
+        original=Original(None, None),
     )
 
 
@@ -293,7 +293,7 @@ def test_a_real_model_tells_right_replies_from_random_ones() -> None:
     text = (files("graphneg") / "data/everyday/dialogues.jsonl").read_text(encoding="utf-8")
     dialogues = [loads(line) for line in text.splitlines()[:24]]
     right = [
-        replace(record(place, one["turns"][1]["text"], label=1), context=(one["turns"][0],))
+        replace(record(place, one["turns"][1]["text"], label=1), context=(Turn(**one["turns"][0]),))
         for place, one in enumerate(dialogues)
     ]
     assert SMOL is not None

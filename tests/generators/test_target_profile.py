@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
 from graphneg.generators.overlap.target_profile import (
     OverlapOptions,
     PoolSentence,
@@ -20,6 +20,7 @@ from graphneg.generators.overlap.target_profile import (
     terms_of,
     words_key,
 )
+from graphneg.model import Turn
 
 PROFILE = TargetProfile(1, True, False, False, ("uncle",), order=5, draw=0.0)
 OPEN = OverlapOptions(max_response_overlap=1.0)

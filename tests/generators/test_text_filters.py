@@ -9,10 +9,11 @@ import pytest
 from graphneg.english.mentions import ends_sentence
 from graphneg.english.tokens import detokenize, spaced_as
 from graphneg.errors import InputError
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
 from graphneg.generators.keywords.generator import KeywordGenerator, KeywordOptions
 from graphneg.generators.prompts import sentence_request
 from graphneg.generators.text_filters import Bounds, PerplexityFilter
+from graphneg.model import Turn
 from graphneg.nn.generation import Nucleus
 from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlencode
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from msgspec.structs import replace
 
 from graphneg.evaluation.review.drawing import draw
 from graphneg.evaluation.review.judgements import Judgements

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page
 
 from graphneg.errors import InputError

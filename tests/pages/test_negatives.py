@@ -7,17 +7,17 @@ import re
 import shlex
 import tracemalloc
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
 from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.ids import natural_order
-from graphneg.model import Negative
+from graphneg.model import EditedPenman, Negative, Original, Turn
 from graphneg.pages.drawing import HEIGHT, Drawing, align_nodes, draw_edited
 from graphneg.pages.index import BATCH, STEPS, Filter, NegativesIndex, open_index
 from graphneg.records import write_jsonl, write_parquet
@@ -48,7 +48,7 @@ def negatives() -> list[Negative]:
     found: list[Negative] = []
     for n in range(SIZE):
         asked, right, wrong, transform = SAID[n % len(SAID)]
-        edit = {**EXAMPLE.edits[0], "transform": transform, "turn": 1}
+        edit = replace(EXAMPLE.edits[0], transform=transform, turn=1)
         found.append(
             replace(
                 EXAMPLE,
@@ -56,12 +56,12 @@ def negatives() -> list[Negative]:
                 corpus="own" if n % 3 else "other",
                 dialogue=f"own/test/{n // 2}",
                 turn=1,
-                context=({"speaker": "A", "text": asked},),
-                original={"context": None, "response": right},
+                context=(Turn("A", asked),),
+                original=Original(None, right),
                 response=wrong,
                 recipe="all",
                 edits=(edit,),
-                amr={"1": {"before": BEFORE, "after": UNFIT if transform == "person_swap" else AFTER}},
+                amr={"1": EditedPenman(BEFORE, UNFIT if transform == "person_swap" else AFTER)},
                 scores={"answers": round(chance.random(), 4)} if n % 10 else {},
             )
         )
@@ -133,14 +133,14 @@ class TestIndex:
             (Filter(), lambda one: True),
             (
                 Filter({"transform": "topical_statement"}),
-                lambda one: any(edit["transform"] == "topical_statement" for edit in one.edits),
+                lambda one: any(edit.transform == "topical_statement" for edit in one.edits),
             ),
             (Filter({"corpus": "other", "generator": "all"}), lambda one: one.corpus == "other"),
             (Filter({"corpus": HOSTILE}), lambda one: one.corpus == HOSTILE),
             (Filter({"category": "none such"}), lambda one: False),
             (Filter(text="drank TEA"), lambda one: False),
             (Filter(text="not TEA"), lambda one: "not drink the tea" in one.response),
-            (Filter(text="caf"), lambda one: "café" in one.context[0]["text"]),
+            (Filter(text="caf"), lambda one: "café" in one.context[0].text),
             (Filter(text='"*" OR -- ?'), lambda one: False),
             (Filter(ranges={"answers": (0.25, None)}), lambda one: one.scores.get("answers", 0) >= 0.25),
             (Filter(ranges={"answers": (0.1, 0.2)}), lambda one: 0.1 <= one.scores.get("answers", 0) <= 0.2),
@@ -197,7 +197,7 @@ class TestIndex:
             open_index(tmp_path / "missing.jsonl")
 
     def test_a_graph_that_can_not_be_read_costs_its_drawing_alone(self, tmp_path: Path) -> None:
-        write_jsonl([replace(EXAMPLE, amr={"2": {"before": None, "after": "(a / "}})], tmp_path / "a.jsonl")
+        write_jsonl([replace(EXAMPLE, amr={"2": EditedPenman(None, "(a / ")})], tmp_path / "a.jsonl")
         assert open_index(tmp_path / "a.jsonl").at(1).scores == EXAMPLE.scores
 
 
@@ -416,7 +416,7 @@ class TestNegative:
         self, visitor: Visit, served: Served, tmp_path: Path
     ) -> None:
         old, new = "No, it belongs to the library. I must return it.", "The band took it to the station."
-        replaced = replace(negatives()[0], original={"context": None, "response": old}, response=new)
+        replaced = replace(negatives()[0], original=Original(None, old), response=new)
         write_jsonl([replaced], tmp_path / "made.jsonl")
         with serving(tmp_path, "made.jsonl") as other:
             page = visitor(other)

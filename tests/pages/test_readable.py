@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 from PIL import Image, ImageStat
 from playwright.sync_api import Page, expect
 

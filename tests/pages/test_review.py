@@ -7,18 +7,18 @@ import json
 import re
 import threading
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Page
 
 from graphneg.evaluation.review.drawing import draw
 from graphneg.evaluation.review.exchange import labels_of, read_judgements, write_judgements
 from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgements
 from graphneg.evaluation.review.results import Results
-from graphneg.model import Negative
+from graphneg.model import Negative, Turn
 from graphneg.records.files import write_jsonl
 from tests.negative_samples import EXAMPLE
 from tests.pages.conftest import Served, serving
@@ -39,7 +39,7 @@ def negatives(amount: int, source: str = "edits") -> list[Negative]:
             EXAMPLE,
             id=f"secret-{source}-{at}",
             target="response",
-            context=({"speaker": "Ann", "text": f"Turn {at} {HOSTILE}"}, {"speaker": "Ben", "text": "Hm."}),
+            context=(Turn("Ann", f"Turn {at} {HOSTILE}"), Turn("Ben", "Hm.")),
             response=f"Response {at} {HOSTILE}",
         )
         for at in range(amount)

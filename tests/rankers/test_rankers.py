@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from graphneg.errors import ModelError
+from graphneg.model import Original, Turn
 from graphneg.records.files import write_jsonl
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
@@ -34,9 +35,9 @@ def negatives(folder: Path) -> Path:
         replace(
             EXAMPLE,
             dialogue=f"own/all/{place}",
-            context=[{"speaker": "A", "text": question}],
+            context=(Turn("A", question),),
             response=f"fish {word}",
-            original={"context": None, "response": right},
+            original=Original(None, right),
         )
         for place, (question, right) in enumerate(
             (("shall we swim", "at six"), ("where is the cat", "in the garden"))

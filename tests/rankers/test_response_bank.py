@@ -12,6 +12,7 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
+from graphneg.model import Original
 from graphneg.progress import NoProgress
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
@@ -168,12 +169,12 @@ class TestSources:
         assert list(stored_replies(store, Selection(("none",)), (1,))) == []
 
     def test_files_give_lines_and_right_responses(self, tmp_path: Path) -> None:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         from graphneg.records.files import write_jsonl
         from tests.negative_samples import EXAMPLE
 
-        edited = replace(EXAMPLE, response="No.", original={"context": None, "response": "Yes."})
+        edited = replace(EXAMPLE, response="No.", original=Original(None, "Yes."))
         write_jsonl([edited], tmp_path / "negatives.jsonl")
         (tmp_path / "lines.txt").write_text("At six.\n\nNow.\n")
         found = read_responses([tmp_path / "lines.txt", tmp_path / "negatives.jsonl"])

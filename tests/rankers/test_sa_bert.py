@@ -254,7 +254,8 @@ class TestAdapting:
         assert [rows[place] for place in (7, 3, 7)] == [examples[place] for place in (7, 3, 7)]
 
     def test_a_stores_contexts_teach_their_right_responses(self) -> None:
-        from graphneg.generators.base import Context, Turn
+        from graphneg.generators.base import Context
+        from graphneg.model import Turn
         from graphneg.training.domain_adaptation import groups_of_contexts
 
         turns = (Turn("A", "shall we swim"), Turn("B", "when"))

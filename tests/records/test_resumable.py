@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from graphneg.errors import InputError
 from graphneg.records import locks
@@ -372,7 +372,7 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
     script = textwrap.dedent(
         """
         import sys
-        from dataclasses import replace
+        from msgspec.structs import replace
         from graphneg.records import ResumableWriter, read_jsonl
         (example,) = read_jsonl(sys.argv[1])
         with ResumableWriter(sys.argv[2], "s") as writer:

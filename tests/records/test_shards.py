@@ -6,13 +6,13 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.errors import InputError
 from graphneg.generators.deferred_choice import SentenceChooser, choose_from_draft, choosing, pack_draft

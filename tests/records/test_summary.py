@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from io import StringIO
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
+from graphneg.model import Original, Turn
 from graphneg.records.summary import Summary
 from tests.negative_samples import EXAMPLE, some
 
@@ -51,10 +52,7 @@ def test_lengths_and_overlap_compare_only_edited_texts():
     assert summary.overlap == pytest.approx(3 / 4)
     turned = replace(
         EXAMPLE,
-        original={
-            "context": ({"speaker": "A", "text": "Do you hate the café?"}, EXAMPLE.context[1]),
-            "response": None,
-        },
+        original=Original((Turn("A", "Do you hate the café?"), EXAMPLE.context[1]), None),
     )
     alone = Summary()
     alone.add(turned)

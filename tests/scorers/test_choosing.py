@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError
-from graphneg.model import Negative
+from graphneg.model import EditedPenman, EditRecord, Negative, Original, Turn
 from graphneg.rankers.base import argsort_descending
 from graphneg.records.files import negative_to_json
 from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT, context_overlap, selectional_fit
 from graphneg.scorers.choosing import ANSWERS, SelectedNegatives, SelectionCriteria
 
-SITE = {"node": "0", "before": "(l / like-01)", "after": "(l / like-01)"}
-CONTEXT = ({"speaker": "A", "text": "Do you like dogs?"}, {"speaker": "B", "text": "My dogs eat bread."})
+CONTEXT = (Turn("A", "Do you like dogs?"), Turn("B", "My dogs eat bread."))
 
 
 def negative(id: str, response: str, transform: str = "polarity_flip", dialogue: str = "d") -> Negative:
     return Negative(
         id=id, corpus="c", split="train", dialogue=dialogue, turn=2, context=CONTEXT, response=response,
-        label=0, original={"context": None, "response": "I like dogs."}, categories=["C-cont"],
+        label=0, original=Original(None, "I like dogs."), categories=("C-cont",),
         recipe="all", target="response", seed=0, decoder="surface",
-        edits=[{"turn": 2, "transform": transform, "category": "C-cont", **SITE}], amr={},
+        edits=(EditRecord(2, transform, "C-cont", "0", "(l / like-01)", "(l / like-01)"),), amr={}, scores={},
     )  # fmt: skip
 
 
@@ -81,7 +80,7 @@ def test_the_best_of_a_context_are_kept_and_have_scores(tmp_path):
 
 def test_a_graph_gives_a_fit(tmp_path):
     graph = "(e / eat-01 :ARG0 (i / i) :ARG1 (c / cinema))"
-    record = replace(negative("a", "I eat a cinema."), amr={"2": {"before": graph, "after": graph}})
+    record = replace(negative("a", "I eat a cinema."), amr={"2": EditedPenman(graph, graph)})
     assert [kept.scores[SELECTIONAL_FIT] for kept in chosen(tmp_path, [record], SelectionCriteria())] == [0]
     assert not list(chosen(tmp_path, [record], SelectionCriteria(min_scores={SELECTIONAL_FIT: 0.5})))
 
@@ -115,7 +114,7 @@ def test_margins_are_below_the_right_responses_score(tmp_path, margins, ids):
 
 
 def test_without_a_right_response_margins_refuse(tmp_path):
-    record = replace(negative("a", "No dogs."), original={"context": None, "response": None})
+    record = replace(negative("a", "No dogs."), original=Original(None, None))
     assert not list(chosen(tmp_path, [record], SelectionCriteria(absolute_margin=0.0), Judge()))
 
 
@@ -143,7 +142,7 @@ def test_no_quota_is_passed_at_any_moment(tmp_path_factory, transforms):
         negative(f"{at}", f"I like {at} dogs.", name, dialogue=f"d{at}") for at, name in enumerate(transforms)
     ]
     kept = [
-        one.edits[0]["transform"]
+        one.edits[0].transform
         for one in chosen(folder, records, SelectionCriteria(quotas={"polarity_flip": 0.5}))
     ]
     for end in range(1, len(kept) + 1):

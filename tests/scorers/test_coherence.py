@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.errors import InputError, ModelError
 from graphneg.evaluation.correlation import RatedItem
-from graphneg.generators.base import Turn
-from graphneg.model import Negative
+from graphneg.model import Negative, Original, Turn
 from graphneg.records.files import write_jsonl
 from graphneg.scorers.coherence import DialogueVersions, WindowSplitter, dialogues_of, read_dialogues
 from tests.cli_runs import Run
@@ -33,30 +32,32 @@ TALKS = (
 
 def record(place: int, *turns: str, edited: int | None = None, category: str = "C-cont") -> Negative:
     """A dialogue of TALKS; where a turn is ``edited`` it says something about fish."""
-    said = [{"speaker": "AB"[k % 2], "text": text} for k, text in enumerate(turns)]
+    said = tuple(Turn("AB"[k % 2], text) for k, text in enumerate(turns))
     one = replace(
         EXAMPLE,
         id=f"own/all/{place}#2~{category}.{edited}",
         dialogue=f"own/all/{place}",
         context=said[:-1],
         response=turns[-1],
-        original={"context": None, "response": None},
-        edits=[],
-        categories=[],
+        original=Original(None, None),
+        edits=(),
+        categories=(),
         recipe="",
         target="dialogue",
         label=1,
     )
     if edited is None:
         return one
-    wrong = [{**turn, "text": "fish twelve eggs"} if k == edited else turn for k, turn in enumerate(said)]
+    wrong = tuple(
+        Turn(turn.speaker, "fish twelve eggs") if k == edited else turn for k, turn in enumerate(said)
+    )
     return replace(
         one,
         context=wrong[:-1],
-        response=wrong[-1]["text"],
-        original={"context": said[:-1], "response": turns[-1]},
-        edits=[{**EXAMPLE.edits[0], "turn": edited, "category": category}],
-        categories=[category],
+        response=wrong[-1].text,
+        original=Original(said[:-1], turns[-1]),
+        edits=(replace(EXAMPLE.edits[0], turn=edited, category=category),),
+        categories=(category,),
         recipe="deam",
         label=0,
     )
@@ -66,8 +67,8 @@ def records() -> list[Negative]:
     return [record(k, *turns, edited=e) for k, turns in enumerate(TALKS) for e in (0, 1, 2)]
 
 
-def talk(*texts: str) -> list[tuple[str, str]]:
-    return [("AB"[k % 2], text) for k, text in enumerate(texts)]
+def talk(*texts: str) -> list[Turn]:
+    return [Turn("AB"[k % 2], text) for k, text in enumerate(texts)]
 
 
 class TestWindows:
@@ -182,9 +183,9 @@ class TestScorer:
         from graphneg.scorers.coherence import CoherenceScorer
 
         scorer = CoherenceScorer.from_pretrained(trained)
-        named = scorer.encode_turns([("User", "fish"), ("System", "eggs")])
-        assert named == scorer.encode_turns([("agent_1", "fish"), ("agent_2", "eggs")])
-        assert named == scorer.encode_turns([("", "fish"), ("", "eggs")])
+        named = scorer.encode_turns([Turn("User", "fish"), Turn("System", "eggs")])
+        assert named == scorer.encode_turns([Turn("agent_1", "fish"), Turn("agent_2", "eggs")])
+        assert named == scorer.encode_turns([Turn("", "fish"), Turn("", "eggs")])
 
     def test_is_no_other_model_and_reads_no_empty_dialogue(self, encoder: Path, trained: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer

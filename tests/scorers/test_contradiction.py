@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from graphneg.evaluation.cross_validation import leave_one_out
 from graphneg.evaluation.detection import evaluate_detection
 from graphneg.ingest.labelled import JudgedResponse, labelled_lines, read_labelled
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.model import Dialogue, Rejected, Response
+from graphneg.model import Dialogue, Original, Rejected, Response, Turn
 from graphneg.nn.embedders import get_embedder
 from graphneg.records.files import write_jsonl
 from graphneg.scorers.edited_contradictions import Sentences, graph_made, read_made
@@ -168,18 +169,18 @@ class TestMeasures:
 def edited(turn: int, transform: str, before: str, after: str, id: str = "1") -> object:
     """A negative whose one turn was edited; A speaks first, the last turn is the response."""
     texts = ["I keep bees in my garden.", "Really? How many?", "Some thousands, I think.", "That is a lot."]
-    turns = [{"speaker": "AB"[at % 2], "text": text} for at, text in enumerate(texts)]
-    turns[turn]["text"] = before
-    changed = [{**one, "text": after} if at == turn else one for at, one in enumerate(turns)]
-    return replace(
+    texts[turn] = before
+    turns = tuple(Turn("AB"[at % 2], text) for at, text in enumerate(texts))
+    changed = tuple(Turn(one.speaker, after) if at == turn else one for at, one in enumerate(turns))
+    return msgspec.structs.replace(
         EXAMPLE,
         id=f"own/all/{id}#4~{transform}",
         dialogue=f"own/all/{id}",
         turn=4,
-        context=tuple(changed),
+        context=changed,
         response="They are gentle.",
-        original={"context": tuple(turns), "response": "They are gentle."},
-        edits=({**EXAMPLE.edits[0], "turn": turn, "transform": transform},),
+        original=Original(turns, "They are gentle."),
+        edits=(msgspec.structs.replace(EXAMPLE.edits[0], turn=turn, transform=transform),),
     )
 
 
@@ -300,6 +301,6 @@ class TestGraphMadeResponses:
         path = tmp_path / "negatives.jsonl"
         write_jsonl([EXAMPLE], path)
         assert [one.label for one in read_made([path])] == [1, 0]
-        write_jsonl([replace(EXAMPLE, label=1)], path)
+        write_jsonl([msgspec.structs.replace(EXAMPLE, label=1)], path)
         with pytest.raises(InputError, match="no contradictions; make some"):
             read_made([path])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from graphneg.generators.base import Turn
+from graphneg.model import Turn
 from graphneg.scorers.followups import FollowUp, asks, best, followups
 from tests.contradiction_samples import followup
 

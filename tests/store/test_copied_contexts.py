@@ -88,5 +88,5 @@ def test_no_reply_of_a_copy_is_given_as_wrong(graph: DialogueGraph, name: str) -
 def test_an_utterance_of_a_copy_replaces_none(graph: DialogueGraph) -> None:
     for negative in graph.generate("replacement", per_context=8):
         [edit] = negative.edits
-        if turn := edit["turn"]:
-            assert edit["after"] not in NearTexts(right_replies(negative.dialogue[-1], turn))
+        if turn := edit.turn:
+            assert edit.after not in NearTexts(right_replies(negative.dialogue[-1], turn))

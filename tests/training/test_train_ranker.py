@@ -5,17 +5,18 @@ from __future__ import annotations
 import shutil
 import signal
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.datasets.groups import Answer, Group, HeldOut, read_groups
 from graphneg.datasets.pair_sampler import Mix, PairSampler
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
+from graphneg.model import Original, Turn
 from graphneg.records.files import write_jsonl
 from tests.cli_runs import Run
 from tests.interrupting import StopsAt
@@ -26,19 +27,19 @@ from tests.tiny_ranker import encoder_folder, groups
 
 class TestGroups:
     def test_an_edited_response_brings_the_right_one(self, tmp_path: Path) -> None:
-        edited = replace(EXAMPLE, response="No.", original={"context": None, "response": "Yes."})
+        edited = replace(EXAMPLE, response="No.", original=Original(None, "Yes."))
         write_jsonl([edited, edited], tmp_path / "negatives.jsonl")
         [group] = read_groups([tmp_path / "negatives.jsonl"])
         assert [answer.text for answer in group.positives] == ["Yes."]
         assert [answer.text for answer in group.negatives] == ["No."]
 
     def test_an_edited_dialogue_keeps_its_own_context(self) -> None:
-        turns = [{"speaker": "A", "text": "I like tea."}]
+        turns = (Turn("A", "I like tea."),)
         edited = replace(
             EXAMPLE,
-            context=[{"speaker": "A", "text": "I hate tea."}],
+            context=(Turn("A", "I hate tea."),),
             response="Me too.",
-            original={"context": turns, "response": None},
+            original=Original(turns, None),
         )
         [group] = read_groups([[edited]])
         assert group.context == ("I like tea.",)

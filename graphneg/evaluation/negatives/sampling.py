@@ -93,16 +93,16 @@ def measured(negative: Negative) -> MeasuredTexts:
     Returns:
         The wrong and right texts.
     """
-    id, target, categories = negative.id, negative.target, tuple(negative.categories)
-    after = (*(turn["text"] for turn in negative.context), negative.response)
+    id, target, categories = negative.id, negative.target, negative.categories
+    after = (*(turn.text for turn in negative.context), negative.response)
     if negative.label:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
         return MeasuredTexts((), (right,))
-    context, response = negative.original["context"], negative.original["response"]
+    context, response = negative.original.context, negative.original.response
     # Retrieved and generated responses were not made by an edit, so the record has no original text.
     known = context is not None or response is not None
     before = (
-        *(turn["text"] for turn in (negative.context if context is None else context)),
+        *(turn.text for turn in (negative.context if context is None else context)),
         negative.response if response is None else response,
     )
     last = [(len(before) - 1, len(after) - 1)]
@@ -110,7 +110,7 @@ def measured(negative: Negative) -> MeasuredTexts:
     for old, new in last if target == RESPONSE else _edited_turns(before, after):
         edits = negative.edits if target == TURN else ()
         # Prefer the categories of the edits of this turn. If they have none, use those of the record.
-        by_turn = (str(edit["category"]) for edit in edits if edit["turn"] == new and edit["category"])
+        by_turn = (edit.category for edit in edits if edit.turn == new and edit.category)
         text = Text(
             id,
             target,

@@ -122,7 +122,7 @@ def _items(name: str, path: Path) -> tuple[list[Item], int]:
     for _, record in read_located(path):
         records += 1
         if record.label == 0 and record.target == _RESPONSE:
-            context = tuple((turn["speaker"], turn["text"]) for turn in record.context)
+            context = tuple((turn.speaker, turn.text) for turn in record.context)
             found.append(Item(name, record.id, context, record.response, transforms_of(record)))
     return found, records - len(found)
 

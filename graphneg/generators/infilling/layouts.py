@@ -23,7 +23,6 @@ from typing import Any, ClassVar
 
 from graphneg.english.tokens import detokenize, one_line
 from graphneg.errors import ModelError
-from graphneg.generators.base import Turn
 from graphneg.generators.infilling.masks import MaskedText
 from graphneg.generators.prompts import (
     BETWEEN,
@@ -37,6 +36,7 @@ from graphneg.generators.prompts import (
     blanks_request,
     is_trained,
 )
+from graphneg.model import Turn
 from graphneg.nn.language_models import LanguageModel, Seq2SeqLM
 from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.english.tokens import one_line, spaced_as, words_of
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import UNRELATED, Candidate, Context, Turn, options_of
+from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
 from graphneg.generators.keywords.requests import (
     Histories,
     History,
@@ -45,6 +45,7 @@ from graphneg.generators.prompts import (
     sentence_request,
 )
 from graphneg.generators.text_filters import LaterLosses, PerplexityFilter, TextLosses, alike, refusal
+from graphneg.model import Turn
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer

@@ -23,11 +23,12 @@ from typing import Any, NamedTuple
 from graphneg.english.tokens import detokenize
 from graphneg.english.words import lemmas, readings
 from graphneg.errors import GeneratorError, InputError, ModelError
-from graphneg.generators.base import Context, Turn
+from graphneg.generators.base import Context
 from graphneg.generators.prompts import REPLY_WITH_WORDS, reply_request, train_for
 from graphneg.generators.text_filters import FUNCTION_WORDS, LENGTHS, WORDS_OF_TALK, refusal
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
+from graphneg.model import Turn
 from graphneg.nn.fine_tuning import Example, TrainingReport
 from graphneg.nn.language_models import CausalLM, LanguageModel
 from graphneg.shift.keywords import Keyword, KeywordExtractor

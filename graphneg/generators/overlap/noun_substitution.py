@@ -131,7 +131,7 @@ def found_text(negative: Negative) -> str:
     Returns:
         The sentence before a noun was replaced or a second sentence was added.
     """
-    made_of = str(negative.edits[0]["before"] or "") if negative.edits else ""
+    made_of = (negative.edits[0].before or "") if negative.edits else ""
     return made_of.partition(f"; {FOUND}: ")[2] or negative.response
 
 

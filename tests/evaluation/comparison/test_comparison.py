@@ -256,8 +256,8 @@ class TestComparing:
         right = {one.turns: set(one.positives) for one in data.train}
         edited: dict[tuple[str, ...], set[str]] = {turns: set() for turns in right}
         for one in read_jsonl(done.out / "negatives" / "person_swap.jsonl"):
-            turns = tuple(turn["text"] for turn in one.context)
-            edited[turns].add(one.original["response"])
+            turns = tuple(turn.text for turn in one.context)
+            edited[turns].add(one.original.response)
             assert one.response not in right[turns]
         assert any(edited.values()) and all(found <= right[turns] for turns, found in edited.items())
         missing = sum(len(right[turns] - found) for turns, found in edited.items())

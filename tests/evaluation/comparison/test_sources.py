@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from graphneg.datasets.groups import LabelledContext
@@ -22,10 +23,10 @@ from graphneg.evaluation.comparison.sources import (
 from graphneg.records.files import write_jsonl
 from tests.negative_samples import EXAMPLE
 
-TURNS = tuple(turn["text"] for turn in EXAMPLE.context)
+TURNS = tuple(turn.text for turn in EXAMPLE.context)
 WRITTEN = {"adversarial": ("Fish.",), "random": ("Eggs.",)}
 CONTEXT = LabelledContext("own/train/1", TURNS, ("I like it.",), WRITTEN)
-RECORD = replace(EXAMPLE, target="response")
+RECORD = msgspec.structs.replace(EXAMPLE, target="response")
 
 
 class TestBudgets:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.errors import InputError
 from graphneg.evaluation.negatives.findings import Finding
@@ -23,11 +23,11 @@ from graphneg.evaluation.negatives.sampling import (
     measured,
 )
 from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Models, words_cue_auc
-from graphneg.model import Negative
+from graphneg.model import EditRecord, Negative, Original, Turn
 from graphneg.records.files import write_jsonl, write_parquet
 from tests.negative_samples import EXAMPLE
 
-ASKED = ({"speaker": "A", "text": "Did you feed the cat?"},)
+ASKED = (Turn("A", "Did you feed the cat?"),)
 QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 THINGS = "cup door river shoe candle ladder window bottle spoon garden"
 
@@ -37,7 +37,7 @@ def wrong(response: str, right: str | None = None, **values: object) -> Negative
     given: dict[str, object] = {
         "context": ASKED,
         "response": response,
-        "original": {"context": None, "response": right},
+        "original": Original(None, right),
         "categories": ("C-follow",),
         "recipe": "own",
         "target": "response",
@@ -54,7 +54,7 @@ def right(response: str, **values: object) -> Negative:
 
 def about(thing: object, number: int) -> dict[str, object]:
     """A context of its own."""
-    turn = {"speaker": "A", "text": f"Have you seen the {thing} of house {number}?"}
+    turn = Turn("A", f"Have you seen the {thing} of house {number}?")
     return {"id": f"own/all/{number}#1~{thing}", "context": (turn,)}
 
 
@@ -156,12 +156,12 @@ class TestEditedDialogues:
     TURNS = ("Is it far?", "No, it is near.", "Good, I am tired.")
 
     def edited(self, *after: str, **values: object) -> Negative:
-        said = [{"speaker": "AB"[at % 2], "text": text} for at, text in enumerate(self.TURNS)]
-        new = [{"speaker": "AB"[at % 2], "text": text} for at, text in enumerate(after)]
+        said = tuple(Turn("AB"[at % 2], text) for at, text in enumerate(self.TURNS))
+        new = tuple(Turn("AB"[at % 2], text) for at, text in enumerate(after))
         return wrong(
             after[-1],
             context=new[:-1],
-            original={"context": said[:-1], "response": self.TURNS[-1]},
+            original=Original(said[:-1], self.TURNS[-1]),
             target="dialogue",
             **values,
         )
@@ -180,7 +180,7 @@ class TestEditedDialogues:
         assert (text.text, text.right, text.context) == ("Blue.", None, ("Is it far?",))
 
     def test_an_edit_has_the_category_of_its_turn(self) -> None:
-        edit = {"turn": 1, "transform": "x", "category": "C-ent", "node": "", "before": "", "after": ""}
+        edit = EditRecord(1, "x", "C-ent", "", "", "")
         after = ("Is it far?", "No, it is far.", "Good, you are tired.")
         found = measured(self.edited(*after, edits=(edit,), categories=("C-ent", "C-speaker")))
         assert [one.categories for one in found.wrong] == [("C-ent",), ("C-ent", "C-speaker")]

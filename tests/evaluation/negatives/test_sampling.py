@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from graphneg.evaluation.negatives.sampling import Histogram, NegativeStatistics, measured
-from graphneg.model import Negative
+from graphneg.model import Negative, Original
 from tests.negative_samples import EXAMPLE
 
 OWN = replace(EXAMPLE, target="response", edits=(), recipe="own")
@@ -34,14 +33,14 @@ class TestRecords:
         assert (text.text, text.place, found.wrong) == (OWN.response, text.context, ())
 
     def test_a_wrong_one_without_an_original_has_no_right_text(self) -> None:
-        found = measured(replace(OWN, original={"context": None, "response": None}))
+        found = measured(replace(OWN, original=Original(None, None)))
         assert found.right == () and found.wrong[0].right is None
 
     def test_the_place_is_the_context_as_it_was(self) -> None:
-        edited = ({**EXAMPLE.context[0], "text": "Do you hate it?"}, EXAMPLE.context[1])
-        original = {"context": EXAMPLE.context, "response": None}
+        edited = (replace(EXAMPLE.context[0], text="Do you hate it?"), EXAMPLE.context[1])
+        original = Original(EXAMPLE.context, None)
         [text] = measured(replace(OWN, context=edited, original=original)).wrong
-        assert text.place[0] == EXAMPLE.context[0]["text"] and text.context[0] == "Do you hate it?"
+        assert text.place[0] == EXAMPLE.context[0].text and text.context[0] == "Do you hate it?"
         assert text.right == OWN.response, "only the context was edited"
 
 
