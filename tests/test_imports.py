@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import graphneg
 from graphneg.english.pipelines import find_pipeline
 from graphneg.imports import unavailable
 
 PIPELINE = find_pipeline(None, "en")
 LOADED = f"""
 import sys
+from pathlib import Path
 from graphneg.english.pipelines import load_pipeline
 from graphneg.imports import own_process
 if %s:
@@ -44,3 +47,19 @@ def test_a_package_is_unavailable_only_during_the_block() -> None:
     import colorsys
 
     assert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0)
+
+
+SUPERVISOR = """
+import runpy, sys
+sys.path.insert(0, sys.argv[1])
+before = set(sys.modules)
+runpy.run_path(sys.argv[1] + "/graphneg/store/supervisor.py")
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))
+"""
+
+
+def test_the_supervisor_of_a_server_imports_no_library() -> None:
+    folder = str(Path(graphneg.__file__).parents[1])
+    command = [sys.executable, "-I", "-c", SUPERVISOR, folder]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout == "graphneg\n"

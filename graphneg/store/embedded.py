@@ -48,11 +48,11 @@ from typing import IO, Any, NamedTuple, cast
 
 from platformdirs import user_cache_path
 
+from graphneg.checksums import CHECKSUMS, damage
 from graphneg.errors import StoreError
 from graphneg.file_locks import await_lock, lock_exclusively
 from graphneg.private_files import UnsafeFileError, own_folder, owner_problem, untrusted_opener
 from graphneg.store import supervisor
-from graphneg.store.checksums import CHECKSUMS, damage
 from graphneg.store.engine_files import check_engine_files, printable, refusal, shown
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped
 from graphneg.workers import child_environment

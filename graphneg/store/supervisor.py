@@ -44,9 +44,9 @@ from typing import IO, Any
 # Add the folder of graphneg to the path, because Python does not do so in isolated mode.
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from graphneg.checksums import forget_checksums, read_checksums, write_checksums
 from graphneg.file_locks import lock_exclusively
 from graphneg.private_files import own_folder, private_opener, untrusted_opener
-from graphneg.store.checksums import forget_checksums, read_checksums, write_checksums
 
 if __name__ == "__main__":  # All later imports come from the standard library.
     del sys.path[0]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from graphneg.checksums import CHECKSUMS, damage, read_checksums, write_checksums
 from graphneg.errors import StoreError
-from graphneg.store.checksums import CHECKSUMS, damage, read_checksums, write_checksums
 from graphneg.store.opening import open_store
 from graphneg.store.supervisor import DATABASE, ENGINE
 
