@@ -446,7 +446,7 @@ class TestTransformsOfOnesOwn:
         for one in found:
             assert one.recipe == "doubt"
             assert one.response.startswith("possible-01 ")
-            assert one.categories == ["C-cont"]
+            assert one.categories == ("C-cont",)
 
     def test_that_changed_make_negatives_of_other_ids_and_the_old_ones_stay(
         self, dialogues: DialogueGraph, tmp_path: Path

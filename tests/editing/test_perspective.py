@@ -243,7 +243,7 @@ class TestAGraft:
             said = " ".join(turn.text for turn in one.context)
             assert set(content_lemmas(said)) & set(content_lemmas(one.response))
             assert one.target == "response"
-            assert one.categories == ["C-follow"]
+            assert one.categories == ("C-follow",)
             assert one.response != one.original.response
             assert one.original.context is None
             assert graph.explain(one.id).negative.response == one.response

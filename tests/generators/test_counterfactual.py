@@ -79,7 +79,7 @@ def test_wrong_replies_have_a_keyword_from_elsewhere(graph: DialogueGraph, tiny_
     negatives = made(graph, tiny_lms, tries=30)
     assert negatives
     for negative in negatives:
-        assert negative.label == 0 and negative.categories == ["C-follow"]
+        assert negative.label == 0 and negative.categories == ("C-follow",)
         substitute = facts(negative)["substitute"]
         assert substitute in negative.response
         assert substitute not in " ".join(turn.text for turn in negative.context)
@@ -90,7 +90,7 @@ def test_new_right_replies_are_what_the_model_learned_for_the_substitute(
     graph: DialogueGraph, tiny_lms: TinyModels
 ):
     found = made(graph, tiny_lms, purpose="positives", per_context=4)
-    assert found and all(one.label == 1 and one.categories == [] for one in found)
+    assert found and all(one.label == 1 and one.categories == () for one in found)
     posts = {post for post, _, _ in EXCHANGES}
     assert {one.context[-1].text for one in found} <= posts | {"Is the concert on Friday?"}
     for one in found:

@@ -82,7 +82,7 @@ class TestWhatIsGiven:
 
     def test_says_which_words_it_shares_with_the_context(self, negatives: list[Negative]) -> None:
         for one in negatives:
-            context = {term for turn in one.context for term in content_lemmas(turn["text"])}
+            context = {term for turn in one.context for term in content_lemmas(turn.text)}
             shared = context & set(content_lemmas(one.response))
             assert one.scores["shared"] == len(shared)
             [edit] = one.edits
