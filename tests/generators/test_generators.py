@@ -21,7 +21,7 @@ from graphneg.generators.base import (
     read_contexts,
 )
 from graphneg.generators.generated import Generated
-from graphneg.model import Negative, Original
+from graphneg.model import Negative, Original, Turn
 from graphneg.progress import Progress
 from graphneg.records.files import read_jsonl, read_parquet
 from graphneg.records.resumable import NegativeBatch
@@ -111,7 +111,7 @@ class TestContexts:
 
     def test_know_the_turns_before_the_speaker_and_the_right_answers(self, graph: DialogueGraph) -> None:
         first, *_, last = read_contexts(graph.store, ContextSelection())
-        assert first.turns == (("A", "Is it open?"), ("B", "Until six."))
+        assert first.turns == (Turn("A", "Is it open?"), Turn("B", "Until six."))
         assert first.speaker == "A"
         assert first.positives == ("And on Sunday?", "Good, I'll hurry.")
         assert (last.speaker, last.positives) == ("A", ("Plums, then.",))
