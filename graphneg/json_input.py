@@ -50,7 +50,11 @@ T = TypeVar("T")
 
 
 class DuplicateKeyError(ValueError):
-    """A JSON object contains the same key twice."""
+    """A JSON object contains the same key twice.
+
+    Args:
+        key: The key.
+    """
 
     def __init__(self, key: str) -> None:
         """Initialize the error with the duplicate key."""
@@ -385,7 +389,14 @@ class ReadsLines(Protocol):
     """An open binary file, compressed or not, that can be read line by line."""
 
     def readline(self, size: int = -1, /) -> bytes:
-        """Return at most ``size`` bytes of the next line, including its line end."""
+        """Read the next line.
+
+        Args:
+            size: Maximum number of bytes to read; a negative number for no limit.
+
+        Returns:
+            The line with its line end, or its first ``size`` bytes; empty at the end of the file.
+        """
         ...
 
 

@@ -134,7 +134,17 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_pipeline(path: str | Path) -> Pipeline:
-    """Read a pipeline from a YAML file. Raises `InputError` if the file is not valid."""
+    """Read a pipeline from a YAML file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The pipeline, checked by `checked`.
+
+    Raises:
+        InputError: The file cannot be read, or the pipeline is not valid.
+    """  # noqa: DOC501, DOC502
     try:
         pipeline = parse_yaml(read_input(path, _LONGEST), Pipeline, str(path))
     except InputError as error:
@@ -146,7 +156,18 @@ def read_pipeline(path: str | Path) -> Pipeline:
 
 
 def checked(pipeline: Pipeline) -> Pipeline:
-    """Check a pipeline and return it. Raises `InputError` if its settings contradict each other."""
+    """Check whether the settings of a pipeline are complete and do not contradict each other.
+
+    Args:
+        pipeline: The pipeline.
+
+    Returns:
+        The same pipeline.
+
+    Raises:
+        InputError: A setting is missing, out of range or contradicts another one, or the output cannot be
+            written.
+    """  # noqa: DOC501, DOC502
     # A pipeline must have exactly one of `negatives` and `generate`.
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("name what to make: either negatives or generate")
@@ -388,6 +409,9 @@ class Reader:
     """The first stage of a pipeline: parses the texts of a block that have no graph.
 
     The parser is created once and used for all blocks.
+
+    Args:
+        pipeline: The pipeline.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -468,6 +492,10 @@ class Maker:
 
     If the blocks do not share a store, this stage has an embedded store of its own. It loads several blocks
     into it, one after another, because it would take longer to start a new store for each block.
+
+    Args:
+        pipeline: The pipeline.
+        folder: Folder with the files of the blocks.
     """
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:

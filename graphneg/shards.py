@@ -38,7 +38,17 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Parse a text such as ``3/16``, the third of sixteen. Raises `InputError` if it is not valid."""
+        """Parse a text such as ``3/16``, the third of sixteen shards.
+
+        Args:
+            text: The text, ``I/N``, with I from 1 to N.
+
+        Returns:
+            The shard.
+
+        Raises:
+            InputError: The text is not valid.
+        """  # noqa: DOC501, DOC502
         if (found := _WRITTEN.fullmatch(text.strip())) is None:
             raise _wrong(f"shard {text!r}: write I/N, 3/16 for the third of sixteen")
         index, amount = map(int, found.groups())

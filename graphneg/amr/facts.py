@@ -200,5 +200,12 @@ class _Facts:
 
 
 def drop_false(facts: Mapping[str, Any]) -> Facts:
-    """Return the properties whose values are neither None nor False."""
+    """Return the properties whose values are neither None nor False.
+
+    Args:
+        facts: The values by property name.
+
+    Returns:
+        The properties without those that are None or False. Zeros, empty strings and empty lists are kept.
+    """
     return {name: value for name, value in facts.items() if value is not None and value is not False}

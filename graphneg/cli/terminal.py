@@ -73,10 +73,13 @@ class Screen(Console):
 
     It escapes control characters, and it does not replace words such as ``:smile:`` by emoji, as Rich does by
     default.
+
+    Args:
+        stderr: Whether to print to standard error; False prints to standard output.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        """Initialize a console for standard output or, if ``stderr`` is True, for standard error."""
+        """Initialize the console."""
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:

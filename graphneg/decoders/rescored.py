@@ -43,8 +43,6 @@ class RescoringDecoder:
     the text, minus ``loss_weight`` times the mean negative log-likelihood of the text under the model. For
     the text of ``surface``, ``margin`` is added.
 
-    Raises `DecoderError` if the model or a package is missing, and `ParserError` if there is no such parser.
-
     Args:
         model: A model directory or a Hugging Face Hub id; see `T5Decoder`.
         backend: Library that runs the model.
@@ -58,6 +56,8 @@ class RescoringDecoder:
 
     Raises:
         InputError: ``loss_weight`` or ``margin`` is negative.
+        DecoderError: The model or a package is missing.
+        ParserError: There is no parser of this name.
     """
 
     name = "rescored"

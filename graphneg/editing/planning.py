@@ -157,7 +157,14 @@ def refusal_reason(dialogue: StoredDialogue, target: Target) -> str | None:
 
 
 def skip_reason(turn: StoredTurn) -> str | None:
-    """Return why a turn must not be edited, or None if it may be edited."""
+    """Return why a turn must not be edited.
+
+    Args:
+        turn: The turn.
+
+    Returns:
+        A code and an explanation (``not-english: ...`` or ``too-long: ...``); None if the turn may be edited.
+    """
     if turn.foreign:
         return "not-english: few words of the text are English"
     if len(turn.text) > LONGEST_EDITED:

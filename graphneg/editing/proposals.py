@@ -213,6 +213,9 @@ class Donors:
     before its last turn, or must be replaceable by a noun that occurs there. Each donor is offered to at most
     `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied more often, and
     the result does not depend on the order, the batches or the shards of a run. Ties are broken by hashes.
+
+    Args:
+        store: An open store.
     """
 
     def __init__(self, store: Store) -> None:
@@ -359,6 +362,9 @@ class UnknownFrameCounter:
 
     A frame is unknown if it is neither in the PropBank inventory that comes with graphneg nor among the
     frames loaded into the store. Frames in copied subtrees are not checked.
+
+    Args:
+        store: An open store.
     """
 
     def __init__(self, store: Store) -> None:

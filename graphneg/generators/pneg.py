@@ -368,7 +368,20 @@ def _bare(text: str) -> str:
 
 
 def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
-    """Read solved examples from a JSON Lines file, or those that graphneg provides if ``path`` is None."""
+    """Read solved examples from a JSON Lines file, or those that graphneg provides.
+
+    Each line is an object with the lists of texts ``context`` and ``responses``. Empty lines are ignored.
+
+    Args:
+        path: The file; None for the examples that graphneg provides.
+
+    Returns:
+        The examples, in the order of the file; at least one.
+
+    Raises:
+        InputError: The file cannot be read or has no examples, or a line is not an example, has no context or
+            has no responses.
+    """  # noqa: DOC501
     where = str(path) if path is not None else BUNDLED
     try:
         source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()

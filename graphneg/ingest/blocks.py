@@ -81,8 +81,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
     """Sort the records of loads into blocks.
 
-    If the folder exists, nothing is done: the folder gets its name only when it is complete. Raises
-    `InputError` if a file cannot be read or a graph does not name its utterance.
+    If the folder exists, nothing is done: the folder gets its name only when it is complete.
 
     Args:
         loads: The loads.
@@ -91,8 +90,9 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
         tell: Function that is called with each rejected item.
 
     Raises:
-        unwritable: The error is an `InputError`: the folder cannot be written, and nothing of it is kept.
-    """
+        InputError: A file cannot be read, a graph does not name its utterance, or the folder cannot be
+            written. Nothing of the folder is kept.
+    """  # noqa: DOC501, DOC502
     # If a pipeline is started again, the folder of its first run is still there.
     if folder.is_dir():
         return

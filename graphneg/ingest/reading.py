@@ -369,10 +369,7 @@ def each_group(
 
     Yields:
         The items, and a `Rejected` for each part or group that is rejected.
-
-    Raises:
-        ItemError: Never leaves this function: it is caught, and the group is rejected.
-    """
+    """  # noqa: DOC501
     number, group, unread = 0, list[Item](), ""
     # The additional None marks the end, and completes the last group.
     for part in chain(parts, (None,)):
@@ -458,10 +455,7 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
     Yields:
         The items. ``key`` is the name of the member, and ``number`` the index in the array or object.
-
-    Raises:
-        ItemError: Never leaves this function: it is caught, and the rest of the file is rejected.
-    """
+    """  # noqa: DOC501
     window = JsonCursor(chunks(path, progress, encoding))
     try:
         if window.peek() not in ("[", "{"):
@@ -515,7 +509,11 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
 
 
 class JsonCursor:
-    """A part of a JSON document, from the current position onwards, that is held in memory."""
+    """A part of a JSON document, from the current position onwards, that is held in memory.
+
+    Args:
+        pieces: The pieces of the document, encoded as UTF-8.
+    """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         """Initialize the window at the start of the document."""

@@ -92,7 +92,20 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
 
 
 def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Answer, bool]:
-    """Return the answer in the JSON of a server, and whether the JSON has impossible token counts."""
+    """Read the answer from the JSON of a server.
+
+    Args:
+        content: The decoded JSON.
+        route: The API to which the request was sent: ``chat`` or ``completion``.
+        request: The request.
+
+    Returns:
+        The answer, without the model's thinking, and whether the JSON has impossible token counts. The
+        answer has estimated counts in place of missing and impossible ones.
+
+    Raises:
+        RequestError: The JSON has an unknown format (kind ``unreadable``).
+    """  # noqa: DOC501
     try:
         choices = content["choices"]
         choice = choices[0] if choices else {}

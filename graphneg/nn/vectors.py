@@ -43,7 +43,6 @@ class StaticVectors:
 
     Args:
         path: The file or directory; ``glove-50d`` for the word vectors that graphneg provides.
-        path: The file or directory; ``glove-50d`` for the vectors that graphneg ships.
 
     Attributes:
         words: The words in the order of the file, which is usually by frequency.

@@ -71,7 +71,19 @@ def create_exclusively(path: Path) -> BinaryIO:
 
 
 def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
-    """Open a regular file. Raise `InputError` if the path is a link, a pipe or a folder."""
+    """Open a regular file in binary mode, without following links.
+
+    Args:
+        path: The file.
+        writable: Whether to open the file for reading and writing; False to open it for reading only.
+
+    Returns:
+        The open file.
+
+    Raises:
+        InputError: The path is not that of a regular file but of a link, a pipe or a folder, for example.
+        OSError: The file does not exist or cannot be opened.
+    """  # noqa: DOC501, DOC502
     try:
         opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NOT_THROUGH | _FLAGS)
     except OSError as error:

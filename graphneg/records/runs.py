@@ -77,12 +77,17 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     """Check whether a file may be replaced, and return the note of the run that wrote it.
 
+    Args:
+        path: The file.
+        overwrite: Whether any existing file may be overwritten.
+
     Returns:
         The note; empty if the file does not exist or may be overwritten.
 
     Raises:
-        _taken: An `InputError`. The file was not written by a run of graphneg, or it was changed afterwards.
-    """
+        InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, or it
+            was changed afterwards. Or a file of another program has the name of the note.
+    """  # noqa: DOC501, DOC502
     # Read the note even with `overwrite`, because this run will write a note under the same name. If a file
     # of another program has this name, reading it raises an error, so that it is not replaced.
     noted = read_own_note(_finished_note(path, "").path)
@@ -97,12 +102,18 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
 def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
     """Return the note of a file that a run with the same fingerprint has already finished.
 
+    Args:
+        path: The file.
+        fingerprint: The fingerprint of this run.
+        overwrite: Whether any existing file may be overwritten.
+
     Returns:
         The note; empty if the file does not exist or may be overwritten.
 
     Raises:
-        _taken: An `InputError`. The file exists, and a run with another fingerprint has written it.
-    """
+        InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, was
+            written by a run with another fingerprint, or was changed afterwards.
+    """  # noqa: DOC501, DOC502
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
         raise _taken(path, ", made with other settings or from other content")
@@ -166,7 +177,15 @@ def _taken(path: Path, which: str = "") -> InputError:
 
 
 def check_new(path: Path, overwrite: bool) -> None:
-    """Raise `InputError` if a file exists and may not be overwritten."""
+    """Check that a file does not exist, or may be overwritten.
+
+    Args:
+        path: The file.
+        overwrite: Whether the file may be overwritten.
+
+    Raises:
+        InputError: The file exists and may not be overwritten.
+    """  # noqa: DOC501, DOC502
     if path.exists() and not overwrite:
         raise _taken(path)
 
@@ -211,7 +230,18 @@ def atomic_file(path: str | Path) -> Generator[Path]:
 
 @contextmanager
 def locking(path: Path, file: Path | None = None) -> Generator[Held]:
-    """Hold the lock of an output like `locked`, but raise `InputError` instead of `OSError`."""
+    """Hold the lock of an output like `locked`, but raise `InputError` instead of `OSError`.
+
+    Args:
+        path: The output.
+        file: The lock file; None for ``.NAME.lock`` beside the output.
+
+    Yields:
+        The lock that is held.
+
+    Raises:
+        InputError: Another run holds the lock, or the lock file cannot be created or opened.
+    """  # noqa: DOC501, DOC502
     with ExitStack() as stack:
         try:
             held = stack.enter_context(locked(path, file))
@@ -222,7 +252,18 @@ def locking(path: Path, file: Path | None = None) -> Generator[Held]:
 
 @contextmanager
 def replacing(path: Path, token: str = "") -> Generator[Path]:
-    """Write a file like `atomic_file`, for a caller that has already locked ``path``."""
+    """Write a file like `atomic_file`, for a caller that has already locked ``path``.
+
+    Args:
+        path: The file to write or replace.
+        token: The random part of the name of the temporary file; empty to generate it.
+
+    Yields:
+        The path of an empty temporary file to write to.
+
+    Raises:
+        InputError: The file cannot be written, or the block raised an `OSError`.
+    """  # noqa: DOC501, DOC502
     try:
         with scratch_file(path, token) as unfinished:
             yield unfinished
@@ -340,7 +381,18 @@ def _seal(noted: Mapping[str, Any]) -> str:
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
-    """Return the content of a note; {} if there is no file. Raise `InputError` if the file is not a note."""
+    """Return the content of a note.
+
+    Args:
+        path: The note.
+
+    Returns:
+        The content without its digest; {} if there is no file. If the digest is wrong, the result contains
+        only an empty fingerprint, which matches no run.
+
+    Raises:
+        InputError: The file is not a note, or it cannot be read.
+    """  # noqa: DOC501, DOC502
     try:
         with open_regular(path) as file:
             noted = parse_json(file.read(_LONGEST_NOTE), str(path))

@@ -286,7 +286,18 @@ class ShardFile:
 
 
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
-    """Open the files of all shards, sorted by number. Raise `InputError` if they do not fit together."""
+    """Open the files of all shards of an output.
+
+    Args:
+        paths: The files, in any order.
+
+    Returns:
+        The files, sorted by the number of their shard.
+
+    Raises:
+        InputError: No files were given, one of them is not the file of a shard, a shard is missing or given
+            twice, or the shards do not belong together.
+    """  # noqa: DOC501, DOC502
     if not paths:
         raise _apart("no shards to merge; name their files")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)

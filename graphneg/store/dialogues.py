@@ -233,7 +233,15 @@ class QueryRunner(Protocol):
     """A store or a transaction that can run read queries."""
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Run a query and return all rows of its result."""
+        """Run a query and return all rows of its result.
+
+        Args:
+            query: The text of the query.
+            **parameters: The values of its parameters.
+
+        Returns:
+            The rows.
+        """
         ...
 
 

@@ -176,7 +176,19 @@ def _prepare(directory: Path, engine_version: str) -> None:
 
 
 def read_mark(directory: Path) -> dict[str, Any]:
-    """Return the content of a store's ``store.json``; an empty dictionary if it is not a JSON object."""
+    """Read ``store.json``, which says which format a store has and which engine wrote it.
+
+    Raises `OSError` if the file cannot be read.
+
+    Args:
+        directory: A store directory.
+
+    Returns:
+        The content; an empty dictionary if it is JSON but not an object.
+
+    Raises:
+        StoreError: The file is too large or is not JSON.
+    """  # noqa: DOC501
     path = directory / STORE_FILE
     with open(path, "rb", opener=untrusted_opener) as file:
         text = file.read(LARGEST_MARK + 1)
@@ -250,7 +262,15 @@ def read_endpoint(directory: Path) -> Endpoint | None:
 
 
 def log_tail(log: Path | None) -> str:
-    """Return a text with the path of a server log, and up to four lines that probably explain a failure."""
+    """Quote the lines of a server log that probably explain a failure.
+
+    Args:
+        log: The log; None if the server has no log.
+
+    Returns:
+        Text for an error message, with the path of the log and up to four of its lines; ``it left no log`` if
+        there is no log.
+    """  # noqa: DOC501
     try:
         if log is None:
             raise FileNotFoundError
@@ -346,7 +366,17 @@ def stopped(process: int, name: str = "Java") -> str:
 
 @contextlib.contextmanager
 def turn(directory: Path) -> Generator[None]:
-    """Hold the write lock of a directory in the block. Raise `StoreError` if it cannot be locked."""
+    """Hold the write lock of a store in the block. If another process holds it, wait.
+
+    Args:
+        directory: The store directory.
+
+    Yields:
+        None, when the lock is held.
+
+    Raises:
+        StoreError: The lock file cannot be opened for writing.
+    """  # noqa: DOC501
     try:
         lock = open(directory / WRITERS, "ab", opener=untrusted_opener)  # noqa: SIM115
     except UnsafeFileError as error:

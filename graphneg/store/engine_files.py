@@ -50,7 +50,17 @@ _ONES = {
 
 
 def check_engine_files(directory: Path) -> None:
-    """Raise `StoreError` if the database files, the schema or the configuration are unsafe to open."""
+    """Check that the database files, the schema and the configuration of a store are safe to open.
+
+    Nothing is checked if the store has no database yet.
+
+    Args:
+        directory: The store directory.
+
+    Raises:
+        StoreError: A file cannot be read, is a huge sparse file or is not a regular file of the user. The
+            schema contains code, the configuration is not empty, or the store contains another database.
+    """  # noqa: DOC501
     databases = directory / supervisor.ENGINE / "databases"
     try:
         for folder in (databases.parent, databases, databases / supervisor.DATABASE):

@@ -181,7 +181,17 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def check_summary(summary: ResultSummary, text: str) -> None:
-    """Raise `OnlyReading` if a query wrote, according to its summary. So its transaction is rolled back."""
+    """Check, according to the summary of a query, that the query did not write.
+
+    The caller runs the check inside the transaction, so that a write is rolled back.
+
+    Args:
+        summary: The summary that the driver returned.
+        text: The text of the query.
+
+    Raises:
+        OnlyReading: The query wrote, or is of a type that writes.
+    """  # noqa: DOC501, DOC502
     # Two checks are needed. The counters show actual writes. The query type shows a write that happened to
     # change nothing: "MATCH (n:None) SET n.a = 1" matches nothing, so the embedded server has no reason to
     # refuse it. The type is ignored for plans and profiles, which the embedded server always reports as
@@ -197,7 +207,21 @@ _REFUSED = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.Acc
 
 @contextmanager
 def only_reading(text: str) -> Generator[None]:
-    """Convert the error of the server to `OnlyReading` if it refuses the query in the block as a write."""
+    """Raise `OnlyReading` if the query in the block writes.
+
+    An obvious write is refused before the block runs. If the server refuses the query as a write, its error
+    is converted.
+
+    Args:
+        text: The text of the query.
+
+    Yields:
+        None.
+
+    Raises:
+        OnlyReading: The query writes.
+        StoreError: The query failed for another reason.
+    """  # noqa: DOC501, DOC502
     # Refuse an obvious write without sending it to the server.
     if write_clause(text):
         raise _would_write(text)

@@ -236,6 +236,9 @@ def refuse_wordless(edit: Edit) -> None:
     structure. Writing "amr unknown" would make no sense. Polarity, mode and ``multi-sentence`` are accepted,
     because they need no word.
 
+    Args:
+        edit: The edit.
+
     Raises:
         RealisationError: The concept or constant has no word (``no-words``).
     """
@@ -447,10 +450,18 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
 def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
     """Refuse a question or an object that makes no sense in the new person.
 
-    The rule sets ``question-person`` and ``object-pronoun`` decide this.
+    The rule sets ``question-person`` and ``object-pronoun`` decide this. If one of their rules applies,
+    `apply_rules` raises `RealisationError`.
+
     "May I borrow it?" asks for permission; "May you borrow it?" asks for nothing. "Would you like some tea?"
     is an offer; "Would I like some tea?" is not. A question with a question word can be asked about
     anybody: "What would I like?".
+
+    Args:
+        sentence: The sentence.
+        token: The token of the pronoun.
+        person: The new person, as a subject form in lower case, for example ``i``.
+        case: The case of the pronoun. Only subjects and objects are checked.
     """
     index = sentence.tokens.index_of(token)
     for group in sentence.parse_verbs() if case == Case.SUBJECT else ():
@@ -481,6 +492,11 @@ def refuse_partial_swap(
 
     If *I* and *you* are swapped, all their words must change. If only one of them changes, its sentence must
     not contain the other: "I'll give you a call" must not become "You'll give you a call".
+
+    Args:
+        sentence: The text, which may consist of several sentences.
+        persons: The persons that the changed nodes have now, for example ``i`` and ``you``.
+        changes: For each pronoun that changes, its token, its new person and its case.
 
     Raises:
         RealisationError: A pronoun for one of the persons has no node and would not change
@@ -660,7 +676,15 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
 
 
 def refuse_bare_copula(sentence: SentenceDraft, target: Phrase) -> None:
-    """Refuse to remove the only complement of a linking verb: "She is happy" must not become "She is"."""
+    """Refuse to remove the only complement of a linking verb: "She is happy" must not become "She is".
+
+    Args:
+        sentence: The sentence.
+        target: The phrase that would be removed.
+
+    Raises:
+        RealisationError: The phrase is the only complement of a linking verb (``unclear-clause``).
+    """
     tokens, index = sentence.tokens, target.start
     while index and (tokens[index - 1].tag in ("RB", "NEG") or tokens[index - 1].text == ","):
         index -= 1

@@ -47,7 +47,7 @@ class SentenceDraft(Draft):
 
     Attributes:
         graph: The AMR graph of the original text.
-        owned: The tokens that express each node, by node number.
+        tokens_of_node: The tokens that express each node, by node number.
     """
 
     def __init__(self, reading: AlignedText) -> None:
@@ -345,6 +345,13 @@ class SentenceDraft(Draft):
         """Return the index of the first token from ``index`` on that ends the scope of a negation.
 
         Such a token has a tag of `SCOPE_ENDS` or is one of the given marks.
+
+        Args:
+            index: The index of the first token to examine.
+            *marks: The texts of further tokens that end the scope, for example ``,``.
+
+        Returns:
+            The index of the token; an index after the last token if no token ends the scope.
         """
         tokens = self.tokens
         while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS and tokens[index].text not in marks:
