@@ -69,7 +69,14 @@ class Loader:
 
 
 def _records(source: Source, fields: Fields, options: LoadOptions, known: IdSet) -> Iterator[Record]:
-    values = dialogue_values(source.read, options.progress, fields, options.notices, once=source.once)
+    values = dialogue_values(
+        source.read,
+        options.progress,
+        fields,
+        options.notices,
+        once=source.once,
+        date_order=options.date_order,
+    )
     return valid_dialogues(
         values, lambda item: named(dialogue(item.value), options, source.corpus, source.split), known
     )

@@ -226,7 +226,7 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
     left_out: list[str] = []
     others = False
     for item in items:
-        if isinstance(item, Member) and not isinstance(item.value, dict):
+        if isinstance(item, Member) and (not isinstance(item.value, dict) or _is_schema(item)):
             left_out.append(item.key)
         else:
             others = True
@@ -236,6 +236,11 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
         options.notices.say(f"{path}: left out the keys {names}, which contain no dialogues")
     elif left_out:
         yield Rejected(f"{path}:1", f"it has no turns and no rows; its keys are {names}")
+
+
+def _is_schema(member: Member) -> bool:
+    """Return whether a member describes the columns of a table that pandas wrote with ``orient="table"``."""
+    return member.key == "schema" and isinstance(member.value.get("fields"), list)
 
 
 def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import head
@@ -35,6 +35,11 @@ GAP = 6.0
 
 People pause overnight, but rarely for this long within one conversation.
 """
+
+
+DateOrder = Literal["day", "month"]
+"""What comes first in a date such as ``03/04/2024``."""
+DATE_ORDERS: tuple[DateOrder, ...] = ("day", "month")
 
 
 @dataclass(slots=True)
@@ -93,9 +98,11 @@ class LoadOptions:
         clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
         notices: Messages to the user, to which the loader adds.
         gap: The pause in hours that ends a dialogue; used only by loaders of chats.
+        date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+            ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
 
     Raises:
-        InputError: The gap is not positive.
+        InputError: The gap is not positive, or the order of dates is unknown.
     """
 
     corpus: str | None = None
@@ -107,11 +114,14 @@ class LoadOptions:
     clean: bool = False
     notices: Notices = field(default_factory=Notices)
     gap: float = GAP
+    date_order: DateOrder | None = None
 
     def __post_init__(self) -> None:
-        """Check the gap."""
+        """Check the gap and the order of dates."""
         if not self.gap > 0:
             raise InputError(f"gap {self.gap:g}: must be above 0 hours")
+        if self.date_order not in (None, *DATE_ORDERS):
+            raise InputError(f"date_order {self.date_order!r}: must be one of {', '.join(DATE_ORDERS)}")
 
 
 class Loader(Protocol):
