@@ -44,7 +44,9 @@ class Loader:
     """Loader of dialogues in many formats, from files and from Python objects."""
 
     name = "dialogues"
-    summary = "dialogues of your own: JSON (turns, messages, conversations), CSV, Parquet, a saved data set"
+    summary = (
+        "dialogues of your own: JSON, CSV, Parquet, a saved data set; ChatGPT, OpenAssistant, help desks"
+    )
 
     def read(self, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
         """Yield dialogues from files, or from Python objects that contain dialogues.

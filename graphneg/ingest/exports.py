@@ -33,12 +33,11 @@ T = TypeVar("T")
 
 _SPOKEN = ("text", "multimodal_text")
 """The types of the content of messages in ChatGPT's export that contain what somebody wrote or said."""
-_UNSPOKEN = {
-    **dict.fromkeys(("user_editable_context", "model_editable_context"), PROMPT),
-    **dict.fromkeys(("thoughts", "reasoning_recap"), "thought"),
-    "code": "tool call",
-}
+_UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
 """Names, for notices, of other types of content."""
+_PROMPTS = ("user_editable_context", "model_editable_context")
+"""Types of content that tell the model about the user."""
+_FOREIGN = "in another language left out"
 
 
 def is_export(value: Any) -> bool:
@@ -144,7 +143,7 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
         raise ItemError(f"the message of the node {name[:40]!r} has no content")
     metadata = message.get("metadata")
     kind = str(content.get("content_type", "text"))
-    if (unsaid := ROLES.get(role.casefold())) is not None:
+    if (unsaid := PROMPT if kind in _PROMPTS else ROLES.get(role.casefold())) is not None:
         notices.count(unsaid, "kept out of the turns")
         return None
     if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True:
@@ -230,7 +229,7 @@ def best_path(
         if is_yes(cells(message).get("deleted")):
             return DELETED
         own = cells(message).get("lang")
-        return "message in another language" if own and language and own != language else ""
+        return _FOREIGN if own and language and own != language else ""
 
     if unusable(first):
         raise ItemError("its first message was deleted")
@@ -241,8 +240,8 @@ def best_path(
             (one for one in replies(path[-1]) if not unusable(one)), key=lambda one: _rank(cells(one))
         )
     reasons = [unusable(message) for message in messages]
-    for reason in filter(None, reasons):
-        notices.count(reason, "left out")
+    notices.count(DELETED, "left out", reasons.count(DELETED))
+    notices.count("message", _FOREIGN, reasons.count(_FOREIGN))
     notices.count("message", "of other branches left out", reasons.count("") - len(path))
     return path
 
@@ -264,7 +263,9 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     if not isinstance(parts, list):
         raise ItemError("'conversation_parts' contains no list of parts")
     source: Any = value.get("source")
-    messages = [*_first_message(source, value.get("created_at")), *cast("list[Any]", parts)]
+    # Parts without a text, such as assignments, become empty turns, which are left out and counted.
+    whole = ({"body": None} | part if isinstance(part, dict) else part for part in cast("list[Any]", parts))
+    messages = [*_first_message(source, value.get("created_at")), *whole]
     return _others(value, "conversation_parts", "source") | {"messages": messages}
 
 

@@ -175,8 +175,9 @@ def get_loader(name: str) -> Loader:
     except InputError as error:
         # The user may have typed `graphneg load chats.jsonl`, without the name of a loader.
         if Path(name).suffix and Path(name).exists():
+            fitting = ["dialogues"] if Path(name).is_dir() else [*_fitting(head(Path(name))), "dialogues"]
             raise InputError(
-                f"{name} is a file, so its loader is missing: graphneg load dialogues {name}; {error}"
+                f"{name} is a file, so its loader is missing: graphneg load {fitting[0]} {name}; {error}"
             ) from None
         raise
     return loaded() if isinstance(loaded, type) else loaded
@@ -275,11 +276,15 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [_JSON, r'"content"\s*:', r'"message"\s*:', r'"agent"\s*:'],
     ),
     "dialogues": (
-        'JSON with "turns", "messages" or "conversations", or a table of utterances (dialogue, turn, text)',
+        'JSON with "turns", "messages" or "conversations", exports of ChatGPT, OpenAssistant and help desks, '
+        "or a table of utterances (dialogue, turn, text)",
         [_JSON, r'"turns"\s*:'],
         # The patterns below are for chat APIs, for ShareGPT, and for tables.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
+        # The exports of ChatGPT and OpenAssistant.
+        [_JSON, r'"mapping"\s*:\s*\{', r'"children"\s*:'],
+        [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
     # Transcripts and the folders that Slack exports have no typical beginning, so they have no patterns.

@@ -48,7 +48,7 @@ Read = Callable[[Progress], Entries]
 
 _SAMPLE = 50
 """Number of lists at the beginning of a source that show whether they are rows of a table."""
-_WORD = re.compile(r"[\w.-]+")
+_WORD = re.compile(r"\w(?:[\w.-]*\w)?")
 _CONTAINERS = {"data", "dialogues", "dialogs", "conversations", "chats", "examples", "items", "rows"}
 """Keys under which a document stores the list of all its dialogues. They are not names of dialogues."""
 
@@ -335,10 +335,10 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     if any(isinstance(cell, int | float) for cell in cells):
         return True
     # If all cells are texts, two columns of single words (such as ids and speakers), one of which has a word
-    # twice, show that the rows belong to a table.
+    # twice, show that the rows belong to a table. One or two dialogues of such words are possible.
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     words = [column for column in columns if all(_WORD.fullmatch(cell) for cell in column)]
-    return len(words) > 1 and any(len(set(column)) < len(column) for column in words)
+    return len(rows) > 2 and len(words) > 1 and any(len(set(column)) < len(column) for column in words)
 
 
 def _id_key(value: Value, fields: Fields) -> str | None:
