@@ -109,7 +109,7 @@ def possible_orders(value: Any) -> frozenset[DateOrder]:
     found = _YEAR_LAST.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
     if found is None or found[2] == ".":
         return frozenset()
-    months = {"month": int(found[1]), "day": int(found[3])}
+    months: dict[DateOrder, int] = {"month": int(found[1]), "day": int(found[3])}
     return frozenset(order for order in DATE_ORDERS if 1 <= months[order] <= 12)
 
 
@@ -132,7 +132,8 @@ class Dates:
         order: DateOrder | None = None,
     ) -> None:
         """Initialize the object; nothing is read yet."""
-        self._written, self._file, self._notices, self._told = written, file, notices, order
+        self._written, self._file, self._notices = written, file, notices
+        self._told: DateOrder | None = order
 
     @cached_property
     def _orders(self) -> frozenset[DateOrder]:
@@ -153,7 +154,8 @@ class Dates:
         if certain:
             parts = ("month", "day") if "month" in certain else DATE_ORDERS
             self._notices.say(f"{self._file}: dates are read as {'/'.join(parts)}/year")
-        return frozenset(certain) if certain else frozenset(DATE_ORDERS)
+        orders: Iterable[DateOrder] = certain or DATE_ORDERS
+        return frozenset(orders)
 
     def order_of(self, written: Sequence[Any]) -> list[int] | None:
         """Return the order of the messages of a dialogue by time.

@@ -63,7 +63,7 @@ class TestChatGPT:
         assert options.notices.lines() == ["4 messages of other branches left out"]
 
     def test_messages_that_no_reader_saw_are_left_out_and_counted(self, tmp_path: Path) -> None:
-        hidden = {"metadata": {"is_visually_hidden_from_conversation": True}}
+        hidden: dict[str, Any] = {"metadata": {"is_visually_hidden_from_conversation": True}}
         image = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f1"}
         spoken = {"content_type": "audio_transcription", "text": "Draw it."}
         nodes = {
@@ -322,7 +322,7 @@ class TestInternalNotes:
             },
         ]
         source = {"body": "Hi.", "author": {"type": "user", "name": "Ann"}}
-        talk = {"type": "conversation", "id": "9", "created_at": 1, "source": source}
+        talk: dict[str, Any] = {"type": "conversation", "id": "9", "created_at": 1, "source": source}
         talk["conversation_parts"] = {"type": "conversation_part.list", "conversation_parts": parts}
         whole = {"type": "conversation.list", "conversations": [talk, talk | {"id": "10"}]}
         for value in (talk, [talk], whole):
