@@ -31,7 +31,7 @@ from graphneg.errors import InputError, OnlyReading, checked_list
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator, require_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
-from graphneg.ingest.loader import GAP, LoadOptions, LoadReport
+from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, LoadReport
 from graphneg.ingest.writing import load_files
 from graphneg.model import Negative, Rejected
 from graphneg.parsers.base import Parser
@@ -108,6 +108,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         encoding: str | None = None,
         clean: bool = False,
         gap: float = GAP,
+        date_order: DateOrder | None = None,
         shard: Shard | str | None = None,
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
@@ -132,6 +133,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             clean: Whether to repair HTML entities, and the spaces that tokenizers insert.
             gap: Number of hours without a message after which a new dialogue begins in a chat (``whatsapp``,
                 ``slack``, ``discord``).
+            date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+                ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
             shard: The shard whose dialogues are loaded, such as ``3/16``.
             progress: Progress display; advanced by the number of finished items.
             on_rejected: Function that is called with each rejected item.
@@ -140,7 +143,9 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             The report with the counts, the first rejected items, and notices.
         """
         bar = progress or NoProgress()
-        options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
+        options = LoadOptions(
+            name, split, language, bar, map or {}, encoding, clean, gap=gap, date_order=date_order
+        )
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
 
     def upgrade(self, progress: Progress | None = None) -> int | None:

@@ -44,7 +44,9 @@ class Loader:
     """Loader of dialogues in many formats, from files and from Python objects."""
 
     name = "dialogues"
-    summary = "dialogues of your own: JSON (turns, messages, conversations), CSV, Parquet, a saved data set"
+    summary = (
+        "dialogues of your own: JSON, CSV, Parquet, a saved data set; ChatGPT, OpenAssistant, help desks"
+    )
 
     def read(self, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
         """Yield dialogues from files, or from Python objects that contain dialogues.
@@ -69,7 +71,14 @@ class Loader:
 
 
 def _records(source: Source, fields: Fields, options: LoadOptions, known: IdSet) -> Iterator[Record]:
-    values = dialogue_values(source.read, options.progress, fields, options.notices, once=source.once)
+    values = dialogue_values(
+        source.read,
+        options.progress,
+        fields,
+        options.notices,
+        once=source.once,
+        date_order=options.date_order,
+    )
     return valid_dialogues(
         values, lambda item: named(dialogue(item.value), options, source.corpus, source.split), known
     )

@@ -7,28 +7,33 @@
     Ann: Good morning!
 
 This file contains two dialogues. The first has two turns, and the second has one. If a line does not begin
-with a name, it continues the previous turn.
+with a name, it continues the previous turn. If all lines of a dialogue have a time, and the newest one comes
+first, the turns are put in the order of their times.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from graphneg.ingest.content import ItemError
-from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Item, corpus_of, each_group, text_lines
-from graphneg.ingest.validation import DialogueLoader
+from graphneg.ingest.loader import LoadOptions, Notices
+from graphneg.ingest.reading import Item, Line, corpus_of, each_group, text_lines
+from graphneg.ingest.times import Dates
+from graphneg.ingest.validation import DialogueLoader, dialogues_of
 from graphneg.model import Dialogue, Record, Rejected, Utterance
-from graphneg.progress import Progress
+from graphneg.progress import NoProgress, Progress
 
-# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is skipped.
+# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is not part of it.
 # A name has at most four words, because the line "He said it twice, you know: no" is not a turn.
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?"
-_TIME = rf"(?:[\[(]?{_CLOCK}[\])]?\s+(?:-\s+)?)?"
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
+_DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
+_TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
-_TIME_AFTER = rf"(?:\s+[\[(]{_CLOCK}[\])])?"
+_TIME_AFTER = rf"(?:\s+[\[(](?P<after>{_DATE}{_CLOCK})[\])])?"
 _WORD = r"(?:[\w.'’&/#-]+|\([\w .-]*\))"
 # Matches ":" in "Ann:" and "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
@@ -36,10 +41,19 @@ _TURN = re.compile(
     rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:\s{_WORD}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
+_DATED = re.compile(r"\d{1,4}[./-]")
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _LONGEST_NAME = 60
 """Maximum length of a name in characters."""
+
+
+class _Turn(NamedTuple):
+    """A turn: its speaker, the texts of its lines, and its time as it is written, if it has one."""
+
+    speaker: str
+    texts: list[str]
+    time: str
 
 
 class Loader(DialogueLoader):
@@ -58,8 +72,18 @@ class Loader(DialogueLoader):
         Yields:
             Dialogues and rejected items.
         """
+        dates = dict[Path, Dates]()
+
+        def make(item: Item, path: Path, options: LoadOptions) -> Dialogue:
+            if path not in dates:
+                dates.clear()
+                times = partial(_times, path)
+                dates[path] = Dates(times, str(path), options.notices, options.date_order)
+            turns = _in_order(_turns(item.value), dates[path], options.notices)
+            return self._named(item._replace(value=turns), path, options)
+
         dialogues = singles = 0
-        for record in super().read(paths, options):
+        for record in dialogues_of(self.files(paths), self.name, options, self.items, make):
             if isinstance(record, Dialogue):
                 dialogues += 1
                 singles += len(record.utterances) == 1
@@ -92,31 +116,18 @@ class Loader(DialogueLoader):
         )
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert the lines of a dialogue to a dialogue.
+        """Convert the turns of a dialogue to a dialogue.
 
         Args:
-            item: The lines.
+            item: The turns.
 
         Returns:
             The dialogue. Its name is its number in the file.
-
-        Raises:
-            ItemError: The first line does not begin with a name.
         """
-        turns: list[tuple[str, list[str]]] = []
-        for line in item.value:
-            turn = _TURN.fullmatch(line)
-            if turn is not None and len(turn["name"]) <= _LONGEST_NAME:
-                turns.append((turn["name"], [turn["text"] or ""]))
-            elif turns:
-                turns[-1][1].append(line.strip())
-            else:
-                raise ItemError(
-                    f"its first line, {line.strip()[:40]!r}, does not begin with a name and a colon"
-                )
+        turns: Sequence[_Turn] = item.value
         utterances = (
-            Utterance(at, name, " ".join(filter(None, texts)).strip())
-            for at, (name, texts) in enumerate(turns)
+            Utterance(at, turn.speaker, " ".join(filter(None, turn.texts)).strip())
+            for at, turn in enumerate(turns)
         )
         return Dialogue(str(item.number), "", "", tuple(utterances))
 
@@ -143,3 +154,57 @@ def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
         else:
             is_blank = False
             yield Item(line.place, number, "", line.text)
+
+
+def _turns(lines: Sequence[str]) -> list[_Turn]:
+    """Return the turns of a dialogue, and refuse lines without a name at its beginning."""
+    turns: list[_Turn] = []
+    for line in lines:
+        turn = _TURN.fullmatch(line)
+        if turn is not None and len(turn["name"]) <= _LONGEST_NAME:
+            time = turn["before"] or turn["after"] or ""
+            turns.append(_Turn(turn["name"], [turn["text"] or ""], time))
+        elif turns:
+            turns[-1].texts.append(line.strip())
+        else:
+            raise ItemError(f"its first line, {line.strip()[:40]!r}, does not begin with a name and a colon")
+    return turns
+
+
+def _times(path: Path) -> Iterator[str]:
+    """Yield the times of all lines of a file that have one."""
+    for line in text_lines(path, NoProgress()):
+        if isinstance(line, Line) and (turn := _TURN.fullmatch(line.text)) is not None:
+            yield turn["before"] or turn["after"] or ""
+
+
+def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
+    """Return the turns in the order of their times, as far as the times show that they are not in order."""
+    times = [turn.time for turn in turns]
+    places = list(range(len(turns)))
+    order: list[int] | None = None
+    if all(map(_DATED.match, times)):
+        order = dates.order_of(times)
+    elif not any(map(_DATED.match, times)):
+        clocks = [clock for time in times if (clock := _clock(time)) is not None]
+        # At midnight, the clock goes back once. Only if it never goes forward, and goes back at least twice,
+        # does the file list the newest turns first.
+        is_backward = clocks == sorted(clocks, reverse=True) and len(set(clocks)) > 2
+        if is_backward and len(clocks) == len(turns):
+            order = places[::-1]
+    if order is None or order == places:
+        return turns
+    notices.count("dialogue", "whose turns were put in the order of their times")
+    return [turns[at] for at in order]
+
+
+def _clock(time: str) -> tuple[int, ...] | None:
+    """Return the numbers of a time of day; None if there is none."""
+    found = re.match(r"(\d+):(\d+)(?::(\d+))?", time)
+    if found is None:
+        return None
+    numbers = [int(number or 0) for number in found.groups()]
+    if half := re.search(r"[AaPp](?=\.?[Mm])", time):
+        # 12 AM is 0:00, and 12 PM is 12:00.
+        numbers[0] = numbers[0] % 12 + (12 if half[0] in "Pp" else 0)
+    return tuple(numbers)

@@ -10,7 +10,7 @@ messages are encrypted) and placeholders for media are left out and counted.
 
 The format of dates depends on the phone, and is not given in the file. The loader tries three orders of day,
 month and year. It chooses the order in which the fewest dates are invalid and in which time seldom goes
-backwards.
+backwards. The user can name the order instead (``--date-order``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Literal
 
 from graphneg.ingest.chats import DELETED, MEDIA, SYSTEM, ChatLoader, Message, seconds_of
 from graphneg.ingest.content import ItemError
-from graphneg.ingest.loader import LoadOptions, Notices
+from graphneg.ingest.loader import DateOrder, LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress
@@ -33,6 +33,7 @@ from graphneg.progress import NoProgress
 Order = Literal["day/month/year", "month/day/year", "year/month/day"]
 Date = tuple[int, int, int]
 
+_ORDERS: dict[DateOrder, Order] = {"day": "day/month/year", "month": "month/day/year"}
 # Some phones add Unicode direction marks around names and dates, and narrow spaces before AM and PM.
 _DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _BLANKS = str.maketrans({"\u202f": " ", "\xa0": " ", "\u2009": " "})
@@ -124,7 +125,7 @@ class Loader(ChatLoader):
             Items whose values are `Message`, and rejected lines.
         """
         encoding = options.encoding or ""
-        order = _order(path, encoding)
+        order = _ORDERS[options.date_order] if options.date_order else _order(path, encoding)
         if order is not None:
             options.notices.say(f"{path}: dates are read as {order}")
         for written in _written(text_lines(path, options.progress, encoding)):

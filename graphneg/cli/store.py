@@ -96,7 +96,7 @@ def load(
     map: list[str] | None = option(
         None,
         "Name of a field in the data, for a field that is not recognized: dialogue, turn, "
-        "speaker, text, turns, split, amr, id, reply_to or time. For the loader dialogues "
+        "speaker, text, turns, split, amr, id, reply_to, time or internal. For the loader dialogues "
         "only. Repeatable.",
         "FIELD=NAME",
     ),
@@ -110,6 +110,11 @@ def load(
         6.0,
         "Hours without a message after which a new dialogue begins; for whatsapp, slack and discord only.",
         "HOURS",
+    ),
+    date_order: Literal["day", "month"] | None = option(
+        None,
+        "What comes first in dates such as 03/04/2024, if the other dates of the file do not show it; for "
+        "dialogues, transcript and whatsapp only.",
     ),
     rejected: Path | None = option(
         None, "Write a line with the place and the reason for each rejected item to FILE."
@@ -151,6 +156,7 @@ def load(
     fields = dict(pair.split("=", 1) for pair in map or ())
     options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
     options |= {"map": fields, "encoding": encoding, "clean": clean, "gap": gap}
+    options["date_order"] = date_order
     if shard is not None:
         options["shard"] = shard_of(shard)
     if bulk is not None and shard is not None:

@@ -20,7 +20,7 @@ import msgspec
 
 from graphneg.errors import InputError
 from graphneg.ingest.echoes import dialogue_of
-from graphneg.ingest.loader import GAP, LoadOptions, get_loader
+from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, get_loader
 from graphneg.model import Dialogue, GraphText, Record, Rejected
 from graphneg.records.runs import atomic_folder, unwritable
 from graphneg.shards import Shard
@@ -45,6 +45,8 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             UTF-8, or for the codec that ``dialogues`` guesses.
         clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
         gap: The pause in hours that ends a dialogue; used only by loaders of chats.
+        date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+            ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
     """
 
     corpus: str
@@ -57,6 +59,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     encoding: str | None = None
     clean: bool = False
     gap: float = GAP
+    date_order: DateOrder | None = None
 
     def read(self) -> Iterator[Record | Rejected]:
         """Return the records that the loader reads.
@@ -74,6 +77,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             encoding=self.encoding,
             clean=self.clean,
             gap=self.gap,
+            date_order=self.date_order,
         )
         return iter(get_loader(self.corpus).read([Path(path) for path in self.paths], options))
 

@@ -25,7 +25,7 @@ from neo4j import ManagedTransaction, Record
 
 from graphneg.errors import InputError
 from graphneg.ingest.bulk_index import TYPES, BulkIndex, unpacked
-from graphneg.ingest.loader import GAP, LoadOptions, LoadReport
+from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, LoadReport
 from graphneg.ingest.rows import Row
 from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
@@ -133,6 +133,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         encoding: str | None = None,
         clean: bool = False,
         gap: float = GAP,
+        date_order: DateOrder | None = None,
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
@@ -154,6 +155,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
                 for UTF-8, or for the codec that ``dialogues`` guesses.
             clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
             gap: The pause in hours that ends a dialogue; used only by loaders of chats.
+            date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+                ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
             progress: Progress display, advanced while files are read and written.
             on_rejected: Function that is called with each rejected item.
 
@@ -161,7 +164,9 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             The report of the load.
         """
         bar = progress or NoProgress()
-        options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
+        options = LoadOptions(
+            name, split, language, bar, map or {}, encoding, clean, gap=gap, date_order=date_order
+        )
         report = load_files(self, corpus, paths, turns, options, on_rejected)
         self.finish(bar)
         return report

@@ -226,7 +226,9 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
     left_out: list[str] = []
     others = False
     for item in items:
-        if isinstance(item, Member) and not isinstance(item.value, dict):
+        if isinstance(item, Member) and _is_schema(item):
+            others = True
+        elif isinstance(item, Member) and not isinstance(item.value, dict):
             left_out.append(item.key)
         else:
             others = True
@@ -236,6 +238,12 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
         options.notices.say(f"{path}: left out the keys {names}, which contain no dialogues")
     elif left_out:
         yield Rejected(f"{path}:1", f"it has no turns and no rows; its keys are {names}")
+
+
+def _is_schema(member: Member) -> bool:
+    """Return whether a member describes the columns of a table that pandas wrote with ``orient="table"``."""
+    value = member.value
+    return member.key == "schema" and isinstance(value, dict) and "pandas_version" in value
 
 
 def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
@@ -268,10 +276,17 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
         is_table = whole and len(set(columns)) == len(columns)
         return [dict(zip(columns, row, strict=True)) for row in cells] if is_table else None
     parts = list(document.values())
-    if not parts or "text" not in fields.of(document) or not all(isinstance(part, dict) for part in parts):
+    if not parts or not all(isinstance(part, dict) for part in parts):
         return None
     labels: list[str] = list(parts[0])
     if not labels or any(list(part) != labels for part in parts):
+        return None
+    # Without a text column, single values that are numbered show that the document is a table. Its rows are
+    # refused later, with the names of its columns.
+    are_numbered = all(label.isdigit() for label in labels) and not any(
+        isinstance(cell, dict | list) for part in parts for cell in part.values()
+    )
+    if "text" not in fields.of(document) and not are_numbered:
         return None
     return [{name: part[label] for name, part in document.items()} for label in labels]
 

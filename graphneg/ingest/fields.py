@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from graphneg.errors import InputError
+from graphneg.ingest.exports import is_export
 
 Value = Mapping[str, Any]
 
@@ -49,8 +50,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             remetente spreker afzender direction messagedirection agent name
         """,
         "text": """
-            text utterance content message value utterancetext messagetext body messagebody
-            messagecontent contenttext textcontent bodytext plaintext plainbody fulltext
+            text utterance content message value utterancetext messagetext bodytext
+            plainbody body messagebody messagecontent contenttext textcontent plaintext fulltext
             tweettext tweet commentbody commenttext comment posttext post raw msg transcript
             transcription sentence nachricht mensaje messaggio mensagem
         """,
@@ -75,6 +76,12 @@ NAMES: dict[str, tuple[str, ...]] = {
             messagetimestamp eventtime unixtime date ts zeit zeitstempel datum fecha sequence
             sequencenumber seq position
         """,
+        # Columns that say whether a comment of a ticket is an internal note.
+        "internal": """
+            internal isinternal private isprivate internalnote isinternalnote privatenote
+            isprivatenote isnote public ispublic commentpublic commentispublic publiccomment
+            parttype notetype commenttype visibility commentvisibility messagetype type
+        """,
     }.items()
 }
 """The names of each field in exports, in order of preference.
@@ -83,15 +90,16 @@ Case, spaces and punctuation are ignored when names are compared: ``authortype``
 ``Author Type`` and ``authorType``.
 
 ``id``, ``reply_to`` and ``time`` are used for the rows of a table: the id of a row, the id of the row that it
-answers, and the time of the message. A ``time`` may be any number that increases.
+answers, and the time of the message. A ``time`` may be any number that increases. ``internal`` marks internal
+notes, which are left out.
 """
 
 UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
 
-_NEVER_TURNS = ("turns",)
-"""Fields whose keys `Fields.unused` still reports as unused. In a row, ``posts`` may be a count, for
-example."""
+_NEVER_TURNS = ("turns", "internal")
+"""Fields whose keys `Fields.unused` still reports as unused. In a row, ``posts`` may be a count, and ``type``
+the speaker, for example."""
 
 
 class Fields:
@@ -156,7 +164,32 @@ class Fields:
         plain = plain_names(value)
         # Check that the value is a list: in many exports, "conversation" is an id and "messages" a count.
         names = (plain[name] for name in NAMES["turns"] if name in plain)
-        return next((key for key in names if isinstance(value[key], list) or columns_of(value[key])), None)
+        return next((key for key in names if self._is_turns(value[key])), None)
+
+    def _is_turns(self, value: Any) -> bool:
+        if not isinstance(value, list):
+            return columns_of(value) is not None
+        # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues, not turns.
+        first = cast("list[Any]", value)[:1]
+        return not any(has_turns(one, self) for one in first)
+
+    def time_of(self, cells: Value) -> Any:
+        """Return the time of a message, as it is written.
+
+        Args:
+            cells: A row of a table, or a turn that is a JSON object.
+
+        Returns:
+            The cell of the time column; None if there is none. If a table has one column for the date and one
+            for the time of day, both are joined.
+        """
+        key = self.of(cells).get("time")
+        if key is None:
+            return None
+        date = plain_names(cells).get("date") if key.strip().casefold() == "time" else None
+        if date is None or "time" in self.named_by_user or not cells[date] or not cells[key]:
+            return cells[key]
+        return f"{cells[date]} {cells[key]}"
 
     def renamed(self, found: Mapping[str, str]) -> str:
         """Describe which keys were read as which fields, for a notice.
@@ -238,7 +271,7 @@ def is_utterance(value: Any, fields: Fields) -> bool:
     """
     if isinstance(value, str):
         return True
-    if not isinstance(value, dict) or fields.turns_of(cast("Value", value)) is not None:
+    if not isinstance(value, dict) or has_turns(cast("Value", value), fields):
         return False
     found = fields.of(cast("Value", value))
     # In {"message": {"content": "Hi."}} the message is an object, not a text.
@@ -253,9 +286,14 @@ def has_turns(value: Any, fields: Fields) -> bool:
         fields: Look-up that returns the key or column of each field, such as the text.
 
     Returns:
-        True if `Fields.turns_of` finds the key of the turns.
+        True if `Fields.turns_of` finds the key of the turns, or if the entry has one of the shapes of
+        `graphneg.ingest.exports`.
     """
-    return isinstance(value, dict) and fields.turns_of(cast("Value", value)) is not None
+    if not isinstance(value, dict):
+        return False
+    if "turns" not in fields.named_by_user and is_export(value):
+        return True
+    return fields.turns_of(cast("Value", value)) is not None
 
 
 def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
@@ -308,6 +346,18 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
         and fields.named_by_user.get("dialogue") != ""
         and {"id", "reply_to"} <= found.keys()
     )
+
+
+def are_message_trees(found: Mapping[str, str]) -> bool:
+    """Return whether the rows are the messages of trees in OpenAssistant's format.
+
+    Args:
+        found: The key of each field.
+
+    Returns:
+        True if the dialogue column is ``message_tree_id``, and rows name the rows that they answer.
+    """
+    return "messagetreeid" in plain_names([found.get("dialogue", "")]) and {"id", "reply_to"} <= found.keys()
 
 
 def listed(names: Iterable[str]) -> str:

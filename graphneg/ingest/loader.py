@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import head
@@ -35,6 +35,11 @@ GAP = 6.0
 
 People pause overnight, but rarely for this long within one conversation.
 """
+
+
+DateOrder = Literal["day", "month"]
+"""What comes first in a date such as ``03/04/2024``."""
+DATE_ORDERS: tuple[DateOrder, ...] = ("day", "month")
 
 
 @dataclass(slots=True)
@@ -93,9 +98,11 @@ class LoadOptions:
         clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
         notices: Messages to the user, to which the loader adds.
         gap: The pause in hours that ends a dialogue; used only by loaders of chats.
+        date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+            ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
 
     Raises:
-        InputError: The gap is not positive.
+        InputError: The gap is not positive, or the order of dates is unknown.
     """
 
     corpus: str | None = None
@@ -107,11 +114,14 @@ class LoadOptions:
     clean: bool = False
     notices: Notices = field(default_factory=Notices)
     gap: float = GAP
+    date_order: DateOrder | None = None
 
     def __post_init__(self) -> None:
-        """Check the gap."""
+        """Check the gap and the order of dates."""
         if not self.gap > 0:
             raise InputError(f"gap {self.gap:g}: must be above 0 hours")
+        if self.date_order not in (None, *DATE_ORDERS):
+            raise InputError(f"date_order {self.date_order!r}: must be one of {', '.join(DATE_ORDERS)}")
 
 
 class Loader(Protocol):
@@ -165,8 +175,9 @@ def get_loader(name: str) -> Loader:
     except InputError as error:
         # The user may have typed `graphneg load chats.jsonl`, without the name of a loader.
         if Path(name).suffix and Path(name).exists():
+            fitting = ["dialogues"] if Path(name).is_dir() else [*_fitting(head(Path(name))), "dialogues"]
             raise InputError(
-                f"{name} is a file, so its loader is missing: graphneg load dialogues {name}; {error}"
+                f"{name} is a file, so its loader is missing: graphneg load {fitting[0]} {name}; {error}"
             ) from None
         raise
     return loaded() if isinstance(loaded, type) else loaded
@@ -265,11 +276,15 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [_JSON, r'"content"\s*:', r'"message"\s*:', r'"agent"\s*:'],
     ),
     "dialogues": (
-        'JSON with "turns", "messages" or "conversations", or a table of utterances (dialogue, turn, text)',
+        'JSON with "turns", "messages" or "conversations", exports of ChatGPT, OpenAssistant and help desks, '
+        "or a table of utterances (dialogue, turn, text)",
         [_JSON, r'"turns"\s*:'],
         # The patterns below are for chat APIs, for ShareGPT, and for tables.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
+        # The exports of ChatGPT and OpenAssistant.
+        [_JSON, r'"mapping"\s*:\s*\{', r'"children"\s*:'],
+        [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
     # Transcripts and the folders that Slack exports have no typical beginning, so they have no patterns.

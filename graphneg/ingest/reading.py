@@ -575,8 +575,12 @@ class JsonCursor:
             except (ValueError, RecursionError) as error:
                 # If the value is cut off, as in `{"a": 1, "a"`, more text may make it valid.
                 # For other errors, such as a repeated key, more text does not help.
-                if not isinstance(error, json.JSONDecodeError) or not self._more():
+                if not isinstance(error, json.JSONDecodeError):
                     raise ItemError(json_fault(error)) from error
+                if not self._more():
+                    is_long = not self._ended and len(self._text) - self._at > LARGEST_ITEM
+                    long = f"it is longer than {LARGEST_ITEM:,} characters"
+                    raise ItemError(long if is_long else json_fault(error)) from error
             else:
                 # A number at the end of the text may be incomplete: `12` may be the start of `123`.
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
@@ -587,17 +591,21 @@ class JsonCursor:
         """Move past the value at the current position, whether it is valid or not.
 
         Raises:
-            ItemError: Its brackets are not closed within `LARGEST_ITEM` characters.
+            ItemError: Its brackets are not closed, or it contains a text longer than `LARGEST_ITEM`.
         """
+        depth = 0
         while True:
-            depth = 0
             for match in _STRUCTURE.finditer(self._text, self._at):
                 if match[0] == '"':
                     break
                 # The value ends where its outermost bracket is closed.
                 depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-                if depth <= 0:
-                    self._at = match.end() if depth == 0 else match.start()
+                if depth < 0:
+                    self._at = match.start()
+                    return
+                # Drop what was passed, so that a long value does not fill the memory.
+                self._at = match.end()
+                if depth == 0:
                     return
             if not self._more():
                 raise ItemError("the value does not end")

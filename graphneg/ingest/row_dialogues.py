@@ -9,7 +9,8 @@ Their rows are first written to disk (see `graphneg.ingest.spill`), and then rea
     c1,bob,I think your brother ate it.
 
 The turns of a dialogue are sorted by turn number, or else by time. If there is neither, they stay in the
-order of the rows. Without turn numbers, a reply is always placed after the message that it answers.
+order of the rows. Without turn numbers, a reply is always placed after the message that it answers. In
+OpenAssistant's files, only the best reply to each message is kept (see `graphneg.ingest.exports`).
 
 A dialogue is accepted or rejected as a whole. If a row cannot be read, its dialogue is rejected. If even the
 id of its dialogue cannot be read, the dialogues of the previous and the next row are rejected.
@@ -25,11 +26,19 @@ from typing import Any, NamedTuple, cast
 
 from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
 from graphneg.ingest.content import ItemError
-from graphneg.ingest.fields import UTTERANCE_FIELDS, Fields, Value, is_threaded, require_columns
-from graphneg.ingest.loader import Notices
+from graphneg.ingest.exports import best_path
+from graphneg.ingest.fields import (
+    UTTERANCE_FIELDS,
+    Fields,
+    Value,
+    are_message_trees,
+    is_threaded,
+    require_columns,
+)
+from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
-from graphneg.ingest.times import parse_time
+from graphneg.ingest.times import Dates
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
 from graphneg.model import Rejected
 
@@ -76,9 +85,17 @@ class RowReader:
         fields: Look-up that returns the key or column of each field, such as the text.
         notices: Notices to the user, which report how columns were interpreted and what was assumed.
         file: The name of the source, for notices.
+        date_order: Which comes first in dates such as ``03/04/2024``; None to derive it from the dates.
     """
 
-    def __init__(self, first: Item, fields: Fields, notices: Notices, file: str) -> None:
+    def __init__(
+        self,
+        first: Item,
+        fields: Fields,
+        notices: Notices,
+        file: str,
+        date_order: DateOrder | None = None,
+    ) -> None:
         """Initialize the reader, and check the columns of the first row."""
         keys = tuple(first.value) if isinstance(first.value, dict) else ("text",)
         self._fields, self._notices, self._file = fields, notices, file
@@ -87,6 +104,8 @@ class RowReader:
         if "dialogue" in own or set(keys) - set(own.values()):
             require_columns(first.place, keys, fields)
         self._is_threaded = is_threaded(self._known, fields)
+        self._are_trees = are_message_trees(self._known)
+        self._date_order: DateOrder | None = date_order
         shown = {**own, **{field: self._known[field] for field in ("id", "reply_to") if self._is_threaded}}
         if told := fields.renamed(shown):
             notices.say(f"{file}: read as {told}")
@@ -109,6 +128,7 @@ class RowReader:
             The dialogues in graphneg's own JSON format, not yet validated, and a `Rejected` for each row or
             dialogue that is rejected.
         """
+        self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
         threads = self._threads(read()) if self._is_threaded else None
         if threads is None and not is_interleaved(self._keys(read())):
             yield from self._grouped(self._parts(entries, None, unread_before))
@@ -124,6 +144,11 @@ class RowReader:
                 written = cells.get(by) if by else entry.key
                 with suppress(ItemError):
                     yield f"{_split(cells.get(split)) if split else ''}\0{id_text(written)}"
+
+    def _times(self, entries: Entries) -> Iterator[Any]:
+        for entry in entries:
+            if isinstance(entry, Item) and isinstance(entry.value, dict):
+                yield self._fields.time_of(cast("Value", entry.value))
 
     def _threads(self, entries: Entries) -> Threads:
         threads = Threads()
@@ -254,7 +279,9 @@ class RowReader:
         used = {key for row in rows for field, key in self._of(row).items() if field in UTTERANCE_FIELDS}
         turns: list[dict[str, Any]] = []
         ordered = self._in_order(rows)
-        if any(before is not after for before, after in zip(rows, ordered, strict=True)):
+        kept = set(map(id, ordered))
+        before = (row for row in rows if id(row) in kept)
+        if any(one is not after for one, after in zip(before, ordered, strict=True)):
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
@@ -279,23 +306,42 @@ class RowReader:
         """Return the rows of a dialogue in the order of its turns."""
         if (key := self._known.get("turn")) is not None:
             return _by_number(rows, key)
+        if self._are_trees:
+            return self._best_path(rows)
         return self._replies_later(self._by_time(rows))
 
     def _by_time(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Return the rows sorted by time if all of them have a time, else in their old order."""
-        written = [cast("Value", row.cells).get(self._of(row).get("time", "")) for row in rows]
-        if all(cell in (None, "") for cell in written):
-            return rows
-        times = [parse_time(cell) for cell in written]
-        if any(time is None for time in times):
-            self._notices.count("dialogue", "kept in the order of its rows, as its times are not understood")
-            return rows
-        seconds = cast("list[float]", times)
-        if seconds[0] > seconds[-1] and seconds == sorted(seconds, reverse=True):
-            # The file lists the newest rows first.
-            # Reverse it, so that rows of the same time are in order, too.
-            rows, seconds = rows[::-1], seconds[::-1]
-        return [rows[at] for at in sorted(range(len(rows)), key=seconds.__getitem__)]
+        order = self._dates.order_of([self._fields.time_of(cast("Value", row.cells)) for row in rows])
+        return rows if order is None else [rows[at] for at in order]
+
+    def _best_path(self, rows: list[DialogueRow]) -> list[DialogueRow]:
+        """Return the first message of a tree, and after each message the best reply to it."""
+        names = [_reply(cast("Value", row.cells), self._fields) for row in rows]
+        firsts = [at for at, (_, answered) in enumerate(names) if answered is None]
+        if len(firsts) != 1:
+            raise ItemError(f"{len(firsts)} of its messages answer no other message, instead of one")
+        ids = {id for id, _ in names if id is not None}
+        if len(ids) < len(rows):
+            raise ItemError("two of its messages have the same id, or one has none")
+        replies: dict[str, list[int]] = {}
+        for at, (_, answered) in enumerate(names):
+            replies.setdefault(answered or "", []).append(at)
+        # No message that is reached from the first one is part of a cycle, so this ends.
+        whole = [*firsts]
+        for at in whole:
+            whole.extend(replies.get(names[at][0] or "", ()))
+        if all(answered in ids for _, answered in names if answered) and len(whole) < len(rows):
+            raise ItemError("its replies form a cycle")
+        missing = "left out, as a message above it is missing"
+        self._notices.count("message", missing, len(rows) - len(whole))
+        path = best_path(
+            whole,
+            lambda at: replies.get(names[at][0] or "", ()),
+            lambda at: cast("Value", rows[at].cells),
+            self._notices,
+        )
+        return [rows[at] for at in path]
 
     def _replies_later(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Move each reply after the row that it answers, and keep the order of the rows otherwise."""

@@ -12,14 +12,18 @@ of a table). `graphneg.ingest.fields` finds out which key contains which field. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
+from graphneg.errors import InputError
 from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
 from graphneg.ingest.content import ItemError
+from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
     NAMES,
     Fields,
@@ -30,10 +34,11 @@ from graphneg.ingest.fields import (
     listed,
     plain_names,
 )
-from graphneg.ingest.loader import Notices
+from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.reading import Item, Member, UnreadRow, split_of
 from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
+from graphneg.ingest.times import Dates, possible_orders
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
@@ -41,12 +46,21 @@ from graphneg.progress import NoProgress, Progress
 Entries = Iterator[Item | Rejected]
 Read = Callable[[Progress], Entries]
 
+_SAMPLE = 50
+"""Number of lists at the beginning of a source that show whether they are rows of a table."""
+_WORD = re.compile(r"\w(?:[\w.-]*\w)?")
 _CONTAINERS = {"data", "dialogues", "dialogs", "conversations", "chats", "examples", "items", "rows"}
 """Keys under which a document stores the list of all its dialogues. They are not names of dialogues."""
 
 
 def dialogue_values(
-    read: Read, progress: Progress, fields: Fields, notices: Notices, *, once: bool = False
+    read: Read,
+    progress: Progress,
+    fields: Fields,
+    notices: Notices,
+    *,
+    once: bool = False,
+    date_order: DateOrder | None = None,
 ) -> Entries:
     """Return the dialogues of a source, in graphneg's own format.
 
@@ -58,6 +72,7 @@ def dialogue_values(
         fields: Look-up that returns the key or column of each field, such as the text.
         notices: Notices to the user, which report how keys were interpreted and what was assumed.
         once: Whether the entries can be read only once. If a second pass is needed, they are kept on disk.
+        date_order: Which comes first in dates such as ``03/04/2024``; None to derive it from the dates.
 
     Yields:
         The dialogues, and a `Rejected` for each entry that cannot be read.
@@ -80,16 +95,25 @@ def dialogue_values(
         file = entry.place.rpartition(":")[0] or entry.place
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
-        needs_ids = not is_utterance(entry.value, fields) and not _has_id(entry, fields)
+        are_rows = is_utterance(entry.value, fields)
         # A second pass is needed for rows, to find out how they are ordered.
-        # It is also needed for dialogues without ids, to find out whether later ones have ids.
-        if once and (needs_ids or is_utterance(entry.value, fields)):
+        # It is also needed for dialogues without ids, to find out whether later ones have ids, and for
+        # dates whose order of day and month later dates may show.
+        has_dates = any(map(possible_orders, _times_of(entry, fields)))
+        if once and (are_rows or has_dates or not _has_id(entry, fields)):
             again = _kept(entries)
             entries = again()
-        if is_utterance(entry.value, fields):
-            yield from RowReader(entry, fields, notices, file).dialogues(again, entries, lost)
-        else:
-            yield from _dialogues_of_objects(entries, fields, notices, _Names(fields, again), file)
+            once = False
+        if are_rows:
+            reader = RowReader(entry, fields, notices, file, date_order)
+            yield from reader.dialogues(again, entries, lost)
+            return
+
+        # Entries that can be read only once, and were not kept, show nothing about dates.
+        times = tuple if once else partial(_all_times, again, fields)
+        dates = Dates(times, file, notices, date_order)
+        names = _Names(fields, again)
+        yield from _ObjectReader(fields, notices, file, names, dates).dialogues(entries)
         return
 
 
@@ -119,23 +143,202 @@ def _kept(entries: Entries) -> Callable[[], Entries]:
     return read
 
 
-def _dialogues_of_objects(
-    entries: Iterable[Item | Rejected], fields: Fields, notices: Notices, names: _Names, file: str
-) -> Entries:
-    speakers, ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
-    for number, entry in enumerate(entries):
-        if isinstance(entry, Rejected):
-            yield Rejected(entry.place, entry.reason)
-            continue
-        try:
-            value, told = _of_object(entry, fields, names, speakers, ids)
-        except ItemError as reason:
-            yield Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            continue
-        if not number and told:
-            notices.say(f"{file}: read as {told}")
-        yield entry._replace(value=value)
-    speakers.report()
+def _all_times(read: Callable[[], Entries], fields: Fields) -> Iterator[Any]:
+    for entry in read():
+        yield from _times_of(entry, fields)
+
+
+def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
+    """Yield the times of the turns of a dialogue that are not in order by definition, as they are written."""
+    value = entry.value if isinstance(entry, Item) else None
+    if not isinstance(value, dict) or not has_turns(value, fields):
+        return
+    with suppress(ItemError):
+        given = _unfolded(cast("Value", value), fields, Notices())
+        name = fields.turns_of(given)
+        for turn in _turn_list(given[name]) if name not in (None, "turns") else ():
+            if isinstance(turn, dict):
+                yield fields.time_of(cast("Value", turn))
+
+
+def _unfolded(value: Value, fields: Fields, notices: Notices) -> Value:
+    """Return a dialogue as an object that contains a list of turns, whatever program exported it."""
+    return as_dialogue(value, notices) if "turns" not in fields.named_by_user and is_export(value) else value
+
+
+def _turn_list(value: Any) -> list[Any]:
+    """Return the turns of a dialogue, which may be stored by column; none if the value is not a list."""
+    # For example {"text": [...], "speaker": [...]}.
+    if columns := columns_of(value):
+        return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+class _ObjectReader:
+    """A reader of entries that are whole dialogues: objects that contain turns, or lists of turns.
+
+    Args:
+        fields: Look-up that returns the key or column of each field, such as the text.
+        notices: Notices to the user, which report how keys were interpreted and what was assumed.
+        file: The name of the source, for notices.
+        names: Names for dialogues without ids.
+        dates: The order of day and month in the dates of the source.
+    """
+
+    def __init__(self, fields: Fields, notices: Notices, file: str, names: _Names, dates: Dates) -> None:
+        """Initialize the reader."""
+        self._fields, self._notices, self._file = fields, notices, file
+        self._names, self._dates = names, dates
+        self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
+
+    def dialogues(self, entries: Iterable[Item | Rejected]) -> Entries:
+        """Yield the dialogues, and a `Rejected` for each entry that cannot be converted.
+
+        Args:
+            entries: The entries.
+
+        Yields:
+            The dialogues in graphneg's own JSON format, and the rejected entries.
+        """
+        for number, entry in enumerate(_require_named(entries, self._file)):
+            if isinstance(entry, Rejected):
+                yield Rejected(entry.place, entry.reason)
+                continue
+            try:
+                value, told = self._dialogue(entry)
+            except ItemError as reason:
+                yield Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
+                continue
+            if not number and told:
+                self._notices.say(f"{self._file}: read as {told}")
+            yield entry._replace(value=value)
+        self._speakers.report()
+
+    def _dialogue(self, entry: Item) -> tuple[Any, str]:
+        """Convert an object or a list of turns to a dialogue. Also return how its keys were interpreted."""
+        fields, names = self._fields, self._names
+        # If the entry is only a list of turns, it has no other keys.
+        value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
+        if not isinstance(value, dict):
+            return value, ""
+        given = _unfolded(cast("Value", value), fields, self._notices)
+        turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
+        if turns is None:
+            raise ItemError(_no_turns(given, fields))
+        # The key is missing only if the user named it: all other keys were found in the entry.
+        if name is not None and name not in given:
+            raise ItemError(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
+        others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
+        # Skip None values. In Parquet files, a column that an entry lacks is null.
+        result: dict[str, Any] = {key: one for key, one in others if one is not None}
+        # In {"train": [...], "valid": [...]}, the key is the split of the dialogues in the list.
+        is_split = entry.key != "" and split_of(Path(entry.key)) == entry.key.lower()
+        if split and given[split] is not None:
+            result["split"] = given[split]
+        elif is_split:
+            result["split"] = entry.key.lower()
+        if name is not None:
+            names.given()
+            if (id := id_text(given[name])) is None:
+                raise ItemError(f"{name} is empty")
+            self._ids.count(str(unwrap_extended_json(given[name])).strip(), id)
+            result["id"] = id
+        else:
+            result["id"] = names.of(entry, is_split=is_split)
+        result["turns"], found = self._turns(given[turns], turns)
+        told = {"turns": turns, **({"dialogue": name} if name and name != "id" else {}), **found}
+        return result, fields.renamed(told)
+
+    def _turns(self, value: Any, name: str) -> tuple[Any, Mapping[str, str]]:
+        """Return ordered turns with graphneg's own keys, and the keys of their speakers and texts."""
+        given = _turn_list(value)
+        if not given:
+            return value, {}
+        turns: list[Any] = []
+        found: Mapping[str, str] = {}
+        for at, turn in enumerate(given):
+            if not isinstance(turn, dict):
+                turns.append(turn)
+                continue
+            cells = cast("dict[str, Any]", turn)
+            known = self._fields.of(cells)
+            if "text" not in known and (others := sorted(cells.keys() - set(known.values()))):
+                keys = listed(map(repr, others[:12]))
+                raise ItemError(f"{name}[{at}] lacks 'text'; it has {keys}: --map text=NAME says which")
+            found = found or {field: known[field] for field in ("speaker", "text") if field in known}
+            used = {known[field] for field in ("text", "speaker", "amr") if field in known}
+            turns.append(
+                {key: cell for key, cell in cells.items() if key not in used} | utterance_fields(cells, known)
+            )
+            self._speakers.count(cells)
+        return [turns[at] for at in self._order(given, name)], found
+
+    def _order(self, turns: list[Any], name: str) -> Sequence[int]:
+        """Return the order of turns by number, else by time, else as they are."""
+        places = range(len(turns))
+        if not all(isinstance(turn, dict) for turn in turns):
+            return places
+        cells = cast("list[Value]", turns)
+        numbers = [one.get(self._fields.of(one).get("turn", "")) for one in cells]
+        if all(isinstance(number, int) for number in numbers):
+            order = sorted(places, key=cast("list[int]", numbers).__getitem__)
+            whole = any([numbers[at] for at in order] == [at + begin for at in places] for begin in (0, 1))
+            return order if whole else places
+        # The turns of graphneg's own format are in order.
+        if name == "turns" or any(number is not None for number in numbers):
+            return places
+        order = self._dates.order_of([self._fields.time_of(one) for one in cells])
+        if order is None or order == list(places):
+            return places
+        key = self._fields.of(cells[0]).get("time", "time")
+        self._notices.count("dialogue", f"whose turns were put in the order of {key!r}")
+        return order
+
+
+def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[Item | Rejected]:
+    """Yield the entries of a source, unless they are the rows of a table without column names.
+
+    Args:
+        entries: The entries.
+        file: The name of the source, for the message.
+
+    Yields:
+        The entries.
+
+    Raises:
+        InputError: The first entries are lists like ``[7, "Ann", "Hi."]``, as pandas writes them.
+    """
+    entries = iter(entries)
+    first: list[Item | Rejected] = []
+    for entry in entries:
+        first.append(entry)
+        if not (isinstance(entry, Item) and isinstance(entry.value, list)) or len(first) == _SAMPLE:
+            break
+    if _are_nameless_rows([entry.value for entry in first if isinstance(entry, Item)]):
+        raise InputError(
+            f"{file}: rows of a table without the names of its columns, as "
+            "DataFrame.to_json(orient='values') writes them: write the table with orient='records'"
+        )
+    yield from chain(first, entries)
+
+
+def _are_nameless_rows(values: list[Any]) -> bool:
+    """Return whether lists are the rows of a table, and not the turns of dialogues."""
+    if not all(isinstance(value, list) for value in values):
+        return False
+    rows = cast("list[list[Any]]", values)
+    cells = list(chain.from_iterable(rows))
+    is_flat = not any(isinstance(cell, list | dict) for cell in cells)
+    if not cells or not is_flat or len({len(row) for row in rows}) > 1:
+        return False
+    # No turn is a number.
+    if any(isinstance(cell, int | float) for cell in cells):
+        return True
+    # If all cells are texts, two columns of single words (such as ids and speakers), one of which has a word
+    # twice, show that the rows belong to a table. One or two dialogues of such words are possible.
+    columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
+    words = [column for column in columns if all(_WORD.fullmatch(cell) for cell in column)]
+    return len(rows) > 2 and len(words) > 1 and any(len(set(column)) < len(column) for column in words)
 
 
 def _id_key(value: Value, fields: Fields) -> str | None:
@@ -196,79 +399,3 @@ class _Names:
         if self._ids_are_given is None:
             self._ids_are_given = any(_has_id(other, self._fields) for other in self._again())
         return f"unnamed-{entry.number}" if self._ids_are_given else str(entry.number)
-
-
-def _of_object(
-    entry: Item, fields: Fields, names: _Names, speakers: SpeakerNotice, ids: IdNotice
-) -> tuple[Any, str]:
-    """Convert an object or a list of turns to a dialogue. Also return how its keys were interpreted."""
-    # If the entry is only a list of turns, it has no other keys.
-    value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
-    if not isinstance(value, dict):
-        return value, ""
-    given = cast("dict[str, Any]", value)
-    turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
-    if turns is None:
-        raise ItemError(_no_turns(given, fields))
-    # The key is missing only if the user named it: all other keys were found in the entry.
-    if name is not None and name not in given:
-        raise ItemError(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
-    others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
-    # Skip None values. In Parquet files, a column that an entry lacks is null.
-    result: dict[str, Any] = {key: one for key, one in others if one is not None}
-    # In {"train": [...], "valid": [...]}, the key is the split of the dialogues in the list.
-    is_split = entry.key != "" and split_of(Path(entry.key)) == entry.key.lower()
-    if split and given[split] is not None:
-        result["split"] = given[split]
-    elif is_split:
-        result["split"] = entry.key.lower()
-    if name is not None:
-        names.given()
-        if (id := id_text(given[name])) is None:
-            raise ItemError(f"{name} is empty")
-        ids.count(str(unwrap_extended_json(given[name])).strip(), id)
-        result["id"] = id
-    else:
-        result["id"] = names.of(entry, is_split=is_split)
-    result["turns"], found = _turns(given[turns], turns, fields, speakers)
-    told = {"turns": turns, **({"dialogue": name} if name and name != "id" else {}), **found}
-    return result, fields.renamed(told)
-
-
-def _turns(value: Any, name: str, fields: Fields, speakers: SpeakerNotice) -> tuple[Any, Mapping[str, str]]:
-    """Convert turns to graphneg's own keys, sorted by turn number if they have numbers."""
-    # Turns may be stored by column: {"text": [...], "speaker": [...]}.
-    if columns := columns_of(value):
-        value = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-    if not isinstance(value, list):
-        return value, {}
-    turns: list[Any] = []
-    numbers: list[Any] = []
-    found: Mapping[str, str] = {}
-    for at, turn in enumerate(cast("list[Any]", value)):
-        if not isinstance(turn, dict):
-            turns.append(turn)
-            continue
-        cells = cast("dict[str, Any]", turn)
-        known = fields.of(cells)
-        if "text" not in known and (others := sorted(cells.keys() - set(known.values()))):
-            keys = listed(map(repr, others[:12]))
-            raise ItemError(f"{name}[{at}] lacks 'text'; it has {keys}: --map text=NAME says which")
-        found = found or {field: known[field] for field in ("speaker", "text") if field in known}
-        numbers.append(cells.get(known.get("turn", "")))
-        used = {known[field] for field in ("text", "speaker", "amr") if field in known}
-        turns.append(
-            {key: cell for key, cell in cells.items() if key not in used} | utterance_fields(cells, known)
-        )
-        speakers.count(cells)
-    return _ordered(turns, numbers), found
-
-
-def _ordered(turns: list[Any], numbers: list[Any]) -> list[Any]:
-    """Return turns sorted by their numbers if these are 0 to n-1 or 1 to n, else in their old order."""
-    if len(numbers) != len(turns) or not all(isinstance(number, int) for number in numbers):
-        return turns
-    order = sorted(range(len(turns)), key=numbers.__getitem__)
-    given = [numbers[at] for at in order]
-    whole = any(given == list(range(begin, begin + len(given))) for begin in (0, 1))
-    return [turns[at] for at in order] if whole else turns

@@ -1,78 +1,250 @@
-"""Convert the timestamps of messages to numbers that can be sorted.
+"""Convert the timestamps of messages to numbers, and put messages in the order of their times.
 
-Chat exports write timestamps in many formats. A date whose order of day and month is unknown is not
-converted:
+Chat exports write timestamps in many formats. A date such as ``03/04/2024`` is 3 April in some countries and
+4 March in others. Its order of day and month is therefore decided once for a whole file: by the dates that
+can be read in one way only, such as ``11/26/2026``, or by the user. If neither decides, the times of a
+dialogue are used only if both readings put its messages in the same order.
 
 >>> parse_time("1970-01-01T00:01:00Z"), parse_time("Thu, 01 Jan 1970 00:01:00 +0000"), parse_time("60")
 (60.0, 60.0, 60.0)
->>> parse_time("03/04/2024 10:00")
+>>> parse_time("03/04/2024 10:00"), parse_time("02/01/1970", "day") == parse_time("01/02/1970", "month")
+(None, True)
+>>> dates = Dates(lambda: ["03/04/2024", "26/04/2024"], "chats.csv", Notices())
+>>> dates.order_of(["03/05/2024", "04/04/2024"])
+[1, 0]
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
+from graphneg.ingest.loader import DATE_ORDERS, DateOrder, Notices
 from graphneg.ingest.values import unwrap_extended_json
 from graphneg.json_input import finite_number
 
 # Up to 19 digits before the point, which is enough for a Unix time in nanoseconds.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
+# Numbers from here on are Unix times in milliseconds. In seconds, this would be the year 5138.
+_MILLISECONDS = 1e11
 # "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` rejects a space before the time zone, so it is removed.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
-# `parsedate_to_datetime` ignores AM and PM: it would read "Oct 31, 2017 10:10 PM" as 10:10 in the morning.
-# Times with AM or PM are therefore excluded.
-_MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b)(?!.*\b[AaPp]\.?[Mm]\b).*[A-Za-z]{3}")
+# "17.05.2024 09:12", "5/17/24, 9:12 AM" and "17-05-2024": the year comes last. With hyphens, a year of two
+# digits might come first ("24-05-17"), so the year must have four.
+_YEAR_LAST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|(?<!-)[0-9]{2})(?:[\s,T]+([0-9].*))?")
+# "2024/05/17 09:12" and "2024.05.17".
+_YEAR_FIRST = re.compile(r"([0-9]{4})([./])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
+# A text is a date with the name of a month only if it has a year: otherwise the year would be assumed.
+_MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b).*[A-Za-z]{3}")
+_ZONES = {
+    "CET": 1,
+    "CEST": 2,
+    "EST": -5,
+    "EDT": -4,
+    "CST": -6,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+}
+"""Hours from UTC of the zones whose names are unambiguous, besides UTC and GMT."""
 
 
-# "17.05.2024 09:12": in dates with dots, the day always comes first.
-_DOTTED = re.compile(
-    r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ ,T]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?"
-)
-
-
-def parse_time(value: Any) -> float | None:
+def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
     """Return a timestamp as a number.
-
-    ``03/04/2024`` means 3 April in some countries and 4 March in others, so such dates are not converted.
 
     Args:
         value: A number, or a string: digits, ISO 8601 (also with a space instead of ``T``), RFC 2822, a date
-            with dots (day first), or Twitter's format. Times without a time zone count as UTC.
+            with dots (day first), a date with slashes or hyphens, or a date with the English name of its
+            month. In dates with slashes or dots, a year of two digits comes last. Times without a time zone
+            count as UTC.
+        order: Which comes first in dates such as ``03/04/2024``. If it is None, they are not converted.
 
     Returns:
-        Seconds since 1970; a number is returned as it is. None if the value has none of these formats.
+        Seconds since 1970; a number is returned as it is, except that a Unix time in milliseconds or smaller
+        units is converted to seconds. None if the value has none of these formats.
     """
     value = unwrap_extended_json(value)
     if not isinstance(value, str):
-        return finite_number(value)
-    text = value.strip()
+        number = finite_number(value)
+        return None if number is None else _in_seconds(number)
+    # Exports write narrow spaces before AM and PM.
+    text = " ".join(value.split())
     if _NUMBER.fullmatch(text):
-        return float(text)
+        return _in_seconds(float(text))
     try:
         return _seconds(datetime.fromisoformat(_ZONE.sub(lambda zone: zone[1] or "+00:00", text)))
     except ValueError:
         pass
-    if found := _DOTTED.fullmatch(text):
-        day, month, year, hour, minute, second = (int(number or 0) for number in found.groups())
-        try:
-            return _seconds(datetime(year, month, day, hour, minute, second))
-        except ValueError:
+    if found := _YEAR_LAST.fullmatch(text):
+        first, sign, second, year, clock = found.groups()
+        # In dates with dots, the day always comes first.
+        if (order := "day" if sign == "." else order) is None:
             return None
-    if _MONTH_NAME.match(text) is None:
+        day, month = (first, second) if order == "day" else (second, first)
+        return _of_numbers(year if len(year) == 4 else f"20{year}", month, day, clock)
+    if found := _YEAR_FIRST.fullmatch(text):
+        year, _, month, day, clock = found.groups()
+        return _of_numbers(year, month, day, clock)
+    return _of_words(text) if _MONTH_NAME.match(text) else None
+
+
+def possible_orders(value: Any) -> frozenset[DateOrder]:
+    """Return in which orders of day and month a date with slashes or hyphens exists.
+
+    >>> [sorted(possible_orders(date)) for date in ("26/11/2026", "11/26/2026", "03/04/2026", "2026-11-26")]
+    [['day'], ['month'], ['day', 'month'], []]
+
+    Args:
+        value: A cell of a time column.
+
+    Returns:
+        The orders; none for a value that is not such a date.
+    """
+    text = unwrap_extended_json(value)
+    found = _YEAR_LAST.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
+    if found is None or found[2] == ".":
+        return frozenset()
+    months: dict[DateOrder, int] = {"month": int(found[1]), "day": int(found[3])}
+    return frozenset(order for order in DATE_ORDERS if 1 <= months[order] <= 12)
+
+
+class Dates:
+    """The order of day and month in one source, and the order of messages by their times.
+
+    Args:
+        written: Function that returns the cells of all time columns of the source. It is called at most once,
+            when the first date is found that can be read in two ways.
+        file: The name of the source, for notices.
+        notices: Notices to the user, which report how dates are read and where times were not used.
+        order: The order that the user named; None to derive it from the dates.
+    """
+
+    def __init__(
+        self,
+        written: Callable[[], Iterable[Any]],
+        file: str,
+        notices: Notices,
+        order: DateOrder | None = None,
+    ) -> None:
+        """Initialize the object; nothing is read yet."""
+        self._written, self._file, self._notices = written, file, notices
+        self._told: DateOrder | None = order
+
+    @cached_property
+    def _orders(self) -> frozenset[DateOrder]:
+        """The orders in which the dates of the source may be read. None are left if its dates contradict."""
+        if self._told is not None:
+            return frozenset([self._told])
+        certain = set[DateOrder]()
+        for cell in self._written():
+            if len(possible := possible_orders(cell)) == 1:
+                certain |= possible
+            if len(certain) > 1:
+                self._notices.say(
+                    f"{self._file}: some dates begin with the day, others with the month, so dates with "
+                    "slashes or hyphens are not used; --date-order day or --date-order month says which is "
+                    "meant"
+                )
+                return frozenset()
+        if certain:
+            parts = ("month", "day") if "month" in certain else DATE_ORDERS
+            self._notices.say(f"{self._file}: dates are read as {'/'.join(parts)}/year")
+        orders: Iterable[DateOrder] = certain or DATE_ORDERS
+        return frozenset(orders)
+
+    def order_of(self, written: Sequence[Any]) -> list[int] | None:
+        """Return the order of the messages of a dialogue by time.
+
+        Args:
+            written: The time of each message, as it is written in the source.
+
+        Returns:
+            The indices of the messages, oldest first. None if no message has a time, if a time is not
+            understood, or if the two readings of the dates give different orders; except in the first case,
+            the dialogue is counted.
+        """
+        if all(cell in (None, "") for cell in written):
+            return None
+        is_numeric = any(possible_orders(cell) for cell in written)
+        orders: Iterable[DateOrder | None] = self._orders if is_numeric else (None,)
+        found: list[list[int]] = []
+        for order in orders:
+            times = [parse_time(cell, order) for cell in written]
+            if any(time is None for time in times):
+                break
+            found.append(oldest_first(cast("list[float]", times)))
+        else:
+            if found and all(one == found[0] for one in found):
+                return found[0]
+            if found:
+                self._notices.count(
+                    "dialogue",
+                    "kept in the order of its rows, as its dates can be read with the day or the month "
+                    "first: --date-order day or --date-order month says which",
+                )
+                return None
+        self._notices.count("dialogue", "kept in the order of its rows, as its times are not understood")
         return None
-    for read in (parsedate_to_datetime, _twitter):
-        try:
-            return _seconds(read(text))
-        except (ValueError, TypeError, IndexError, OverflowError):
-            pass
-    return None
 
 
-def _twitter(text: str) -> datetime:
-    return datetime.strptime(text, "%a %b %d %H:%M:%S %z %Y")
+def oldest_first(seconds: Sequence[float]) -> list[int]:
+    """Return the order of messages by time.
+
+    >>> oldest_first([3, 1, 2, 1]), oldest_first([3, 2, 2, 1])
+    ([1, 3, 2, 0], [3, 2, 1, 0])
+
+    Args:
+        seconds: The time of each message.
+
+    Returns:
+        The indices of the messages. Those of equal times keep their order. If the source lists the newest
+        messages first, their order is reversed.
+    """
+    places = list(range(len(seconds)))
+    if seconds[0] > seconds[-1] and list(seconds) == sorted(seconds, reverse=True):
+        places.reverse()
+    return sorted(places, key=seconds.__getitem__)
+
+
+def _of_numbers(year: str, month: str, day: str, clock: str | None) -> float | None:
+    try:
+        date = datetime(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    return _of_words(f"{date:%Y-%m-%d} {clock}") if clock else _seconds(date)
+
+
+def _of_words(text: str) -> float | None:
+    """Return the time in a text that `dateutil` understands; None for any other text."""
+    # Import the library only here, because most files have times in ISO 8601.
+    from dateutil.parser import parse
+
+    try:
+        # `default` sets the parts that the text lacks. Without it, they would be those of today.
+        return _seconds(parse(text, default=datetime(1, 1, 1), tzinfos=_zone))
+    except (ValueError, OverflowError, TypeError):
+        return None
+
+
+def _zone(name: str | None, offset: int | None) -> int | None:
+    """Return the seconds from UTC of a time zone. Refuse unknown names, which would count as UTC."""
+    if offset is not None or name is None:
+        return offset
+    if name not in _ZONES:
+        raise ValueError(name)
+    return _ZONES[name] * 3600
+
+
+def _in_seconds(number: float) -> float:
+    """Convert a Unix time in milliseconds, microseconds or nanoseconds to seconds."""
+    while abs(number) >= _MILLISECONDS:
+        number /= 1000
+    return number
 
 
 def _seconds(time: datetime) -> float:

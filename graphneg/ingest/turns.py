@@ -1,10 +1,10 @@
 """Remove the turns of a dialogue that nobody said.
 
 Exports of chats with language models contain system prompts, tool calls and empty messages. These are not
-part of the conversation, so they are removed and the remaining turns are renumbered. Two more kinds of text
-are removed: those that a site shows in place of a deleted message, and lines that stand for images. If the
-user asks for it, texts are repaired that contain HTML entities or were separated into tokens by spaces. Every
-change is counted in the notices of the load.
+part of the conversation, so they are removed and the remaining turns are renumbered. Three more kinds of text
+are removed: internal notes of help desks, texts that a site shows in place of a deleted message, and lines
+that stand for images. If the user asks for it, texts are repaired that contain HTML entities or were
+separated into tokens by spaces. Every change is counted in the notices of the load.
 
 >>> said = [("system", "Be brief."), ("Ann", "Hello."), ("Bo", ""), ("tool", "{}"), ("Bo", "Hi!")]
 >>> turns = tuple(Utterance(turn, *one) for turn, one in enumerate(said))
@@ -28,7 +28,7 @@ from graphneg.english.tokens import detokenize, is_cut_up
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.model import Dialogue, Response, Utterance
 
-EMPTY, DELETED, MEDIA = "empty turn", "deleted message", "media placeholder"
+EMPTY, DELETED, MEDIA, NOTE = "empty turn", "deleted message", "media placeholder", "internal note"
 PROMPT, TOOL = "system message", "tool message"
 ROLES = {
     **dict.fromkeys(("system", "developer"), PROMPT),
@@ -49,7 +49,7 @@ _SPOILT = "with HTML entities or the blanks of a tokeniser"
 
 
 def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
-    """Return the dialogue without empty turns, system prompts and tool messages.
+    """Return the dialogue without empty turns, internal notes, system prompts and tool messages.
 
     The remaining turns are renumbered. If the turn that a response answers was removed, the response is
     attached to the last remaining turn before it, or dropped if there is none. System prompts become the
@@ -86,6 +86,8 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
 
 def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
     """Return why an utterance is not a turn of the conversation; None if it is one."""
+    if utterance.attributes.get("internal") is True:
+        return NOTE
     if not utterance.text.strip():
         return EMPTY
     if _is_deleted(utterance.text):

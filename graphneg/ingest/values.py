@@ -32,6 +32,15 @@ _PARTS = {
 """Names, for notices, of the parts of a message that contain no text. The keys are types in chat APIs."""
 
 
+_YES = {"true", "yes", "y", "t", "1"}
+_NO = {"false", "no", "n", "f", "0"}
+_NOTES = {
+    "note", "internal", "private", "internal note", "private note", "internal comment", "private comment",
+    "note and reopen",
+}  # fmt: skip
+"""The types and visibilities of internal notes in help desks, in lower case and without punctuation."""
+
+
 def id_text(value: Any) -> str | None:
     """Convert an id to a string, where the float ``7.0`` becomes ``7``.
 
@@ -149,6 +158,46 @@ def speaker_name(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def is_yes(value: Any) -> bool:
+    """Return whether a value means yes.
+
+    >>> [is_yes(value) for value in (True, "TRUE", 1, "yes", False, "no", None)]
+    [True, True, True, True, False, False, False]
+
+    Args:
+        value: A cell of a table, or a value of a JSON object.
+
+    Returns:
+        True for true, yes and 1, as values or as texts in any case.
+    """
+    return _plain(value) in _YES
+
+
+def is_internal_note(key: str, value: Any) -> bool:
+    """Return whether a value marks a comment of a ticket as a note that the customer does not see.
+
+    >>> [is_internal_note(*one) for one in (("public", "False"), ("private", 0), ("part_type", "note"))]
+    [True, False, True]
+
+    Args:
+        key: The key or column, such as ``public``, ``private`` or ``part_type``.
+        value: The value: yes or no, or the type or visibility of the comment.
+
+    Returns:
+        True for an internal note.
+    """
+    text = _plain(value)
+    return text in _NOTES or text in (_NO if "public" in key.casefold() else _YES)
+
+
+def _plain(value: Any) -> str:
+    """Return a value as text, in lower case and without punctuation; an empty text for other types."""
+    if not isinstance(value, str | bool | int | float):
+        return ""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return re.sub(r"[\W_]+", " ", text).strip().casefold()
+
+
 def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
     """Return the text, speaker and graph of an utterance under graphneg's own keys.
 
@@ -157,7 +206,8 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
         known: Mapping from each field to the key in ``cells`` that contains it.
 
     Returns:
-        A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value.
+        A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value. An internal note
+        of a help desk also has the key ``internal``.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:
@@ -168,4 +218,6 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
     ):
         if value is not None and (not isinstance(value, str) or value.strip()):
             said[field] = value
+    if "internal" in known and is_internal_note(known["internal"], cells.get(known["internal"])):
+        said["internal"] = True
     return said

@@ -428,10 +428,49 @@ class TestDocumentsOfPandas:
         with pytest.raises(InputError, match=r"more than 4 MiB: write it row by row.*orient='records'"):
             load(tmp_path / "t.json")
 
-    def test_without_a_text_name_their_columns(self, tmp_path: Path) -> None:
-        pd.DataFrame([{"dialogue": 1, "words": "Hi."}]).to_json(tmp_path / "t.json", orient="split")
-        with pytest.raises(InputError, match="its keys are 'dialogue', 'words'"):
+    @pytest.mark.parametrize("orient", ["columns", "split", "index", "table", "records"])
+    def test_without_a_text_name_their_columns(self, tmp_path: Path, orient: Any) -> None:
+        pd.DataFrame([{"dialogue": 1, "words": "Hi."}]).to_json(tmp_path / "t.json", orient=orient)
+        with pytest.raises(InputError, match=r"its keys are .*'dialogue', 'words'"):
             load(tmp_path / "t.json")
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            [["c1", "ann", "Is it far?"], ["c1", "bob", "No."], ["c2", "ann", "Hi."]],
+            [["c1", 0, "ann", "Hi."], ["c1", 1, "bob", "Ho."]],
+            [[1, "Hi."], [1, None]],
+        ],
+    )
+    @pytest.mark.parametrize("form", ["json", "jsonl", "rows"])
+    def test_without_the_names_of_their_columns_are_one_error_that_says_what_to_do(
+        self, tmp_path: Path, rows: list[list[Any]], form: str
+    ) -> None:
+        given: Any = rows
+        if form != "rows":
+            given = tmp_path / f"t.{form}"
+            given.write_text(lines(rows) if form == "jsonl" else pd.DataFrame(rows).to_json(orient="values"))
+        with pytest.raises(InputError, match=r"without the names of its columns.*orient='records'") as error:
+            load(given)
+        assert "\n" not in str(error.value)
+
+    @pytest.mark.parametrize(
+        "turns",
+        [
+            [["Hi.", "Ho."], ["Hi.", "Hm."]],
+            [["yes", "no"]],
+            [["Hi.", "a", "b"], ["Ho.", "a", "c"]],
+            [["a"]] * 3,
+        ],
+    )
+    def test_are_told_from_lists_of_turns(self, turns: list[list[str]]) -> None:
+        assert [[text for _, text in talk] for talk in said(turns).values()] == turns
+
+    def test_of_the_orient_table_are_read_row_by_row_where_they_are_large(self, tmp_path: Path) -> None:
+        rows = [{"dialogue": number, "speaker": "A", "text": "Hi. " * 1000} for number in range(1100)]
+        pd.DataFrame(rows).to_json(tmp_path / "t.json", orient="table")
+        records, options = load(tmp_path / "t.json")
+        assert len(records) == 1100 and refused(records) == [] and options.notices.lines() == []
 
 
 class TestKeysBesideTheDialogues:

@@ -1,0 +1,281 @@
+"""Convert entries of exports in which a dialogue is not a list of turns.
+
+Four kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
+
+- A conversation of ChatGPT's ``conversations.json``: a ``mapping`` of nodes, each with its ``parent``. The
+  turns are the path from the root to ``current_node``, which is what the user last saw.
+- A message tree of OpenAssistant (OASST): a ``prompt`` with nested ``replies``. Each path from the prompt to
+  a last reply is a conversation, but the paths share turns. The turns are one path: after each message, the
+  reply with the best ``rank``.
+- A conversation of Intercom's API: a ``source`` (the first message) and ``conversation_parts``.
+- A ticket of Freshdesk's API: a description (the first message) and ``conversations``.
+
+>>> nodes = {"a": {"parent": None, "message": {"author": {"role": "user"}, "content": {"parts": ["Hi."]}}}}
+>>> as_dialogue({"id": 7, "mapping": nodes, "current_node": "a"}, Notices())
+{'id': 7, 'turns': [{'speaker': 'user', 'text': 'Hi.'}]}
+
+`best_path` also serves OASST's flat files, which have one message per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar, cast
+
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.loader import Notices
+from graphneg.ingest.turns import DELETED, MEDIA, PROMPT, ROLES
+from graphneg.ingest.values import is_yes
+
+Value = Mapping[str, Any]
+T = TypeVar("T")
+
+_SPOKEN = ("text", "multimodal_text")
+"""The types of the content of messages in ChatGPT's export that contain what somebody wrote or said."""
+_UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
+"""Names, for notices, of other types of content."""
+_PROMPTS = ("user_editable_context", "model_editable_context")
+"""Types of content that tell the model about the user."""
+_FOREIGN = "in another language left out"
+
+
+def is_export(value: Any) -> bool:
+    """Return whether an entry has one of the shapes that `as_dialogue` converts.
+
+    Args:
+        value: An entry of a file.
+
+    Returns:
+        True if `as_dialogue` accepts it.
+    """
+    return isinstance(value, dict) and _converter(cast("Value", value)) is not None
+
+
+def as_dialogue(value: Value, notices: Notices) -> dict[str, Any]:
+    """Convert an entry to an object with a list of turns.
+
+    Raises `ItemError` if the entry is malformed, for example if its links form a cycle.
+
+    Args:
+        value: An entry for which `is_export` is true.
+        notices: Notices to the user, which count the messages that are left out.
+
+    Returns:
+        The other keys of the entry, and its turns, under ``turns`` or ``messages``.
+    """
+    converter = _converter(value)
+    return dict(value) if converter is None else converter(value, notices)
+
+
+def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | None:
+    nodes = value.get("mapping")
+    if isinstance(nodes, dict) and ("current_node" in value or _has_messages(cast("Value", nodes))):
+        return _of_chatgpt
+    if isinstance(prompt := value.get("prompt"), dict) and (
+        "replies" in prompt or "message_tree_id" in value
+    ):
+        return _of_oasst
+    if isinstance(value.get("conversation_parts"), dict | list):
+        return _of_intercom
+    described = isinstance(value.get("description_text"), str) and isinstance(
+        value.get("conversations"), list
+    )
+    return _of_freshdesk if described else None
+
+
+def _has_messages(nodes: Value) -> bool:
+    return any(isinstance(node, dict) and "message" in node for node in islice(nodes.values(), 2))
+
+
+def _others(value: Value, *used: str) -> dict[str, Any]:
+    return {key: one for key, one in value.items() if key not in used}
+
+
+# ChatGPT
+
+
+def _of_chatgpt(value: Value, notices: Notices) -> dict[str, Any]:
+    nodes = cast("Value", value["mapping"])
+    path = _path(nodes, value.get("current_node"))
+    turns: list[dict[str, Any]] = []
+    for name, node in path:
+        message = node.get("message")
+        # The root, and nodes whose message was removed, have no message.
+        if message is None:
+            continue
+        if not isinstance(message, dict):
+            raise ItemError(f"the message of the node {name[:40]!r} is not a JSON object")
+        turn = _chatgpt_turn(name, cast("Value", message), notices)
+        if turn is not None:
+            turns.append(turn)
+    passed = {name for name, _ in path}
+    beside = (node for name, node in nodes.items() if name not in passed and isinstance(node, dict))
+    others = sum(cast("Value", node).get("message") is not None for node in beside)
+    notices.count("message", "of other branches left out", others)
+    return _others(value, "mapping", "current_node") | {"turns": turns}
+
+
+def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
+    """Return the nodes from the root to a node, with their names."""
+    path: dict[str, Value] = {}
+    at = last
+    while at is not None:
+        node = nodes.get(at) if isinstance(at, str) else None
+        if not isinstance(node, dict):
+            below = f"the parent of the node {next(reversed(path))[:40]!r}" if path else "'current_node'"
+            raise ItemError(f"{below} is {str(at)[:40]!r}, which is not in 'mapping'")
+        if at in path:
+            raise ItemError(f"the parents of the node {last[:40]!r} form a cycle")
+        path[at] = cast("Value", node)
+        at = node.get("parent")
+    if not path:
+        raise ItemError("it has no 'current_node', so its last message is unknown")
+    return list(reversed(path.items()))
+
+
+def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any] | None:
+    """Convert a message to a turn. If nobody said it, count it and return None."""
+    author, content = message.get("author"), message.get("content")
+    if not isinstance(author, dict) or not isinstance(role := author.get("role"), str):
+        raise ItemError(f"the message of the node {name[:40]!r} has no author with a role")
+    if not isinstance(content, dict):
+        raise ItemError(f"the message of the node {name[:40]!r} has no content")
+    metadata = message.get("metadata")
+    kind = str(content.get("content_type", "text"))
+    if (unsaid := PROMPT if kind in _PROMPTS else ROLES.get(role.casefold())) is not None:
+        notices.count(unsaid, "kept out of the turns")
+        return None
+    if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True:
+        notices.count("hidden message", "left out")
+        return None
+    # If a message has a recipient, such as "python" or "browser", it calls a tool.
+    if message.get("recipient", "all") not in ("all", None) and role != "user":
+        notices.count("tool call", "left out")
+        return None
+    if kind not in _SPOKEN:
+        notices.count(_UNSPOKEN.get(kind, f"message of type {kind[:40]}"), "left out")
+        return None
+    parts = content.get("parts")
+    if parts is not None and not isinstance(parts, list):
+        raise ItemError(f"the parts of the node {name[:40]!r} are not a list")
+    said = cast("list[Any]", parts or [])
+    for part in said:
+        if isinstance(part, dict) and not isinstance(part.get("text"), str):
+            notices.count(_part_kind(cast("Value", part)), "left out")
+    texts = (part.get("text") if isinstance(part, dict) else part for part in said)
+    text = "\n".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
+    time = message.get("create_time")
+    return {"speaker": role, "text": text} | ({} if time is None else {"create_time": time})
+
+
+def _part_kind(part: Value) -> str:
+    kind = str(part.get("content_type"))
+    # For example "image_asset_pointer" and "audio_asset_pointer".
+    return MEDIA if kind.endswith("asset_pointer") else f"content part of type {kind[:40]}"
+
+
+# OpenAssistant
+
+
+def _of_oasst(value: Value, notices: Notices) -> dict[str, Any]:
+    prompt = cast("Value", value["prompt"])
+    messages = [prompt]
+    # Each message is visited once, because JSON cannot contain cycles.
+    for message in messages:
+        messages.extend(_replies(message))
+    path = best_path(messages, _replies, lambda message: message, notices)
+    turns = [_others(message, "replies") for message in path]
+    return _others(value, "prompt") | {"turns": turns}
+
+
+def _replies(message: Value) -> Sequence[Value]:
+    replies: Any = message.get("replies")
+    if replies is None:
+        return ()
+    if not isinstance(replies, list) or not all(isinstance(reply, dict) for reply in replies):
+        shown = str(message.get("message_id"))[:40]
+        raise ItemError(f"the replies to the message {shown!r} are not a list of JSON objects")
+    return cast("list[Value]", replies)
+
+
+def best_path(
+    messages: Sequence[T],
+    replies: Callable[[T], Sequence[T]],
+    cells: Callable[[T], Value],
+    notices: Notices,
+) -> list[T]:
+    """Return the path of a message tree that takes the best reply to each message.
+
+    The best reply is the one with the lowest ``rank``. Replies without a rank come last, and equal ones keep
+    their order. Replies that were deleted, or are in another language than the first message, are not taken.
+
+    Args:
+        messages: All messages of the tree, the first message at the start.
+        replies: Function that returns the replies to a message.
+        cells: Function that returns the values of a message by key.
+        notices: Notices to the user, which count the messages that are left out.
+
+    Returns:
+        The messages of the path.
+
+    Raises:
+        ItemError: The first message was deleted.
+    """
+    first = messages[0]
+    language = cells(first).get("lang")
+
+    def unusable(message: T) -> str:
+        if is_yes(cells(message).get("deleted")):
+            return DELETED
+        own = cells(message).get("lang")
+        return _FOREIGN if own and language and own != language else ""
+
+    if unusable(first):
+        raise ItemError("its first message was deleted")
+    path, at = list[T](), [first]
+    while at:
+        path.append(at[0])
+        at = sorted(
+            (one for one in replies(path[-1]) if not unusable(one)), key=lambda one: _rank(cells(one))
+        )
+    reasons = [unusable(message) for message in messages]
+    notices.count(DELETED, "left out", reasons.count(DELETED))
+    notices.count("message", _FOREIGN, reasons.count(_FOREIGN))
+    notices.count("message", "of other branches left out", reasons.count("") - len(path))
+    return path
+
+
+def _rank(cells: Value) -> float:
+    try:
+        return float(cells.get("rank", ""))
+    except (TypeError, ValueError):
+        return float("inf")
+
+
+# Help desks
+
+
+def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
+    parts: Any = value["conversation_parts"]
+    # In Intercom's API, the list of parts is an object that contains the list.
+    parts = parts.get("conversation_parts") if isinstance(parts, dict) else parts
+    if not isinstance(parts, list):
+        raise ItemError("'conversation_parts' contains no list of parts")
+    source: Any = value.get("source")
+    # Parts without a text, such as assignments, become empty turns, which are left out and counted.
+    whole = ({"body": None} | part if isinstance(part, dict) else part for part in cast("list[Any]", parts))
+    messages = [*_first_message(source, value.get("created_at")), *whole]
+    return _others(value, "conversation_parts", "source") | {"messages": messages}
+
+
+def _first_message(source: Any, time: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(source, dict):
+        yield {"body": source.get("body"), "author": source.get("author"), "created_at": time}
+
+
+def _of_freshdesk(value: Value, notices: Notices) -> dict[str, Any]:
+    first = {"body_text": value["description_text"], "user_id": value.get("requester_id")}
+    first["created_at"] = value.get("created_at")
+    messages = [first, *cast("list[Any]", value["conversations"])]
+    return _others(value, "description_text", "description", "conversations") | {"messages": messages}
