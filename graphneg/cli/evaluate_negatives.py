@@ -106,13 +106,13 @@ def _print(report: Report) -> None:
     for columns in (TEXT_COLUMNS, _model_columns(report)):
         table = figures_table("", *columns)
         for target, own in report.reference.items():
-            name = "right responses" if target == "response" else "original turns"
+            name = "correct responses" if target == "response" else "original turns"
             table.add_row(name, *(cell(own, None) for cell in columns.values()), style="green")
         for line in report.lines:
             table.add_row(Text(line.name), *(cell(line.figures, line) for cell in columns.values()))
         console.print(table)
     if cues := list(dict.fromkeys(cue for line in report.lines for cue in line.cue_auc)):
-        title = "How well one cue separates them from right responses (AUC: 0.5 is chance, 1.0 is perfect)"
+        title = "How well one cue separates them from correct responses (AUC: 0.5 is chance, 1.0 is perfect)"
         table = figures_table("", *cues, title=title)
         for line in report.lines:
             areas = [line.cue_auc.get(cue) for cue in cues]

@@ -215,7 +215,7 @@ def without_unusable(group: Group) -> Group:
     right = [answer for answer in group.positives if answer.text.strip()]
     if not right:
         raise InputError(
-            f"{group.id}: no right response; a context needs a record with label 1, "
+            f"{group.id}: no correct response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
     # The normalized texts are compared, so that "I ’ ll come ." and "I'll come." are equal.
@@ -399,7 +399,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
     # An empty file is an error. Otherwise, training would fail later with a less helpful message.
     if not count:
         raise InputError(
-            "no context has both right and wrong responses: name files of negatives, or load a corpus "
+            "no context has both correct and wrong responses: name files of negatives, or load a corpus "
             "that has wrong responses"
         )
     return count

@@ -195,7 +195,7 @@ class PairSampler:
                     if mix.negatives.keys().isdisjoint(answer.names)
                 )
         if not self._kept:
-            raise InputError("no context has a right response to learn from")
+            raise InputError("no context has a correct response to learn from")
         for name in mix.negatives:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"

@@ -547,7 +547,7 @@ class _Batch:
             None if the negative was kept, otherwise the reason why it was refused.
         """
         if self._is_right(plan, negative):
-            return "right-response: it repeats a right response of its context"
+            return "right-response: it repeats a correct response of its context"
         original = negative.original["response"] or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]

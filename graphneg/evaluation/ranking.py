@@ -111,7 +111,7 @@ def rank(
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):
-        raise InputError("nothing to rank: no context has both right and wrong responses")
+        raise InputError("nothing to rank: no context has both correct and wrong responses")
     return [figures for figures in ranked if figures is not None]
 
 

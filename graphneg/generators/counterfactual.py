@@ -55,7 +55,7 @@ _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
     "no-substitute": "no other perspective is left to try",
-    "known": "the text repeats a right response or a turn of the context",
+    "known": "the text repeats a correct response or a turn of the context",
 }
 
 

@@ -42,7 +42,7 @@ _TRIES = 20
 """Number of attempts per candidate that is needed. If they are not enough, the context gets fewer
 candidates."""
 _REASONS = {
-    "no-reply": "the store has no right response, so the dialogue is incomplete",
+    "no-reply": "the store has no correct response, so the dialogue is incomplete",
     "same": "no other edit of this kind changes the dialogue",
 }
 

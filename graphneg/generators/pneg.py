@@ -69,7 +69,7 @@ _REASONS = {
     "short-list": "the answer lists fewer responses than requested",
     "no-list": "the answer contains no readable list",
     "copies-example": "the text repeats text of the prompt",
-    "like-a-positive": "the text is nearly identical to a right response",
+    "like-a-positive": "the text is nearly identical to a correct response",
     "no-clash": "the text shares no content word with the context",
     "fits": "the context makes the text much more likely, so it may be an answer",
 }

@@ -103,7 +103,7 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     entries = sample.items()
     if not entries:
         raise GeneratorError(
-            "the store has no right responses to use as wrong ones; load dialogues with replies first"
+            "the store has no correct responses to use as wrong ones; load dialogues with replies first"
         )
     return entries
 

@@ -61,7 +61,7 @@ NO_RESPONSE = "no-response: the response is empty"
 UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
 UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
 FITS = "fits: neither perplexity is above its threshold"
-RIGHT = "right-response: it repeats a right response of its context"
+RIGHT = "right-response: it repeats a correct response of its context"
 RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
 """Reasons to drop a record, as ``code: sentence``."""
 

@@ -243,7 +243,7 @@ def stored_reply(store: Store, id: str) -> Reply:
         if reply.id == id:
             return reply
     raise InputError(
-        f"{id} is not a reply: neither an utterance after another one nor a right response in the store"
+        f"{id} is not a reply: neither an utterance after another one nor a correct response in the store"
     )
 
 

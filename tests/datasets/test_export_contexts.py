@@ -158,7 +158,7 @@ class TestContexts:
         assert run(*command, *store, "--overwrite").status == 0 and len(lines(out)) == 2
 
     def test_of_which_none_is_complete_are_no_file(self, graph: DialogueGraph, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="no context has both right and wrong responses"):
+        with pytest.raises(InputError, match="no context has both correct and wrong responses"):
             graph.export(tmp_path / "out.json", format="dailydialog_pp", splits=["test"])
         assert not list(tmp_path.iterdir())
 

@@ -19,7 +19,7 @@ EDITS = {"edits": 3}
 
 
 def made(contexts: int, wrong: int = 4) -> list[Group]:
-    """Contexts of growing length with two right responses and some wrong ones."""
+    """Contexts of growing length with two correct responses and some wrong ones."""
     return [
         Group(
             f"own/{at}#1",

@@ -176,7 +176,7 @@ class TestWrongInput:
 
     def test_a_context_without_a_right_response_is_named(self, tmp_path: Path) -> None:
         path = written([*some(2), wrong(7, "No.")], tmp_path / "some.jsonl")
-        complaint = "own/train/7#2: no right response; a context needs"
+        complaint = "own/train/7#2: no correct response; a context needs"
         for read in (lambda: list(read_pairs(path)), lambda: read_groups([path])):
             with pytest.raises(InputError, match=complaint):
                 read()

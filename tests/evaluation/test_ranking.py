@@ -1,4 +1,4 @@
-"""Rankers against right and wrong responses: the figures by hand, files, models, wrong input."""
+"""Rankers against correct and wrong responses: the figures by hand, files, models, wrong input."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class TestFiles:
         ("bad", "complaint"),
         [
             ("{", "dev.json:2: "),
-            (line(id=2, positive_responses=[]), "dev.json:2: context .*/2 has no right response"),
+            (line(id=2, positive_responses=[]), "dev.json:2: context .*/2 has no correct response"),
             (
                 line(id=2, positive_responses=["Now."], adversarial_negative_responses=[]),
                 "dev.json:2: context .*/2 has no wrong response",

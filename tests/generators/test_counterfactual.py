@@ -1,4 +1,4 @@
-"""The generator ``counterfactual`` on a store: new right replies, wrong ones, and what is left out."""
+"""The generator ``counterfactual`` on a store: new correct replies, wrong ones, and what is left out."""
 
 from __future__ import annotations
 

@@ -425,7 +425,7 @@ class TestTraining:
         self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         bare = [replace(one, positives=()) for one in contexts]
-        with pytest.raises(InputError, match="no context has a right response that can have blanks"):
+        with pytest.raises(InputError, match="no context has a correct response that can have blanks"):
             train_infilling(load_causal(tiny_lms.llama), bare, tmp_path / "out", **SHORT)
         model = load_causal(tiny_lms.llama)
         model.direction = "backward"

@@ -206,7 +206,7 @@ class TestTraining:
 
     def test_contexts_without_responses_are_refused(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         bare = [replace(CONTEXT, positives=())]
-        with pytest.raises(InputError, match="no context has a right response with a keyword"):
+        with pytest.raises(InputError, match="no context has a correct response with a keyword"):
             train_keyword_replies(load_causal(tiny_lms.llama), bare, get_extractor("rake"), tmp_path / "out")
 
 

@@ -199,7 +199,7 @@ def _new(encoder: Path) -> PolyEncoder:
 
 
 def _auc(ranker: PolyEncoder) -> float:
-    """The share of right and wrong responses of a context that are in the right order."""
+    """The share of correct and wrong responses of a context that are in the right order."""
     won = [
         ranker.score([group.context], [right.text]) > ranker.score([group.context], [wrong.text])
         for group in groups()

@@ -218,7 +218,7 @@ class TestEvaluateCommand:
         dev = contexts(tmp_path, {**CONTEXT, **RESPONSES}, wrong)
         command = ("evaluate", "ranker", dev, "--scores", tmp_path / "scores.txt")
         ended = run(*command)
-        assert ended.status == 2 and "dev.json:2: " in ended.err and "no right response" in ended.err
+        assert ended.status == 2 and "dev.json:2: " in ended.err and "no correct response" in ended.err
 
 
 def _with_mask(encoder: Path, folder: Path) -> Path:

@@ -88,7 +88,7 @@ class TestDrawing:
         ("some", "mix", "complaint"),
         [
             (groups(), Mix(1, {"overlap": 1}), "no negatives of 'overlap'; there are: C-cont, edited"),
-            ([Group("a#1", ("Hi.",), [], [Answer("No.", "x")])], Mix(), "no context has a right response"),
+            ([Group("a#1", ("Hi.",), [], [Answer("No.", "x")])], Mix(), "no context has a correct response"),
         ],
     )
     def test_nothing_to_draw_from_is_refused(self, some: list[Group], mix: Mix, complaint: str) -> None:

@@ -127,7 +127,7 @@ def _read(path: str | Path) -> list[LabelledContext]:
     contexts: list[LabelledContext] = []
     for place, context in placed_choices([path]):
         if not context.positives:
-            raise InputError(f"{place}: context {context.id} has no right response")
+            raise InputError(f"{place}: context {context.id} has no correct response")
         contexts.append(context)
     if not contexts:
         raise InputError(f"{path}: the file has no contexts")

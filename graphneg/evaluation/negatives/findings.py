@@ -2,7 +2,7 @@
 
 Example:
     Negatives have 14.2 words on average, and correct responses 8.8. The area under the ROC curve is 0.81. The
-    finding is: "they are 1.6 times as long as right responses (14.2 words against 8.8): a ranker can tell
+    finding is: "they are 1.6 times as long as correct responses (14.2 words against 8.8): a ranker can tell
     them by length (AUC 0.81)".
 """
 
@@ -83,8 +83,8 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
     # A single negative that equals a correct response is an error, so report it even if there are few texts.
     if line.equal_to_right:
         sentence = (
-            f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, "
-            "word for word: a ranker would learn to reject right responses"
+            f"{line.equal_to_right:,} of {texts:,} are correct responses of their own contexts, "
+            "word for word: a ranker would learn to reject correct responses"
         )
         faults.append(("wrong", sentence))
     if texts < FEWEST:
@@ -100,7 +100,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
         faults.append(("suspicious", sentence))
     faults += [*_cues(line, right), *_judged(line, right)]
     if right is None:
-        faults.append(("note", "nothing to compare with: add a file of right responses (graphneg export)"))
+        faults.append(("note", "nothing to compare with: add a file of correct responses (graphneg export)"))
     elif all(level == "note" for level, _ in faults):
         faults.append(("good", f"no single cue separates them from {line.compared_with}"))
     return faults

@@ -5,7 +5,7 @@ and error category, the cues by which negatives can be recognised without their 
 plain sentences. `page` renders all of this with plots.
 
 Example:
-    ``measure(["negatives.jsonl"]).findings[0].sentence`` may be "3 of 640 are right responses of their own
+    ``measure(["negatives.jsonl"]).findings[0].sentence`` may be "3 of 640 are correct responses of their own
     contexts, word for word: a ranker would learn to refuse what fits".
 """
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Default number of texts per line that models score, and default number of examples per line.
 SAMPLE, EXAMPLES = 1000, 3
-REFERENCE = {"response": "right responses", "dialogue": "original turns"}
+REFERENCE = {"response": "correct responses", "dialogue": "original turns"}
 """The names that the page has for right texts, keyed by the target of the negatives."""
 LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
 """The names that the page has for the levels of findings."""
@@ -63,7 +63,7 @@ _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = 
     ("words", "Words per text", lambda figures: figures.words),
     ("shared", "Content words shared with the context", lambda figures: figures.shared),
     ("to-context", "Cosine with the context", lambda figures: figures.to_context),
-    ("to-right", "Cosine with the right response", lambda figures: figures.to_right),
+    ("to-right", "Cosine with the correct response", lambda figures: figures.to_right),
     ("perplexity", "Perplexity", lambda figures: figures.perplexity),
 )
 
@@ -262,7 +262,7 @@ def _cues(report: Report) -> Drawing:
     drawing.add_tools(HoverTool(tooltips="@name: @cue separates them with AUC @area{0.00}"))
     return Drawing(
         "told",
-        "Single cues that separate negatives from right responses",
+        "Single cues that separate negatives from correct responses",
         "0.5 is chance, 1.0 separates every pair. In the red zone a ranker need not read the context.",
         drawing,
     )

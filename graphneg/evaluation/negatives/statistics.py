@@ -151,7 +151,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
             lambda some: cosines(some, [" ".join(text.context) for text in some]),
         ),
         "to_right": ask(
-            "closeness to right responses",
+            "closeness to correct responses",
             with_right,
             lambda some: cosines(some, [text.right or "" for text in some]),
         ),
@@ -264,7 +264,7 @@ class CategoryLine:
     @property
     def compared_with(self) -> str:
         """The name of the right texts that the line is compared with."""
-        return "right responses" if self.target == RESPONSE else "the original turns"
+        return "correct responses" if self.target == RESPONSE else "the original turns"
 
 
 class ScoredPool:

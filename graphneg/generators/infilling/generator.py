@@ -65,9 +65,9 @@ _REASONS = {
     "little-new": "fewer than two content words differ from the original",
     "no-word": "a blank was filled with something other than an English word",
     "copies-example": "the text repeats text of the prompt",
-    "like-a-positive": "the text is nearly identical to a right response",
+    "like-a-positive": "the text is nearly identical to a correct response",
     "no-clash": "the text shares no content word with the context",
-    "fits": "given the context, the text is almost as likely as the original right response",
+    "fits": "given the context, the text is almost as likely as the original correct response",
 }
 
 

@@ -58,7 +58,7 @@ _REASONS = {
     "no-keywords": "the context has no keywords",
     "no-history": "the store contains no other dialogue",
     "copies-example": "the text repeats text of the prompt",
-    "like-a-positive": "the text is nearly identical to a right response",
+    "like-a-positive": "the text is nearly identical to a correct response",
     "fits": "the text fits the context as well as the history that it was written for",
 }
 

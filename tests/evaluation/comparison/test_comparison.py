@@ -93,7 +93,7 @@ class TestData:
     @pytest.mark.parametrize(
         ("changed", "complaint"),
         [
-            ({"positive_responses": []}, "bad.json:1: context dailydialog_pp/all/3 has no right response"),
+            ({"positive_responses": []}, "bad.json:1: context dailydialog_pp/all/3 has no correct response"),
             ({"context": "Hello?"}, "bad.json:1"),
             ({ADVERSARIAL: [], RANDOM: []}, "has no wrong response to be tested on"),
         ],
