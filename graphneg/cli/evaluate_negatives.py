@@ -59,12 +59,14 @@ def negatives(
     ),
     judge: str | None = option(
         None,
-        "A ranker, to measure how many negatives it takes for correct responses. Default: not measured.",
+        "A ranker, to measure how many negatives it accepts as correct. Default: not measured.",
         "PATH_OR_ID",
     ),
     threshold: float = option(0.5, "Scores of the judge at or above this threshold count as correct."),
-    sample: int = option(1000, "Maximum number of texts per line of the table that the models score.", min=1),
-    examples: int = option(3, "Number of negatives to show for each line of the table.", min=0),
+    sample: int = option(
+        1000, "Maximum number of texts that the models score for each row of the table.", min=1
+    ),
+    examples: int = option(3, "Number of example negatives to show for each row of the table.", min=0),
     seed: int = option(0, "Random seed. The same seed selects the same texts and examples."),
     offline: Offline = False,
     json: Json = False,
@@ -112,7 +114,7 @@ def _print(report: Report) -> None:
             table.add_row(Text(line.name), *(cell(line.figures, line) for cell in columns.values()))
         console.print(table)
     if cues := list(dict.fromkeys(cue for line in report.lines for cue in line.cue_auc)):
-        title = "How well one cue separates them from correct responses (AUC: 0.5 is chance, 1.0 is perfect)"
+        title = "How well a single cue separates negatives from correct responses (AUC, 0.5 is chance)"
         table = figures_table("", *cues, title=title)
         for line in report.lines:
             areas = [line.cue_auc.get(cue) for cue in cues]
@@ -124,7 +126,7 @@ def _print(report: Report) -> None:
         (Text(finding.level, STYLES[finding.level]), Text(finding.line), Text(finding.sentence))
         for finding in report.findings
     )
-    levels, title = Column(no_wrap=True), "What is good, and what is suspicious"
+    levels, title = Column(no_wrap=True), "Findings"
     console.print(plain_table(levels, "negatives", "", rows=rows, title=title))
     for line in report.most_specific:
         if line.examples:
@@ -132,8 +134,8 @@ def _print(report: Report) -> None:
                 (Text("".join(said.context[-1:]), "dim"), Text(said.text), Text(said.right or "–", "green"))
                 for said in line.examples
             )
-            title = f"Some of {escape(line.name)}"
-            console.print(plain_table("last turn", "negative", "in truth", rows=rows, title=title))
+            title = f"Examples of {escape(line.name)}"
+            console.print(plain_table("last turn", "negative", "correct", rows=rows, title=title))
 
 
 def _shown(value: float | None, form: str, nothing: str = "–") -> str:

@@ -152,7 +152,7 @@ class TestContexts:
         assert "1 contexts" in ended.err
         assert "left out: 2 contexts without a correct or a wrong response" in ended.err
         assert "left out: 1 negatives of edited dialogues" in ended.err
-        assert "left out: 1 negatives of dialogues that are not among these" in ended.err
+        assert "left out: 1 negatives of dialogues that are not exported" in ended.err
         written([wrong("Other."), *records], negatives)
         assert run(*command, *store).status == 2
         assert run(*command, *store, "--overwrite").status == 0 and len(lines(out)) == 2

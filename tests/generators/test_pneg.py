@@ -297,7 +297,7 @@ class TestCommand:
         with stub_model(folder) as url:
             told = served(url, tmp_path)
             ended = run(*ask, "-o", tmp_path / "a.jsonl", *told, "--batch", "5")
-        assert ended.status == 0 and "12 requests of about" in ended.err, ended.err
+        assert ended.status == 0 and "12 requests with about" in ended.err, ended.err
         made = list(read_jsonl(tmp_path / "a.jsonl"))
         # The stub's replies depend on the order in which requests arrive. If an answer has fewer than two
         # usable replies, the generator sends one more request for it. There can thus be more than 12.
@@ -371,7 +371,7 @@ class TestCommand:
             (
                 ("--dry-run", "--price-in", "1", "--price-out", "2"),
                 0,
-                "tokens, 1,920 at most to be written, 0.0",
+                "input tokens and at most 1,920 output tokens, at most 0.0",
             ),
             (("--price-in", "1"), 2, "prices need a limit"),
             ((), 2, "no server can be reached"),

@@ -332,7 +332,7 @@ class TestCommands:
 
     def test_somebody_must_respond(self, run: Run, tmp_path: Path) -> None:
         ended = run("contradictions", "responses", tmp_path / "c.jsonl", "-o", tmp_path / "r.jsonl")
-        assert ended.status == 2 and "name who responds" in ended.err
+        assert ended.status == 2 and "give at least one source of responses" in ended.err
 
 
 def test_what_a_model_reads_names_the_speakers() -> None:

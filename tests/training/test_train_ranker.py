@@ -310,4 +310,7 @@ class TestTraining:
         command = ("train", "ranker", path, "--model", encoder, "--mix", "edits=1", "--epochs", "1")
         ended = run(*command, "-o", tmp_path / "ranker")
         assert ended.status == 0
-        assert "overlap: 6 negatives not used: the mix does not name them (--mix overlap=1)" in ended.err
+        assert (
+            "overlap: 6 negatives not used, because the mix does not include them (--mix overlap=1 adds them)"
+            in ended.err
+        )

@@ -352,7 +352,7 @@ class TestCommand:
         [
             (["--source", "people"], "no source 'people'"),
             (["--source", "random", "--split", 1.5], "between 0 and 1"),
-            (["--source", "random", "--source-option", "bm25=1"], "write SOURCE.NAME=VALUE"),
+            (["--source", "random", "--source-option", "bm25=1"], "expected SOURCE.NAME=VALUE"),
             (["--source", "random", "--source-option", "bm25.by=x"], "not a source of this comparison"),
             (["--source", "random", "--kind", "oracle"], "oracle"),
         ],

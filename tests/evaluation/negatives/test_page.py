@@ -96,7 +96,7 @@ class TestCommand:
         ended = run("evaluate", "negatives", *sorted(made.glob("[!.]*")))
         assert ended.status == 0
         assert re.search(r"overlap \(C-follow\) +\d+ +\d+\.\d +\d\.\d\d", ended.out)
-        assert "What is good, and what is suspicious" in ended.out
+        assert "Findings" in ended.out
         assert "Some of overlap (C-follow)" in ended.out and "Some of deam\n" not in ended.out
         assert re.search(r"\d+ negatives of \d+ records", ended.err)
 

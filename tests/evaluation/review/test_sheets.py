@@ -144,7 +144,7 @@ class TestTheCommand:
         out = tmp_path / "sheet.csv"
         drawn = run("annotate", *files, "--human", human, "--n", "20", "-o", out)
         assert drawn.status == 0 and "32 rows to judge" in drawn.err
-        assert "edits: 12 fewer negatives than the 20 asked for" in drawn.err
+        assert "edits: 12 fewer negatives than the 20 requested" in drawn.err
         told = run("annotate", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
         assert told.status == 0 and "1 row not filled" in told.err
         assert "usable" in told.out and "polarity_flip" in told.out and "100%" in told.out
@@ -172,7 +172,7 @@ class TestTheCommand:
         with Judgements.create(tmp_path / "j.sqlite", set) as judged:
             judged.judge(1, "ann", USABLE)
         told = run("annotate", "--read", tmp_path / "j.sqlite", "-o", tmp_path / "j.jsonl")
-        assert told.status == 0 and "1 row read; judgements are in" in told.err.replace("\n", " ")
+        assert told.status == 0 and "1 row read; the judgements are in" in told.err.replace("\n", " ")
         assert json.loads((tmp_path / "j.jsonl").read_text(encoding="utf-8"))["answers"] == USABLE
 
     @pytest.mark.parametrize("suffix", list(FORMS))
