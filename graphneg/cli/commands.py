@@ -49,8 +49,8 @@ def option(default: Any, help: str, metavar: str | None = None, *names: str, **s
         metavar: Placeholder for the value in the help text, such as ``N``; for a path, the default is
             ``FILE``.
         *names: The names of the option, such as ``"--out", "-o"``. By default, the option is named after the
-            parameter. For a flag with such a default name, there is no negative form: there is ``--json``, but
-            not ``--no-json``.
+            parameter. A flag with such a default name has no negative form: there is ``--json``, but not
+            ``--no-json``.
         **settings: Further arguments of ``typer.Option``, such as ``min``.
 
     Returns:

@@ -405,7 +405,8 @@ def ranker(
 
     if kind not in ranker_kinds():
         raise BadParameter(
-            f"{kind}is not a kind of ranker; choose one of {', '.join(ranker_kinds())}", param_hint="--kind"
+            f"{kind!r} is not a kind of ranker; choose one of {', '.join(ranker_kinds())}",
+            param_hint="--kind",
         )
     if codes is not None and kind != POLY_ENCODER:
         raise BadParameter(f"a {kind} has no codes: use --kind {POLY_ENCODER}", param_hint="--codes")

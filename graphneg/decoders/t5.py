@@ -92,9 +92,9 @@ class T5Decoder:
     ) -> None:
         """Check the arguments, then load the tokenizer and the model."""
         if batch_size < 1 or num_beams < 1:
-            raise InputError(f"batch_size {batch_size}, num_beams {num_beams}: both must be at least 1")
+            raise InputError(f"batch_size and num_beams must be at least 1, not {batch_size} and {num_beams}")
         if backend not in ("torch", "ctranslate2"):
-            raise InputError(f"backend {backend!r}: known are torch and ctranslate2")
+            raise InputError(f"unknown backend {backend!r}; choose one of torch, ctranslate2")
         if sampling is not None and backend == "ctranslate2":
             raise InputError(NO_SAMPLING)
         if model is None:

@@ -278,7 +278,7 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
         InputError: ``target`` is unknown.
     """
     if target is not None and target not in TARGETS:
-        raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
+        raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
     # A user who names both transforms and a target has decided where to edit. The recipe then does not skip
     # the sites that are marked for the other target.
     if transforms:

@@ -188,7 +188,7 @@ def cross_validate(
         InputError: The source is unknown, or graph-made responses are needed and missing.
     """
     if source not in SOURCES:
-        raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
+        raise InputError(f"unknown source {source!r}; choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not graph_made:
         raise InputError(f"source {source!r} needs graph-made responses")
     # Training can take hours. Check now that the measures can be computed afterwards.

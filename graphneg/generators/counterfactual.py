@@ -97,7 +97,7 @@ class CounterfactualOptions(WritingOptions):
         """Check the options."""
         WritingOptions.__post_init__(self)
         if self.purpose not in PURPOSES:
-            raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
+            raise InputError(f"unknown purpose {self.purpose!r}; choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size must be at least 1")
         # `CandidateOptions` checks its own values, so creating it is enough.

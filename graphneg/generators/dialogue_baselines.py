@@ -197,7 +197,9 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
         GeneratorError: ``utterance`` has another value.
     """
     if utterance not in INSERTED:
-        raise GeneratorError(f"insertion: utterance {utterance!r}: choose one of {', '.join(INSERTED)}")
+        raise GeneratorError(
+            f"insertion: unknown value {utterance!r} of utterance; choose one of {', '.join(INSERTED)}"
+        )
     return DialogueBaseline("insertion", _move if utterance == "own" else _other_utterance(store))
 
 

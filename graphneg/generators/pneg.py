@@ -116,8 +116,8 @@ class PnegOptions(WritingOptions):
             raise InputError("responses and max_draws must be at least 1, k at least 0")
         if not 1 <= self.required_responses <= self.responses:
             raise InputError(
-                f"min_responses {self.min_responses}: must be from 1 to the number of responses, "
-                f"{self.responses}"
+                f"min_responses must be from 1 to the number of responses, {self.responses}, "
+                f"not {self.min_responses}"
             )
         # Creating the settings checks temperature and top_p.
         _ = self.generation_settings

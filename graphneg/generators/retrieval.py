@@ -478,7 +478,7 @@ def _query(context: Context, by: str) -> str | None:
 def _checked_by(by: str) -> str:
     """Return ``by``, or raise an error if it has an unknown value."""
     if by not in BY:
-        raise GeneratorError(f"by {by!r}: choose one of {', '.join(BY)}")
+        raise GeneratorError(f"unknown value {by!r} of by; choose one of {', '.join(BY)}")
     return by
 
 

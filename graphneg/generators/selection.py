@@ -261,7 +261,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if not right or not random:
         raise InputError("a threshold is learned from right and random pairs, but some are missing")
     if quantile is not None and not 0 < quantile <= 1:
-        raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
+        raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
     # Between the perplexities of two correct pairs, a lower threshold is never worse, so only these values
     # are tried.
@@ -305,9 +305,11 @@ class SelectionCriteria:
     def __post_init__(self) -> None:
         """Check that the values are valid."""
         if self.keep not in get_args(Keep):
-            raise InputError(f"keep {self.keep!r}: choose one of {', '.join(get_args(Keep))}")
+            raise InputError(
+                f"unknown value {self.keep!r} of keep; choose one of {', '.join(get_args(Keep))}"
+            )
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: must be at least 1")
+            raise InputError(f"per_context must be at least 1, not {self.per_context}")
 
     def refusal(self, record: Negative) -> str | None:
         """Return the reason why a scored record is dropped.
@@ -359,7 +361,7 @@ class Selected(NegativeStream):
         """
         super().__init__()
         if batch < 1:
-            raise InputError(f"batch {batch}: must be at least 1")
+            raise InputError(f"batch must be at least 1, not {batch}")
         self._shard = shard_of(shard)
         self._path = Path(records)
         self._scorer = scorer
@@ -512,7 +514,7 @@ def train_scorer(
         InputError: ``direction`` has another value, or the store has no replies.
     """
     if direction not in get_args(Predicted):
-        raise InputError(f"direction {direction!r}: choose one of {', '.join(get_args(Predicted))}")
+        raise InputError(f"unknown direction {direction!r}; choose one of {', '.join(get_args(Predicted))}")
     examples = [
         Example(context_prompt(turns), answer(response))
         # A forward model reads the turns and predicts the reply. A backward model reads the reply and

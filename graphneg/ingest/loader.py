@@ -111,7 +111,7 @@ class LoadOptions:
     def __post_init__(self) -> None:
         """Check the gap."""
         if not self.gap > 0:
-            raise InputError(f"gap {self.gap:g}: must be above 0 hours")
+            raise InputError(f"gap must be above 0 hours, not {self.gap:g}")
 
 
 class Loader(Protocol):

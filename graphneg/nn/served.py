@@ -90,7 +90,7 @@ class ServedWriter:
     def __init__(self, model: str, serving: ServerSettings | None = None, route: Route = "chat") -> None:
         """Initialize without sending a request."""
         if route not in _PATHS:
-            raise InputError(f"route {route!r}: choose one of {', '.join(get_args(Route))}")
+            raise InputError(f"unknown route {route!r}; choose one of {', '.join(get_args(Route))}")
         self.name = model
         self.route: Route = route
         self.serving = serving or ServerSettings()

@@ -94,7 +94,9 @@ class ServerSettings:
         except ValueError:  # For example, http://[::1 is not valid.
             raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
-            raise InputError(f"base_url {self.url!r}: must be an address such as http://localhost:8000/v1")
+            raise InputError(
+                f"base_url must be an address such as http://localhost:8000/v1, not {self.url!r}"
+            )
         if parts.username or parts.password:
             raise InputError(f"base_url must not contain a password: set {KEY} instead")
 

@@ -134,7 +134,7 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
         InputError: ``epochs`` is below 1, or an argument also determines the number of steps or epochs.
     """
     if epochs < 1:
-        raise InputError(f"epochs {epochs:g}: must be at least 1")
+        raise InputError(f"epochs must be at least 1, not {epochs:g}")
     if taken := {"num_train_epochs", "max_steps"} & set(arguments):
         raise InputError(f"{', '.join(sorted(taken))}: epochs set the length of a run; give epochs instead")
 

@@ -88,7 +88,7 @@ class AmrlibParser:
             ParserError: ``batch`` or ``beams`` is below 1.
         """
         if batch < 1 or beams < 1:
-            raise ParserError(f"batch {batch}, beams {beams}: both must be at least 1")
+            raise ParserError(f"batch and beams must be at least 1, not {batch} and {beams}")
         checkpoint = read_model(model)
         self._propose = load_engine(checkpoint, device or "auto", batch, beams, offline=offline)
         self._max_output = checkpoint.max_output

@@ -109,9 +109,13 @@ class ParseScope:
     def __post_init__(self) -> None:
         """Check that the values of ``kinds`` and ``existing`` are allowed."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise InputError(f"kinds {', '.join(self.kinds) or '(none)'}: choose from {', '.join(KINDS)}")
+            raise InputError(
+                f"kinds must be one or more of {', '.join(KINDS)}, not {', '.join(self.kinds) or 'empty'}"
+            )
         if self.existing not in EXISTING:
-            raise InputError(f"existing graphs {self.existing!r}: choose one of {', '.join(EXISTING)}")
+            raise InputError(
+                f"unknown value {self.existing!r} of existing; choose one of {', '.join(EXISTING)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,11 +178,13 @@ class ResponseBank:
             InputError: ``by`` or ``context_turns`` has an unknown value.
         """
         for name, value, known in (
-            ("retrieval by", by, QueryVectors),
-            ("own turns", context_turns, ContextTurns),
+            ("by", by, QueryVectors),
+            ("context_turns", context_turns, ContextTurns),
         ):
             if value not in get_args(known):
-                raise InputError(f"{name} {value!r}: choose {' or '.join(get_args(known))}")
+                raise InputError(
+                    f"unknown value {value!r} of {name}; choose one of {', '.join(get_args(known))}"
+                )
         best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         for turns, context in zip(contexts, vectors, strict=True):
@@ -235,7 +237,7 @@ def build_bank(
         InputError: The kind of index is unknown, or there are no responses.
     """
     if index not in get_args(IndexKind):
-        raise InputError(f"index {index!r}: choose {', '.join(get_args(IndexKind))}")
+        raise InputError(f"unknown index {index!r}; choose one of {', '.join(get_args(IndexKind))}")
     faiss = import_faiss("a bank of responses")
     path = Path(folder)
     _check_folder(path, overwrite)

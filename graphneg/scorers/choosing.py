@@ -83,14 +83,16 @@ class SelectionCriteria:
             InputError: A value is out of range, or ``min_scores`` contains an unknown score.
         """
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: must be at least 1")
+            raise InputError(f"per_context must be at least 1, not {self.per_context}")
         if unknown := sorted(set(self.min_scores) - {CONTEXT_OVERLAP, SELECTIONAL_FIT}):
-            raise InputError(f"least {unknown[0]!r}: choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}")
+            raise InputError(
+                f"unknown score {unknown[0]!r} of least; choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}"
+            )
         for name, share in {**self.min_scores, **self.quotas}.items():
             if not 0 <= share <= 1:
-                raise InputError(f"{name} {share}: must be a fraction from 0 to 1")
+                raise InputError(f"{name} must be a fraction from 0 to 1, not {share}")
         if self.relative_margin is not None and not 0 <= self.relative_margin <= 1:
-            raise InputError(f"relative_margin {self.relative_margin}: must be a fraction from 0 to 1")
+            raise InputError(f"relative_margin must be a fraction from 0 to 1, not {self.relative_margin}")
 
     @property
     def judged(self) -> bool:
@@ -178,7 +180,7 @@ class SelectedNegatives(NegativeStream):
         if self._shard is not None and choice.quotas:
             raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:
-            raise InputError(f"batch {batch}: must be at least 1")
+            raise InputError(f"batch must be at least 1, not {batch}")
         if choice.judged and judge is None:
             raise InputError("max_score and margins need a judge")
         self._path, self._choice, self._judge, self._judge_name = Path(records), choice, judge, judge_name

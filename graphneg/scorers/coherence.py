@@ -76,7 +76,7 @@ class WindowSplitter:
             InputError: The overlap is negative.
         """
         if self.overlap < 0:
-            raise InputError(f"overlap {self.overlap}: must be at least 0")
+            raise InputError(f"overlap must be at least 0, not {self.overlap}")
 
     def windows(self, lengths: Sequence[int]) -> list[range]:
         """Return windows that together contain all turns.
@@ -183,7 +183,7 @@ class CoherenceScorer:
             InputError: ``over`` has an unknown value.
         """
         if over not in OVER:
-            raise InputError(f"over {over!r}: choose one of {', '.join(OVER)}")
+            raise InputError(f"unknown value {over!r} of over; choose one of {', '.join(OVER)}")
         self.model = model
         self.tokenizer = tokenizer
         self.categories = tuple(categories)

@@ -99,7 +99,7 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
         InputError: The name is unknown.
     """
     if name not in EXTRACTORS:
-        raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
+        raise InputError(f"unknown keyword extractor {name!r}; choose one of {', '.join(EXTRACTORS)}")
     return (RakeExtractor if name == "rake" else YakeExtractor)(language, model)
 
 

@@ -106,7 +106,7 @@ class Prediction:
     def __post_init__(self) -> None:
         """Check that the maximum number of substitutes is at least 1."""
         if self.most is not None and self.most < 1:
-            raise InputError(f"top {self.most}: must be at least 1, or None for all substitutes")
+            raise InputError(f"top must be at least 1, or None for all substitutes, not {self.most}")
 
 
 @dataclass(slots=True)

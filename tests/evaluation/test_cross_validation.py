@@ -17,7 +17,10 @@ from tests.contradiction_samples import apart
 class TestWrongUse:
     @pytest.mark.parametrize(
         ("source", "complaint"),
-        [("people", "source 'people': choose one of labelled, made, both"), ("both", "needs graph-made")],
+        [
+            ("people", "unknown source 'people'; choose one of labelled, made, both"),
+            ("both", "needs graph-made"),
+        ],
     )
     def test_of_sources_ends_it_before_a_model_is_looked_for(
         self, tmp_path: Path, source: Any, complaint: str

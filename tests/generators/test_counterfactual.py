@@ -151,7 +151,7 @@ def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueG
     ("options", "message"),
     [
         ({}, "needs a language model"),
-        ({"model": "x", "purpose": "others"}, "purpose 'others': choose one of negatives, positives"),
+        ({"model": "x", "purpose": "others"}, "unknown purpose 'others'; choose one of negatives, positives"),
         ({"model": "x", "tries": 0}, "tries and batch_size must be at least 1"),
         ({"model": "x", "keyword_bias": -1}, "keyword_bias at least 0"),
         ({"model": "/there/is/none"}, "there is no such model folder"),

@@ -263,7 +263,7 @@ class TestOptions:
             (
                 {"model": "m", "min_responses": 6},
                 InputError,
-                "min_responses 6: must be from 1 to the number of responses, 5",
+                "min_responses must be from 1 to the number of responses, 5, not 6",
             ),
             ({"model": "m", "max_draws": 0}, InputError, "at least 1"),
             ({"model": "m", "k": 11}, InputError, "k 11: only 10 examples"),

@@ -129,7 +129,7 @@ class TestFolders:
         ("options", "complaint"),
         [
             ({"codes": -1}, "-1 codes"),
-            ({"pooling": "last"}, "pooling 'last': choose first or mean"),
+            ({"pooling": "last"}, "unknown pooling 'last'; choose one of first, mean"),
             ({"frozen": ["wings"]}, "no parameter's name begins with 'wings'"),
         ],
     )

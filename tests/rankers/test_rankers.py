@@ -157,7 +157,10 @@ class TestTrainCommand:
     @pytest.mark.parametrize(
         ("options", "complaint"),
         [
-            (("--kind", "owl"), "owl: choose one of cross-encoder, sa-bert, poly-encoder"),
+            (
+                ("--kind", "owl"),
+                "'owl' is not a kind of ranker; choose one of cross-encoder, sa-bert, poly-encoder",
+            ),
             (("--kind", "sa-bert", "--codes", "4"), "a sa-bert has no codes"),
             (("--mix", "owl=2"), "no negatives of 'owl'"),
             (("--validation", "1.5"), "must be between 0 and 1"),

@@ -85,7 +85,7 @@ def test_shards_are_about_equal_and_stay_what_they_are() -> None:
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1/0", "3", "1/4/2", "a/b", "-1/4", "1 of 4", ""])
 def test_what_is_no_shard_is_told_in_a_line(text: str) -> None:
-    with pytest.raises(InputError, match=r"shard .*(write I/N|choose one of|N must be at least 1)") as told:
+    with pytest.raises(InputError, match=r"shard .*(but found|choose one of|must be at least 1)") as told:
         Shard.parse(text)
     assert told.value.status == 2
     assert "\n" not in str(told.value)

@@ -257,7 +257,7 @@ class TestTraining:
     @pytest.mark.parametrize(
         ("epochs", "arguments", "told"),
         [
-            (0, {}, "epochs 0: must be at least 1"),
+            (0, {}, "epochs must be at least 1, not 0"),
             (1, {"max_steps": 5}, "max_steps: epochs set the length of a run"),
         ],
     )

@@ -208,7 +208,7 @@ class TestCommand:
 
     def test_a_topic_that_nothing_leads_to_is_shown_all_the_same(self, run: Run, place: str) -> None:
         ended = run("--store", place, "shift", "show", "weather")
-        assert ended.status == 0 and "lead to it" not in ended.out
+        assert ended.status == 0 and "move to this topic" not in ended.out
 
     def test_a_store_without_a_shift_graph_says_what_makes_one(self, run: Run, tmp_path: Path) -> None:
         with DialogueGraph(open_store(tmp_path / "empty")):

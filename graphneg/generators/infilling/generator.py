@@ -117,8 +117,10 @@ class MaskAndFillOptions(WritingOptions):
         if min(self.texts, self.versions, self.drafts, self.best) < 1:
             raise InputError("texts, versions, drafts and best must be at least 1")
         strange = [name for name in self.kinds if name not in get_args(Source)]
-        if strange or not self.kinds:
-            raise InputError(f"sources {strange or []}: choose some of {', '.join(get_args(Source))}")
+        if not self.kinds:
+            raise InputError(f"sources is empty; choose from {', '.join(get_args(Source))}")
+        if strange:
+            raise InputError(f"unknown sources {strange}; choose from {', '.join(get_args(Source))}")
         # Creating the sampling settings checks temperature and top_p.
         _ = self.search
 
