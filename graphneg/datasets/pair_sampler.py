@@ -195,11 +195,11 @@ class PairSampler:
                     if mix.negatives.keys().isdisjoint(answer.names)
                 )
         if not self._kept:
-            raise InputError("no context has a correct response to learn from")
+            raise InputError("nothing to train on: no context has a correct response")
         for name in mix.negatives:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
-                raise InputError(f"no negatives of {name!r}; there are: {there}")
+                raise InputError(f"no negatives of {name!r}; available: {there}")
         # If records with the source "random" exist, they are drawn instead of responses of other contexts.
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)

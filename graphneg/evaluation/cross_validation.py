@@ -81,7 +81,9 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
             if context_key(response.context) not in contexts and not texts & test_texts([response])
         )
         if {response.label for response in train} != {0, 1}:
-            raise InputError(f"without {name} there are not both classes of responses to train on")
+            raise InputError(
+                f"nothing to train on without {name}: the other responses do not have both labels"
+            )
         folds.append(Fold(name, train, test, len(others) - len(train)))
     return folds
 

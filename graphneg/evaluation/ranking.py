@@ -104,7 +104,10 @@ def rank(
     """
     for context, own in zip(contexts, scores, strict=True):
         if len(own) != len(context.responses):
-            raise InputError(f"{context.id}: {len(own)} scores for {len(context.responses)} responses")
+            raise InputError(
+                f"{context.id}: expected {len(context.responses)} scores, one for each response, but found "
+                f"{len(own)}"
+            )
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
     # Sort transforms before categories, and each of them by name.

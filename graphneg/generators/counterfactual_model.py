@@ -209,8 +209,8 @@ def _sides(model: LanguageModel, shown: list[int], question: Question, longer: i
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
-            f"{model.path}: reads {model.longest} tokens, too few for {question.id}, "
-            f"whose reply has {len(target)}"
+            f"{model.path}: the model reads {model.longest} tokens, too few for {question.id}, whose reply "
+            f"has {len(target)} tokens"
         )
     actual, other = (
         [*shown, *model.source_tokens(perspective_prompt(observed.turns, perspective))[-room:]]

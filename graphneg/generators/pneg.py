@@ -374,7 +374,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()
         lines = source.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{where}: no examples can be read from it ({error})") from error
+        raise InputError(f"{where}: can't be read as examples ({error})") from error
     examples: list[IrrelevantResponses] = []
     for number, line in enumerate(lines, 1):
         # Empty lines are ignored.
@@ -387,7 +387,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:
             raise InputError(
-                f"{where}, line {number}: an object with lists of texts as context and responses is expected"
+                f"{where}, line {number}: expected an object with lists of texts as context and responses"
             ) from error
     if not examples:
         raise InputError(f"{where}: the file has no examples; add some, or set k=0")
@@ -412,5 +412,5 @@ def pneg(store: Store, **options: Any) -> PnegGenerator:
     chosen = options_of(PnegOptions, "pneg", options)
     examples = read_examples(chosen.examples)
     if chosen.k > len(examples):
-        raise InputError(f"k {chosen.k}: only {len(examples)} examples are available")
+        raise InputError(f"k must be at most {len(examples)}, the number of examples, not {chosen.k}")
     return PnegGenerator(chosen, examples, *chosen.load("pneg", load_either))

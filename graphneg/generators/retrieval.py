@@ -94,7 +94,8 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
             sample.offer(draw, entry)
     elif most > MOST:
         raise GeneratorError(
-            f"most {most:,}: the snapshot in this store has only {MOST:,} responses of each corpus"
+            f"most must be at most {MOST:,}, not {most:,}: the snapshot in this store has no more "
+            "responses of each corpus"
         )
     else:
         for corpus, draw, *entry in corpus_rows(store, BANK, list[Any]):

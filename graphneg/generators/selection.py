@@ -58,11 +58,11 @@ BATCH = 32
 
 NO_CONTEXT = "no-context: no turn precedes the response"
 NO_RESPONSE = "no-response: the response is empty"
-UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
-UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
+UNLIKELY = "unlikely-response: the forward perplexity of the response is above the threshold"
+UNLIKELY_POST = "unlikely-post: the backward perplexity of the context is above the threshold"
 FITS = "fits: neither perplexity is above its threshold"
-RIGHT = "right-response: it repeats a correct response of its context"
-RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
+RIGHT = "right-response: the response repeats a correct response of its context"
+RANKED_OUT = "ranked-out: other records of the same context have a lower backward perplexity"
 """Reasons to drop a record, as ``code: sentence``."""
 
 Keep = Literal["fitting", "unfitting"]
@@ -155,7 +155,7 @@ class Thresholds:
     def __post_init__(self) -> None:
         """Check that the thresholds are above 0."""
         if not (self.forward > 0 and self.backward > 0):
-            raise InputError(f"thresholds {self.forward} and {self.backward}: perplexities must be above 0")
+            raise InputError(f"the thresholds must be above 0, not {self.forward} and {self.backward}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
         Separation(threshold=3.0, right_kept=0.75, random_kept=0.0)
     """
     if not right or not random:
-        raise InputError("a threshold is learned from right and random pairs, but some are missing")
+        raise InputError("learning a threshold needs both correct and random pairs")
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
@@ -526,5 +526,5 @@ def train_scorer(
         for response in context.positives
     ]
     if not examples:
-        raise InputError("no dialogue in the store has a reply to learn from")
+        raise InputError("nothing to train on: no dialogue in the store has a reply")
     return fine_tune(model, examples, out, seed=seed, **arguments)

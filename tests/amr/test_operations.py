@@ -93,9 +93,9 @@ class TestSetting:
             text_after("(b / boy :quant 1)", edit("add", 0, role="mod", value=label))
 
     def test_kinds_are_not_mixed(self) -> None:
-        with pytest.raises(TransformError, match="a constant is set by 'value'"):
+        with pytest.raises(TransformError, match="the node is a constant: give its new 'value'"):
             text_after("(b / boy :quant 1)", edit("set", 1, concept="two"))
-        with pytest.raises(TransformError, match="a concept is set by 'concept'"):
+        with pytest.raises(TransformError, match="the node has a concept: give its new 'concept'"):
             text_after("(b / boy :quant 1)", edit("set", 0, value="two"))
 
 

@@ -78,7 +78,9 @@ def test_what_a_split_of_the_store_says_is_held_out(graph: DialogueGraph) -> Non
     pairs, lacking = graph.pairs(made, mix=Mix(1, {"counting": 2}), held_out_splits=["test"]).draw(0)
     assert {pair.response for pair in pairs if not pair.label} == {"Number 0."}
     assert lacking.held_out == 2 and lacking.responses == {"counting": 2}
-    with pytest.raises(InputError, match="the store has no dialogue of the split 'dev'; it has: test, train"):
+    with pytest.raises(
+        InputError, match="the store has no dialogue of the split 'dev'; available: test, train"
+    ):
         graph.pairs(made, held_out_splits=["dev"])
 
 

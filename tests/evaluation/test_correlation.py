@@ -81,7 +81,7 @@ class TestFiles:
             ([{"context": DIALOGUE, "fits": 1}, {"context": " ", "fits": 1}], ":2: .* no turns"),
             ([{"context": DIALOGUE, "annotations": {"fits": ["good"]}}], ":1: .*expected numbers"),
             ([{"context": DIALOGUE, "annotations": {"fits": [float("nan")]}}], "not JSON: NaN"),
-            ([{"context": DIALOGUE}], ":1: no quality is rated"),
+            ([{"context": DIALOGUE}], ":1: the item has no ratings"),
         ],
     )
     def test_another_shape_is_refused_with_its_place(
@@ -127,11 +127,11 @@ class TestCoefficients:
         assert correlate(scores, people, seed=4) == correlate(scores, people, seed=4)
 
     def test_too_few_or_too_many_scores_are_refused(self) -> None:
-        with pytest.raises(InputError, match="2 scores for 3 ratings"):
+        with pytest.raises(InputError, match="expected 3 scores, one for each rating in order, but found 2"):
             correlate([1, 2], rated(1, 2, 3))
         with pytest.raises(InputError, match="at least three"):
             correlate([1, 2], rated(1, 2))
-        with pytest.raises(InputError, match="no quality named 'fit'; there are: fits"):
+        with pytest.raises(InputError, match="no quality named 'fit'; available: fits"):
             select_qualities(rated(1, 2, 3), ["fit"])
 
 
@@ -208,10 +208,10 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("changed", "complaint"),
         [
-            ({"response": 5}, '"response" is not a text'),
+            ({"response": 5}, '"response" is not a string'),
             ({"annotations": [1, 2]}, '"annotations" is not an object'),
             ({"annotations": {"fits": ["N/A", ""]}}, "expected numbers"),
-            ({"fits": True}, "no quality is rated"),
+            ({"fits": True}, "the item has no ratings"),
         ],
     )
     def test_of_an_object_are_told_with_its_place(

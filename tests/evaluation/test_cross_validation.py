@@ -31,7 +31,7 @@ class TestWrongUse:
 
     def test_of_a_generator_with_one_class_names_it(self, tmp_path: Path) -> None:
         some = [replace(item, votes=0) if item.generator == "six" else item for item in apart()]
-        with pytest.raises(InputError, match="six: all responses are of one class"):
+        with pytest.raises(InputError, match="six: all responses have the same label"):
             cross_validate(some, "no encoder", tmp_path)
 
 

@@ -425,7 +425,9 @@ class TestTraining:
         self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         bare = [replace(one, positives=()) for one in contexts]
-        with pytest.raises(InputError, match="no context has a correct response that can have blanks"):
+        with pytest.raises(
+            InputError, match="nothing to train on: no context has a correct response with words to blank out"
+        ):
             train_infilling(load_causal(tiny_lms.llama), bare, tmp_path / "out", **SHORT)
         model = load_causal(tiny_lms.llama)
         model.direction = "backward"

@@ -156,7 +156,10 @@ class TestExamples:
             ('{"context": ["Hi."], "responses": []}', "line 1: an object with lists of texts"),
             ('{"context": "Hi.", "responses": ["No."]}', "line 1: an object with lists of texts"),
             ("[", "line 1: an object with lists of texts"),
-            ('{"context": ["Hi."], "responses": ["No."]}', "k 2: only 1 examples are available"),
+            (
+                '{"context": ["Hi."], "responses": ["No."]}',
+                "k must be at most 1, the number of examples, not 2",
+            ),
         ],
     )
     def test_a_set_of_ones_own_is_checked(self, unused: Store, tmp_path: Path, lines: str, told: str) -> None:

@@ -233,7 +233,7 @@ class TestSelected:
     def test_what_is_asked_for_is_checked(self) -> None:
         with pytest.raises(InputError, match="per_context 0"):
             SelectionCriteria(LOOSE, per_context=0)
-        with pytest.raises(InputError, match="perplexities must be above 0"):
+        with pytest.raises(InputError, match="the thresholds must be above 0"):
             Thresholds(0, 1)
 
 

@@ -48,8 +48,8 @@ def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], t
     ("kind", "wrong", "told"),
     [
         (KeywordOptions, {"top_p": 1.5}, "top_p 1.5"),
-        (KeywordOptions, {"min_keywords": 0}, "keywords from 0 to 1"),
-        (KeywordOptions, {"max_draws": 0}, "both must be at least 1"),
+        (KeywordOptions, {"min_keywords": 0}, "min_keywords must be from 1 to max_keywords, .*, not 0"),
+        (KeywordOptions, {"max_draws": 0}, "drafts and max_draws must be at least 1"),
         (KeywordOptions, {"max_words": 4}, "max_words must be at least 5, not 4"),
         (CounterfactualOptions, {"hops": 3}, "1 or 2 hops"),
         (CounterfactualOptions, {"batch_size": 0}, "batch_size must be at least 1"),

@@ -290,7 +290,7 @@ class TestWrongStarts:
         path = tmp_path / "mine.json"
         path.write_text('{"name": "mine", "title": "?"}', encoding="utf-8")
         said = self.run(capfd, written(tmp_path), "--questions", path, "--port", "0")
-        assert "mine.json: no file of questions: Object missing required field `questions`" in said
+        assert "mine.json: not a file of questions: Object missing required field `questions`" in said
 
     def test_judgements_that_are_none(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "some.judgements.sqlite").write_text("no judgements" * 500, encoding="utf-8")

@@ -126,7 +126,7 @@ class TestLeavingOneGeneratorOut:
             leave_one_out([one for one in apart() if one.generator == "six"])
 
     def test_shared_contexts_leave_nothing_to_train_on(self) -> None:
-        with pytest.raises(InputError, match="without six there are not both classes"):
+        with pytest.raises(InputError, match="nothing to train on without six"):
             leave_one_out(labelled())
 
 
@@ -157,7 +157,8 @@ class TestMeasures:
         )
 
     @pytest.mark.parametrize(
-        ("amount", "reason"), [(3, "3 scores for"), (None, "all responses are of one class")]
+        ("amount", "reason"),
+        [(3, "one for each response in order, but found 3"), (None, "all responses have the same label")],
     )
     def test_what_can_not_be_measured_is_refused(self, amount: int | None, reason: str) -> None:
         some = apart() if amount else [one for one in apart() if one.label]

@@ -244,7 +244,10 @@ class TestNamedQueries:
                 ["perspectives"],
                 "error: the query perspectives needs the parameter 'focus': topic that the replies take up",
             ),
-            (["hubs", "--param", "size=3"], "error: the query hubs has no parameter 'size'; it takes: limit"),
+            (
+                ["hubs", "--param", "size=3"],
+                "error: the query hubs has no parameter 'size'; available: limit",
+            ),
             (["hubs", "--param", "limit=few"], "error: 'limit' of the query hubs is a whole number"),
         ],
     )

@@ -271,7 +271,7 @@ class TestParameters:
             named_query("origins").values({})
 
     def test_one_that_a_query_does_not_take_is_named(self) -> None:
-        with pytest.raises(InputError, match="hubs has no parameter 'size'; it takes: limit"):
+        with pytest.raises(InputError, match="hubs has no parameter 'size'; available: limit"):
             named_query("hubs").values({"size": 1})
 
     @pytest.mark.parametrize("value", ["3", -1, 1.5, True, None])
@@ -306,7 +306,7 @@ class TestFiles:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
     def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
-        with pytest.raises(InputError, match="'xyz'; there are: behind, contested, "):
+        with pytest.raises(InputError, match="'xyz'; available: behind, contested, "):
             named_query("xyz")
 
     @pytest.mark.parametrize(

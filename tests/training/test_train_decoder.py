@@ -113,7 +113,7 @@ class TestTrained:
     def test_the_decoder_gives_no_original_text(self, trained: Path) -> None:
         items = [edited(graph, text) for graph, text in zip(GRAPHS, TEXTS, strict=True)]
         answers = T5Decoder(trained, num_beams=1).decode(items)
-        assert {answer.reason for answer in answers} == {"unchanged: the model gave the original text"}
+        assert {answer.reason for answer in answers} == {"unchanged: the model returned the original text"}
         other = replace(items[0], text="Nobody said this.")
         assert T5Decoder(trained, num_beams=1).decode([other])[0].text == TEXTS[0]
 
@@ -253,7 +253,7 @@ class TestCommands:
             ),
             (
                 ("evaluate", "decoder", tmp_path / "bare.amr", "--model", tiny_lms.bart),
-                "bare.amr:1: a graph without its text: write it above, as # ::snt TEXT",
+                "bare.amr:1: the graph has no text: add # ::snt TEXT above the graph",
             ),
         ]
         for arguments, message in cases:

@@ -145,7 +145,7 @@ class TestCrossValidation:
         self, encoder: Path, tmp_path: Path
     ) -> None:
         some = [one for one in apart() if one.generator != "six" or one.label]
-        with pytest.raises(InputError, match="six: all responses are of one class"):
+        with pytest.raises(InputError, match="six: all responses have the same label"):
             cross_validate(some, encoder, tmp_path / "folds")
         assert not (tmp_path / "folds").exists()
 

@@ -87,8 +87,12 @@ class TestDrawing:
     @pytest.mark.parametrize(
         ("some", "mix", "complaint"),
         [
-            (groups(), Mix(1, {"overlap": 1}), "no negatives of 'overlap'; there are: C-cont, edited"),
-            ([Group("a#1", ("Hi.",), [], [Answer("No.", "x")])], Mix(), "no context has a correct response"),
+            (groups(), Mix(1, {"overlap": 1}), "no negatives of 'overlap'; available: C-cont, edited"),
+            (
+                [Group("a#1", ("Hi.",), [], [Answer("No.", "x")])],
+                Mix(),
+                "nothing to train on: no context has a correct response",
+            ),
         ],
     )
     def test_nothing_to_draw_from_is_refused(self, some: list[Group], mix: Mix, complaint: str) -> None:

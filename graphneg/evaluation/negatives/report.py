@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SAMPLE, EXAMPLES = 1000, 3
 REFERENCE = {"response": "correct responses", "dialogue": "original turns"}
 """The names that the page has for right texts, keyed by the target of the negatives."""
-LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
+LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "note", "good": "good"}
 """The names that the page has for the levels of findings."""
 CUES = {
     "length": "#d97b29",
@@ -58,7 +58,9 @@ RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
 _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 # Height of one row of a plot, and of the space around the rows, in pixels.
 _ROW, _FRAME = 26, 70
-_READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
+_READING = (
+    "The bar spans the middle half of the texts, the line marks the median, and the dot marks the mean."
+)
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
     ("words", "Words per text", lambda figures: figures.words),
     ("shared", "Content words shared with the context", lambda figures: figures.shared),
@@ -263,7 +265,8 @@ def _cues(report: Report) -> Drawing:
     return Drawing(
         "told",
         "Single cues that separate negatives from correct responses",
-        "0.5 is chance, 1.0 separates every pair. In the red zone a ranker need not read the context.",
+        "0.5 is chance, 1.0 separates every pair. In the red zone, a ranker can find the negatives without "
+        "reading the context.",
         drawing,
     )
 

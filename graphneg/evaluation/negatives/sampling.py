@@ -357,10 +357,11 @@ class NegativeStatistics:
         records: Number of records.
         negatives: Number of records that are negatives.
         empty: Number of negatives without a wrong text, because turns were only removed.
-        wrong: Statistics of wrong texts, keyed by line, in the order of the report.
+        wrong: Statistics of wrong texts by `Key` (source, category and target), in the order of the report.
         right: Statistics of right texts, keyed by target.
-        repeated: Three numbers for each line: how many texts repeat a negative of the same context, how many
-            occur after several contexts, and how many equal a right text with the same context.
+        repeated: Three numbers for each row of the report: how many texts repeat a negative of the same
+            context, how many occur after several contexts, and how many equal a right text with the same
+            context.
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
@@ -368,7 +369,7 @@ class NegativeStatistics:
 
         Args:
             records: Negatives and correct responses.
-            sample: Maximum number of texts in the sample of each line.
+            sample: Maximum number of texts in the sample of each row of the report.
             seed: Seed for sampling.
         """
         self.records = self.negatives = self.empty = 0
@@ -436,7 +437,7 @@ def count_texts(
 
     Args:
         paths: Files of negatives and correct responses.
-        size: Maximum number of texts in the sample of each line.
+        size: Maximum number of texts in the sample of each row of the report.
         seed: Seed for sampling.
         progress: Progress display; advanced by the number of records read.
 
@@ -453,7 +454,10 @@ def count_texts(
         located = chain.from_iterable(map(read_located, paths))
         for count, (address, record) in enumerate(located, 1):
             if record.label not in (0, 1):
-                raise InputError(f"{address}: the label of {record.id} is {record.label}; 1 fits, 0 does not")
+                raise InputError(
+                    f"{address}: the label of {record.id} is {record.label}, but must be 1 (correct) or 0 "
+                    "(wrong)"
+                )
             yield record
             if count % _SHOWN_EVERY == 0:
                 bar.advance(_SHOWN_EVERY)
@@ -465,7 +469,6 @@ def count_texts(
         bar.finish()
     if not counts.negatives:
         raise InputError(
-            f"{', '.join(map(str, paths))}: no negative among {counts.records} records; "
-            "a negative has the label 0"
+            f"{', '.join(map(str, paths))}: none of the {counts.records} records is a negative (label 0)"
         )
     return counts

@@ -146,12 +146,12 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 
     scores = {
         "to_context": ask(
-            "closeness to contexts",
+            "similarity to contexts",
             in_context,
             lambda some: cosines(some, [" ".join(text.context) for text in some]),
         ),
         "to_right": ask(
-            "closeness to correct responses",
+            "similarity to correct responses",
             with_right,
             lambda some: cosines(some, [text.right or "" for text in some]),
         ),

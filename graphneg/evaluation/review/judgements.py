@@ -206,7 +206,7 @@ class Judgements:
             if connection is not None:
                 connection.close()
             if isinstance(error, sqlite3.Error):
-                raise InputError(f"{path}: no file of judgements, or damaged: {error}") from error
+                raise InputError(f"{path}: not a file of judgements, or damaged: {error}") from error
             raise
         return opened
 
@@ -489,7 +489,7 @@ def _check_text(text: str, what: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"{what} is no Unicode text: {error.reason}") from error
+        raise InputError(f"{what} is not valid Unicode text: {error.reason}") from error
 
 
 def _time(seconds: float) -> str:
@@ -500,4 +500,6 @@ def _seconds(time: str) -> float:
     try:
         return datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise InputError(f"{time[:40]!r} is not a time; write it as 2026-01-31T12:00:00+00:00") from error
+        raise InputError(
+            f"{time[:40]!r} is not a valid time; the format is 2026-01-31T12:00:00+00:00"
+        ) from error

@@ -39,7 +39,7 @@ def told(line: CategoryLine, right: Figures | None = RIGHT) -> list[tuple[str, s
 
 
 def test_a_line_without_fault_is_good() -> None:
-    assert told(LINE) == [("good", "no single cue separates them from correct responses")]
+    assert told(LINE) == [("good", "no single cue separates these negatives from correct responses")]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_repeats_are_told_from_their_share(changes: dict[str, int], level: str, 
 @pytest.mark.parametrize(
     ("figures", "level", "sentence"),
     [
-        ({"questions": 0.6}, "suspicious", "60% are questions, of correct responses 20%"),
-        ({"judged_right": 0.6}, "suspicious", "takes 60% for right (of correct responses 90%)"),
+        ({"questions": 0.6}, "suspicious", "60% are questions, but 20% of correct responses"),
+        ({"judged_right": 0.6}, "suspicious", "accepts 60% as correct (correct responses: 90%)"),
         ({"judged_right": 0.01}, "note", "takes only 1% for right"),
     ],
 )

@@ -333,10 +333,10 @@ class TestAreas:
 class TestWrongInput:
     def test_a_label_is_neither_0_nor_1(self, tmp_path: Path) -> None:
         write_jsonl([wrong("No."), wrong("No.", label=3)], tmp_path / "own.jsonl")
-        with pytest.raises(InputError, match=r"own\.jsonl, line 2: the label of .* is 3; 1 fits, 0 does not"):
+        with pytest.raises(InputError, match=r"own\.jsonl, line 2: the label of .* is 3, but must be 1"):
             measure([tmp_path / "own.jsonl"])
 
     def test_a_file_without_negatives_is_told(self, tmp_path: Path) -> None:
         write_jsonl([right("Yes.")], tmp_path / "own.jsonl")
-        with pytest.raises(InputError, match=r"own\.jsonl: no negative among 1 records"):
+        with pytest.raises(InputError, match=r"own\.jsonl: none of the 1 records is a negative"):
             measure([tmp_path / "own.jsonl"])

@@ -52,7 +52,7 @@ class TestExchange:
         write_judgements(results, path)
         items = (replace_text(results.set.items[0]), *results.set.items[1:])
         other = ReviewSet(FORMAT, 7, results.set.questions, items)
-        with pytest.raises(InputError, match="row 1 has another context or response than was drawn"):
+        with pytest.raises(InputError, match="row 1 has a different context or response than the key"):
             read_judgements(other, path)
         with pytest.raises(InputError, match=r"row '\d' is not in the key"):
             read_judgements(ReviewSet(FORMAT, 7, results.set.questions, ()), path)
@@ -62,10 +62,10 @@ class TestExchange:
         [
             ("a.jsonl", "{", r"a\.jsonl:1: not JSON"),
             ("a.jsonl", "[]", r"a\.jsonl:1: the line is not a JSON object"),
-            ("a.jsonl", "{}", r"a\.jsonl:1: no judgement"),
+            ("a.jsonl", "{}", r"a\.jsonl:1: not a judgement"),
             ("a.json", "{", r"a\.json: not JSON"),
-            ("a.json", "{}", r"a\.json: no list of tasks"),
-            ("a.json", "[3]", r"a\.json: task 0: no task of this review"),
+            ("a.json", "{}", r"a\.json: expected a list of tasks"),
+            ("a.json", "[3]", r"a\.json: task 0: not a task of this review"),
             ("a.csv", "row,context\n", r"a\.csv:1: no column response"),
             ("a.txt", "", "unknown suffix; use"),
         ],

@@ -82,10 +82,10 @@ class TestJudgements:
     @pytest.mark.parametrize(
         ("row", "answers", "message"),
         [
-            (9, USABLE, "row 9: there are rows 1 to 6"),
-            (1, {"grammatical": "yes"}, "row 1: sensible is not answered"),
+            (9, USABLE, "there is no row 9; the rows are numbered 1 to 6"),
+            (1, {"grammatical": "yes"}, "row 1: the question sensible is not answered"),
             (1, {**USABLE, "verdict": "bad"}, "verdict is 'bad'; write wrong or arguable or right"),
-            (1, {**USABLE, "more": "x"}, "no question is called 'more'"),
+            (1, {**USABLE, "more": "x"}, "there is no question 'more'"),
         ],
     )
     def test_wrong_answers_are_refused(

@@ -114,7 +114,7 @@ class TestReading:
     def test_the_key_must_be_there_and_be_one(self, sheet: Path) -> None:
         key = key_path(sheet)
         kept = key.rename(key.with_name("kept.json"))
-        with pytest.raises(InputError, match=r"sheet\.key\.json: there is no such key; .* --key"):
+        with pytest.raises(InputError, match=r"sheet\.key\.json: there is no such key file; .* --key"):
             read(sheet)
         assert len(read(sheet, kept).labels) == 17
         key.write_text("[]", encoding="utf-8")
@@ -132,7 +132,7 @@ class TestReading:
         assert len(found.labels) == 5 and found.unfilled == 13
 
     def test_an_empty_sheet_says_what_to_write(self, sheet: Path) -> None:
-        with pytest.raises(InputError, match="no row is filled; write yes or no"):
+        with pytest.raises(InputError, match="no row is filled in; write yes or no"):
             read(filled(sheet, verdict=""))
 
 
