@@ -228,7 +228,7 @@ class Snapshot:
         known = stored_snapshot(store)
         if known is not None:
             if known.digest != self.digest:
-                raise InputError(f"{self.path}: the {store.description} has another snapshot already")
+                raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
         there, meanings = _resources(store), self.facts["resources"]
         # If the store has other antonyms or frames, the negatives of the shard would differ from those of the
@@ -237,8 +237,8 @@ class Snapshot:
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
                 raise InputError(
-                    f"{self.path}: made with {meant:,} {kind}, and the {store.description} has {amount:,}: "
-                    "load the same into it first"
+                    f"{self.path}: the snapshot was made with {meant:,} {kind}, but the "
+                    f"{store.description} has {amount:,}: load the same data into the store first"
                 )
         bar = progress or NoProgress()
         bar.start("snapshot", None, "rows")

@@ -289,10 +289,10 @@ def test_a_store_of_a_shard_says_what_it_can_not_do(
     snapshot.load(graph.store)  # once more does nothing
     other = Snapshot.write(whole.store, tmp_path / "other.snapshot", ["bank"])
     for act, told in (
-        (lambda: list(graph.negatives("deam")), "say which shard"),
-        (lambda: list(graph.generate("random")), "say which shard"),
-        (lambda: graph.export(tmp_path / "out.jsonl"), "say which shard"),
-        (lambda: list(graph.negatives("deam", limit=3, shard="1/2")), "leave --limit out"),
+        (lambda: list(graph.negatives("deam")), "give the shard with --shard I/N"),
+        (lambda: list(graph.generate("random")), "give the shard with --shard I/N"),
+        (lambda: graph.export(tmp_path / "out.jsonl"), "give the shard with --shard I/N"),
+        (lambda: list(graph.negatives("deam", limit=3, shard="1/2")), "remove --limit"),
         (lambda: other.load(graph.store), "another snapshot already"),
         (lambda: Snapshot.write(graph.store, tmp_path / "third.snapshot"), "from a store with all dialogues"),
     ):

@@ -235,7 +235,7 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
     if left_out and others:
         options.notices.say(f"{path}: left out the keys {names}, which contain no dialogues")
     elif left_out:
-        yield Rejected(f"{path}:1", f"it has no turns and no rows; its keys are {names}")
+        yield Rejected(f"{path}:1", f"the object has neither turns nor rows; its keys are {names}")
 
 
 def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
@@ -320,7 +320,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
             if not _SEPARATOR_LINE.fullmatch(row.text.strip()):
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
-            fault = row.fault or f"{len(row.cells)} cells where the header has {len(columns)}"
+            fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
             # If a separator in the text is not quoted, it shifts all cells after it.
             # Only the cells before the text column are reliable.
             certain = columns[: columns.index(fields.of(columns)["text"])]
@@ -398,8 +398,8 @@ def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
         files = _listing(folder / "state.json", "_data_files")
         if files is None:
             raise InputError(
-                f"{folder} is a directory, but not one that save_to_disk wrote (state.json is missing): "
-                "name the files in it"
+                f"{folder} is a directory, but was not written by save_to_disk (state.json is missing): name "
+                "the files in the directory"
             )
         names = [Path(str(file.get("filename"))).name for file in files if isinstance(file, dict)]
         split = split_of(folder) if splits is None else folder.name
@@ -441,7 +441,7 @@ def _arrow_faults() -> Generator[None]:
         yield
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise ItemError(f"the file is damaged, or no such file ({reason})") from error
+        raise ItemError(f"the file is damaged or does not exist ({reason})") from error
 
 
 def _parquet(path: Path, options: LoadOptions, progress: Progress) -> Entries:
@@ -522,7 +522,7 @@ def _rows(path: Path, opened: Callable[[], tuple[int | None, Iterator[Any]]], pr
         finally:
             progress.finish()
     except ItemError as reason:
-        yield Rejected(f"{path}:row {number + 1}", f"{reason}; the rest of it is not read")
+        yield Rejected(f"{path}:row {number + 1}", f"{reason}; the rest of the file is not read")
 
 
 def _cells_of(batch: Any, at: int) -> Any:

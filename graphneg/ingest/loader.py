@@ -226,7 +226,7 @@ class LoadReport:
             for counts in (self.written, self.present)
         )
         line = f"{self.loader}: loaded {written or 'nothing new'}"
-        line += f"; already there: {present}" if present else ""
+        line += f"; already in the store: {present}" if present else ""
         return line + (f"; refused: {self.rejections:,}" if self.rejections else "")
 
 
@@ -359,7 +359,7 @@ def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iter
         held.append(record)
         if len(held) >= _PATIENCE:
             break
-    reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in it could be read"
+    reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in the file could be read"
     raise InputError(
         f"{place} is not a file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
     )

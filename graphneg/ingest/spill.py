@@ -249,6 +249,7 @@ def _enough_room(what: str) -> Generator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise InputError(
-            f"{what} can't be kept ({first_line(error)}): make room in the folder for temporary files, or "
+            f"{what} can't be stored temporarily ({first_line(error)}): make room in the folder for "
+            "temporary files, or "
             "name another one in TMPDIR"
         ) from error

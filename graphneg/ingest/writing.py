@@ -78,9 +78,11 @@ cause, and the load ends with an error.
 _NODE_BYTES = 300
 """Estimated size in bytes of the row for a node or role."""
 _OTHER_CONTENT = {
-    "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
-    "graphs": "another AMR graph of this utterance is in the store, and is kept",
-    "sentences": "a sentence with this id and another text is in the store",
+    "dialogues": (
+        "the store has a dialogue with this id but other content; load the new one under another --name"
+    ),
+    "graphs": "the store has another AMR graph of this utterance, which is kept",
+    "sentences": "the store has a sentence with this id but another text",
 }
 
 
@@ -204,7 +206,9 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
             lost = len(graphs) - tied
-            raise WriteConflict(f"{lost} utterances were removed while their graphs were written; run again")
+            raise WriteConflict(
+                f"{lost} utterances were removed while their graphs were written; run the command again"
+            )
     # Read the results only now, so that the server does not wait for this client between the statements.
     finish(sent)
     # The rows of new dialogues already contain their echoes, that is, repetitions between turns.
@@ -315,7 +319,7 @@ def load_files(
         InputError: ``turns`` is below 1.
     """
     if turns < 1:
-        raise InputError("a dialogue has at least one turn: 'turns' must be 1 or more")
+        raise InputError(f"turns must be at least 1, not {turns}")
     loader = get_loader(corpus)
     given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
@@ -475,7 +479,7 @@ class _Writer:
         """Parse a graph in PENMAN notation. If it is malformed or too long, reject it and return None."""
         reason = graph = None
         if len(penman) > LONGEST_GRAPH:
-            reason = f"{len(penman):,} characters, and at most {LONGEST_GRAPH:,} are stored"
+            reason = f"{len(penman):,} characters; the maximum is {LONGEST_GRAPH:,}"
         else:
             try:
                 graph = parse_graph(penman, amr_id(utterance, GOLD), line)

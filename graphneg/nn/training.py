@@ -186,7 +186,7 @@ class Run:
         try:
             self.note.write()
         except OSError as error:
-            reason = f"a model can't be saved there: {error.strerror}"
+            reason = f"a model can't be saved in this folder: {error.strerror}"
             raise InputError(f"{self.folder}: {reason}") from error
 
 
@@ -231,9 +231,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
-        raise InputError(
-            f"{config}: not the file of a model, so nothing is overwritten; choose another folder"
-        )
+        raise InputError(f"{config}: not a model file, so nothing is overwritten; choose another folder")
     return read
 
 

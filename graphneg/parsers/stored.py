@@ -290,7 +290,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         # An error is raised in this case, which rolls back the transaction.
         if tied != len(amrs):
             raise StoreError(
-                f"{len(amrs) - tied} {kind} were removed while their graphs were written; run again"
+                f"{len(amrs) - tied} {kind} were removed while their graphs were written; run the command "
+                "again"
             )
     write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}

@@ -265,7 +265,10 @@ class PolyEncoder(EncoderRanker):
             ValueError: The number of contexts differs from the number of responses.
         """
         if len(contexts) != len(responses):
-            raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
+            raise ValueError(
+                f"expected one context for each of {len(responses)} responses but found {len(contexts)} "
+                "contexts"
+            )
         import torch
 
         scores: list[float] = []

@@ -131,24 +131,33 @@ class ResponseBank:
             manifest = Manifest(**json.loads((path / _MANIFEST).read_text(encoding="utf-8")))
         except FileNotFoundError as error:
             if (path / _BUILDING).is_file():
-                raise InputError(f"{path}: this bank is unfinished; build it again to continue") from error
+                raise InputError(
+                    f"{path}: this bank is unfinished; run graphneg rank index again to complete the bank"
+                ) from error
             raise InputError(
                 f"{path}: not a bank of responses; build one with graphneg rank index"
             ) from error
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{path / _MANIFEST}: not a file of a bank; build the bank again") from error
+            raise InputError(
+                f"{path / _MANIFEST}: not a valid manifest of a bank; rebuild the bank"
+            ) from error
         # Vectors of contexts and responses can be compared only if the same model computed them.
         if manifest.model != ranker.digest():
-            raise InputError(f"{path}: another model made this bank; build it again with this one")
+            raise InputError(
+                f"{path}: this bank was built with another model; rebuild the bank with this model"
+            )
         try:
             lines = (path / _TEXTS).read_text(encoding="utf-8").split("\n")
             texts = [str(json.loads(line)) for line in lines if line]
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"{path}: the bank can't be read; build it again") from error
+            raise InputError(f"{path}: the bank can't be read; rebuild the bank") from error
         # The numbers differ, for example, if files of different builds were copied into the folder.
         if not len(texts) == index.ntotal == manifest.count:
-            raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it again")
+            raise InputError(
+                f"{path}: expected {manifest.count} responses but found {len(texts)} texts and "
+                f"{index.ntotal} vectors; rebuild the bank"
+            )
         return cls(ranker, texts, index)
 
     def search(
@@ -331,7 +340,7 @@ def read_candidates(path: Path) -> list[str]:
     """
     texts = _lines(read_text(path))
     if not texts:
-        raise InputError(f"{path}: the file has no candidates")
+        raise InputError(f"{path}: the file contains no candidates")
     return texts
 
 
@@ -354,7 +363,7 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
     """
     contexts = [turns for block in re.split(r"\n\s*\n", text) if (turns := _lines(block))]
     if not contexts:
-        raise InputError(f"{name}: no context; write one turn per line, oldest first")
+        raise InputError(f"{name}: there is no context; write one turn per line, oldest first")
     return contexts
 
 
@@ -371,9 +380,11 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
         return
     names = {path.name.removesuffix(".tmp") for path in folder.iterdir()}
     if strange := sorted(names - set(_FILES)):
-        raise InputError(f"{folder}: there are other files in it ({strange[0]}); choose another folder")
+        raise InputError(f"{folder}: the folder contains other files ({strange[0]}); choose another folder")
     if _MANIFEST in names and not overwrite:
-        raise InputError(f"{folder}: it already contains a bank; choose another folder, or overwrite it")
+        raise InputError(
+            f"{folder}: the folder already contains a bank; choose another folder, or overwrite it"
+        )
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:

@@ -67,7 +67,10 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
         (not folder.is_dir(), f"{folder} is not a folder"),
         (path.is_dir(), "a folder has this name; name another file"),
         (not os.access(folder, os.W_OK | os.X_OK), f"no permission to write in {folder}"),
-        (path.exists() and not path.is_file(), "not a regular file, it can't be replaced; name another"),
+        (
+            path.exists() and not path.is_file(),
+            "not a regular file, so it can't be replaced; name another file",
+        ),
     ):
         if is_fault:
             raise InputError(f"{path}: {reason}")

@@ -265,7 +265,7 @@ class ShardFile:
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
     """Open the files of all shards, sorted by number. Raise `InputError` if they do not fit together."""
     if not paths:
-        raise _apart("no shards to merge; name their files")
+        raise _apart("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
     # If each shard has the same settings as the first one, they all have the same settings.

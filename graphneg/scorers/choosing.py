@@ -44,14 +44,14 @@ BATCH = 32
 """Default number of dialogues whose records the judge scores in one call."""
 
 # The reasons for not choosing a record: a short code, and an explanation after the colon.
-RIGHT = "right: its label is 1"
-UNRELATED = "no-clash: it shares too few content words with the context"
-UNFIT = "no-fit: its nouns rarely occur with these predicates"
+RIGHT = "right: the label of the record is 1"
+UNRELATED = "no-clash: the response shares too few content words with the context"
+UNFIT = "no-fit: the nouns of the response rarely occur with its predicates"
 ANSWER = "answers: the score of the judge is too high"
 NEAR_RIGHT = "answers: the score of the judge is too close to that of the correct response"
-NO_RIGHT = "no-right-response: margins need one to compare with"
-OVER_QUOTA = "over-quota: the quota of its transform or category is full"
-RANKED_OUT = "ranked-out: others of the same context score better"
+NO_RIGHT = "no-right-response: a margin needs a correct response to compare with"
+OVER_QUOTA = "over-quota: the quota of the transform or category is full"
+RANKED_OUT = "ranked-out: other records of the same context rank higher"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class SelectedNegatives(NegativeStream):
         if batch < 1:
             raise InputError(f"batch must be at least 1, not {batch}")
         if choice.judged and judge is None:
-            raise InputError("max_score and margins need a judge")
+            raise InputError("max_score and margins require a judge")
         self._path, self._choice, self._judge, self._judge_name = Path(records), choice, judge, judge_name
         self._seed, self._batch, self._progress = seed, batch, progress or NoProgress()
 

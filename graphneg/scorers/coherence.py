@@ -505,7 +505,9 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     responses = unchanged = 0
     for record in records:
         if record.label not in (0, 1):
-            raise InputError(f"{record.id}: the label is {record.label!r}; 1 is coherent, 0 is not")
+            raise InputError(
+                f"{record.id}: the label is {record.label!r}, but must be 1 (coherent) or 0 (incoherent)"
+            )
         if record.target != "dialogue":
             responses += 1
             continue

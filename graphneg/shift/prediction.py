@@ -381,7 +381,7 @@ class CausalPredictor:
         )
         if self._model.direction != "forward":
             raise ModelError(
-                f"{self._model.path}: reads backward; the causal predictor needs a forward model"
+                f"{self._model.path}: a backward model, but the causal predictor needs a forward model"
             )
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:

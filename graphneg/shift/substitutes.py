@@ -43,7 +43,7 @@ NO_CANDIDATES = "no earlier keyword leads to another perspective"
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
 """Names of the predictors that use a model that can be trained."""
-_NOTHING = "no reply has a perspective to learn from: run graphneg shift build"
+_NOTHING = "nothing to train on: no reply has a perspective; run graphneg shift build"
 
 
 @dataclass(frozen=True, slots=True)

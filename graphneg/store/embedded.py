@@ -140,7 +140,9 @@ def _prepare(directory: Path, engine_version: str) -> None:
     """Turn an empty or new directory into a store, or check that this engine can open an existing store."""
     try:
         if directory.exists() and not directory.is_dir():
-            raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
+            raise StoreError(
+                f"{directory} is a file, but a store is a directory: name a new or empty directory"
+            )
         if "${" in str(directory):  # The server would expand "${...}" and use another directory.
             raise StoreError(
                 f"can't use {directory} as a store: its server reads ${{…}} as a variable; rename it"
@@ -159,7 +161,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
                 raise StoreError(
                     f"{directory} is not a graphneg store (it holds {printable(min(others))} and no "
                     f"{STORE_FILE}): "
-                    "name a store, or a directory that is empty or new"
+                    "name a store, or a new or empty directory"
                 )
             # Dialogues may be private, so only the user may read the directory.
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,7 +172,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
     except (OSError, ValueError) as error:  # ValueError: the name contains a NUL character.
         raise StoreError(
             f"can't use {directory} as a store: {getattr(error, 'strerror', None) or error}; "
-            "name a directory that you may write, on a disk with room"
+            "name a directory that you may write to, on a disk with free space"
         ) from error
 
 
@@ -201,8 +203,8 @@ def _check_mark(directory: Path, engine_version: str) -> None:
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
         by = f"{shown(mark.get('engine'))} {shown(written)}"
         raise StoreError(
-            f"{directory} was written by {by}, installed is {supervisor.ENGINE} "
-            f"{engine_version}: run `pip install --upgrade arcadedb-embedded`"
+            f"{directory} was written by {by}, but {supervisor.ENGINE} {engine_version} is installed: run "
+            "`pip install --upgrade arcadedb-embedded`"
         )
 
 
@@ -598,7 +600,7 @@ def _check_named_java() -> None:
     version = JAVA_VERSION.search(said.stderr + said.stdout)
     if said.returncode or version is None or int(version[1]) < OLDEST_JAVA:
         words = (said.stderr + said.stdout).decode(errors="replace").strip().partition("\n")[0]
-        raise StoreError(f"GRAPHNEG_JAVA={named} can't be used ({words or 'it says nothing'}): {advice}")
+        raise StoreError(f"GRAPHNEG_JAVA={named} can't be used ({words or 'it prints nothing'}): {advice}")
 
 
 def _start_supervisor(
@@ -636,8 +638,8 @@ def _lock_is_free(directory: Path) -> bool:
         raise refusal(error) from error
     except OSError as error:
         raise StoreError(
-            f"can't lock {directory}: {error.strerror or error}; a store is written where it is opened: name "
-            "one that you may write, a copy of it say"
+            f"can't lock {directory}: {error.strerror or error}; an open store writes to its directory: name "
+            "a directory that you may write to, such as a copy of the store"
         ) from error
 
 
@@ -683,8 +685,8 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
         # from the previous server: a new server takes the lock before it replaces the file.
         if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
             raise StoreError(
-                f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
-                "than this version: wait until that program has ended, or use the same version in both"
+                f"{directory} is in use by graphneg {endpoint.graphneg}, which does not share stores with "
+                "this version: wait until that program has ended, or use the same version in both"
             )
         control.sendall(endpoint.token.encode() + b"\n")
         until = time.monotonic() + 2 * SILENT_SECONDS

@@ -64,7 +64,8 @@ def check_engine_files(directory: Path) -> None:
             # Refuse other folders, because the server would open each of them as a database.
             if entry.is_dir() and entry.name != supervisor.DATABASE:
                 raise StoreError(
-                    f"{printable(entry.path)} is not graphneg's, and the server would open it as a database: "
+                    f"{printable(entry.path)} does not belong to graphneg, and the server would open it as a "
+                    "database: "
                     "move it out of the store"
                 )
         # Check the previous schema as well: the engine reads it if it cannot read the current one.
@@ -74,8 +75,8 @@ def check_engine_files(directory: Path) -> None:
         for path, status in files_below(databases):
             if _is_hollow(status):
                 raise StoreError(
-                    f"{printable(path)} claims {status.st_size:,} bytes and has nearly none on the disk: the "
-                    "server would read it for hours; get the store again from its source"
+                    f"{printable(path)} has a size of {status.st_size:,} bytes but occupies almost none on "
+                    "the disk: the server would read it for hours; get the store again from its source"
                 )
     except UnsafeFileError as error:
         raise refusal(error) from error

@@ -127,7 +127,7 @@ class TestLoad:
     ) -> None:
         ended = run("load", "everyday", *place)
         assert ended.status == 0
-        assert "already there: 50 dialogues" in ended.err
+        assert "already in the store: 50 dialogues" in ended.err
         assert ended.out == ""
 
     def test_refusals_are_told_with_their_place_and_written_to_a_file(

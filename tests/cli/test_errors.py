@@ -81,8 +81,8 @@ def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
     said = run("load", "dialogues", path, table, "--store", everyday).err.splitlines()
     assert said[1:] == [
         f"  {path}:1: not JSON: Unterminated string at column 23",
-        f"  {path}:2: item 1: it has no turns (turns, messages, conversations, conversation, dialogue, "
-        "dialog, utterances, log, posts, comments); its keys are 'id'",
+        f"  {path}:2: item 1: the object has no turns (turns, messages, conversations, conversation, "
+        "dialogue, dialog, utterances, log, posts, comments); its keys are 'id'",
         f"  {path}:3: item 2: turns is not a list",
         f"  {table}:2: not CSV: unexpected end of data inside quotation marks",
     ]
@@ -101,7 +101,7 @@ def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> No
     assert set(loaded.err.splitlines()[1:]) == {
         f"  {table}: not UTF-8, read as cp1252; if that is wrong, set --encoding",
         f"  {table}: read as text=Utterance",
-        f"  {table}: no speaker column; A and B assumed",
+        f"  {table}: no speaker column, so the speakers A and B are assumed",
     }
 
 

@@ -311,7 +311,7 @@ class TestSlack:
         ("content", "told"),
         [
             ("<html>", "neither a JSON array nor a JSON object"),
-            ('[{"type": "message", "user": "U1", "te', "the value does not end"),
+            ('[{"type": "message", "user": "U1", "te', "the value is not closed"),
             (
                 '[{"type": "message", "user": "U1", "text": "x", "ts": "soon"}]',
                 "the time 'soon' is not one of Slack",

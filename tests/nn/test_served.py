@@ -206,7 +206,9 @@ class TestWrongInput:
 
     def test_no_server_is_told_soon(self, tmp_path: Path) -> None:
         began = time.monotonic()
-        with pytest.raises(ModelError, match="no server can be reached there; start one, or name another"):
+        with pytest.raises(
+            ModelError, match="no server can be reached at this address; start a server, or set"
+        ):
             texts(ServedWriter("m", ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c")))
         assert time.monotonic() - began < 20
 

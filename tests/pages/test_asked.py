@@ -190,17 +190,17 @@ def test_forms_are_refused_in_a_line(client: Client, path: str, data: some.DataO
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [
-        ("/negatives?file=nan", 400, "is not a whole number from 0"),
-        ("/negatives?file=1e400", 400, "is not a whole number from 0"),
-        ("/negatives?start=inf", 400, "is not a whole number from 0"),
-        ("/negatives?start=1e300", 400, "is not a whole number from 0"),
+        ("/negatives?file=nan", 400, "is not a whole number of at least 0"),
+        ("/negatives?file=1e400", 400, "is not a whole number of at least 0"),
+        ("/negatives?start=inf", 400, "is not a whole number of at least 0"),
+        ("/negatives?start=1e300", 400, "is not a whole number of at least 0"),
         ("/negatives?file=7", 404, "there is no file 7; there are 1"),
         ("/negatives?sort=none", 400, "is none of"),
-        ("/negatives/kept?file=inf", 400, "is not a whole number from 0"),
+        ("/negatives/kept?file=inf", 400, "is not a whole number of at least 0"),
         ("/negatives/kept?least.context_overlap=nan", 400, "is not a number"),
         (f"/negatives/0/{'9' * 26}", 404, "there is no negative"),
         (f"/negatives/0/{'9' * 5000}", 404, "there is no negative"),
-        ("/review/disagreements?row=" + "9" * 5000, 400, "is not a whole number from 0"),
+        ("/review/disagreements?row=" + "9" * 5000, 400, "is not a whole number of at least 0"),
         ("/review/results?rule=most", 400, "is none of"),
     ],
 )

@@ -185,7 +185,7 @@ class TestAFolder:
         config = json.loads((folder / "config.json").read_text())
         config["task_specific_params"]["parse_amr"]["model_name_or_path"] = "t5-base"
         (folder / "config.json").write_text(json.dumps(config))
-        assert "model t5-base is not on this machine and it is offline" in self.refused(folder)
+        assert "model t5-base is not on this machine and downloads are disabled" in self.refused(folder)
 
 
 class TestProposals:

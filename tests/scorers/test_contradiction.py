@@ -60,13 +60,13 @@ class TestLabelledResponses:
     @pytest.mark.parametrize(
         ("change", "reason"),
         [
-            ({"contradictory_label_count": 4}, "4; it must be 0 to 3"),
-            ({"contradictory_label_count": True}, "True; it must be 0 to 3"),
+            ({"contradictory_label_count": 4}, "4, but must be from 0 to 3"),
+            ({"contradictory_label_count": True}, "True, but must be from 0 to 3"),
             ({"annotation_target_pair": [2, 2]}, "is not an earlier utterance and the last one"),
             ({"annotation_target_pair": [0, 1]}, "is not an earlier utterance and the last one"),
             ({"annotation_target_pair": 0}, "is not a pair of utterance indices"),
-            ({"speakers": ["A"]}, '1 "speakers" of 3 "utterances"'),
-            ({"utterances": ["one"]}, "there must be a context and a response"),
+            ({"speakers": ["A"]}, '1 "speakers", but 3 "utterances"'),
+            ({"utterances": ["one"]}, "a context and a response are required"),
             ({"utterances": ["I sail.", " ", "No."]}, "utterance 1 is empty"),
             ({"utterances": ["I sail.", "When?", "[[TBA]]"]}, "its text was not published"),
             ({"rgm_name": ""}, "not a name"),

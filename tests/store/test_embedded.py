@@ -392,7 +392,7 @@ def test_a_missing_java_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.M
 
 JAVAS = {
     "echo 'openjdk version \"17.0.2\"' >&2": r"can't be used \(openjdk version \"17\.0\.2\"\)",
-    "exit 1": r"can't be used \(it says nothing\)",
+    "exit 1": r"can't be used \(it prints nothing\)",
     "exec sleep 60": r"does not print its version within 1 s",
 }
 

@@ -190,7 +190,7 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("meanings", "settings", "message"),
         [
-            ([], {}, "no text with an AMR graph to learn from: run graphneg parse"),
+            ([], {}, "nothing to train on: no text has an AMR graph; run graphneg parse"),
             (MEANINGS, {"max_tokens": 8}, "none of 6 graphs and texts fits into 8 and 4 tokens"),
             (MEANINGS, {"frozen": ["head"]}, "no parameter's name begins with 'head'"),
         ],

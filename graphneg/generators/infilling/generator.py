@@ -58,7 +58,7 @@ LONGEST, LONGEST_WHOLE = 40, 160
 """Maximum number of tokens in the output of a model that writes only the texts for the blanks, and of a model
 that writes the whole text."""
 _REASONS = {
-    "no-blanks": "no text of the context or for the context has words to blank out",
+    "no-blanks": "neither the context nor its responses have words to blank out",
     "no-history": "the store contains no other dialogue",
     "unfilled": "the model did not fill every blank",
     "same-words": "a blank was filled with one of its original words",

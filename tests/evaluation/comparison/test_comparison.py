@@ -303,7 +303,7 @@ class TestComparing:
         assert len(compare(data, other, out, overwrite=True).rows) == 1
         (tmp_path / "mine").mkdir()
         (tmp_path / "mine" / "thesis.txt").touch()
-        with pytest.raises(InputError, match="the folder has other files"):
+        with pytest.raises(InputError, match="the folder contains other files"):
             compare(data, other, tmp_path / "mine", overwrite=True)
 
     def test_names_a_result_that_can_not_be_read(
