@@ -53,7 +53,7 @@ class Loader(DialogueLoader):
 
         Args:
             paths: The files.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Dialogues and rejected items.
@@ -69,7 +69,8 @@ class Loader(DialogueLoader):
         if singles > 1 and singles * 2 > dialogues:
             options.notices.say(
                 f"{singles:,} of {dialogues:,} dialogues have one turn, because a blank line ends a "
-                "dialogue: if blank lines stand between turns, remove them (grep -v '^\\s*$' FILE > NEW) and "
+                "dialogue: if there are blank lines between turns, remove them (grep -v '^\\s*$' FILE > NEW) "
+                "and "
                 "put a line --- between dialogues"
             )
 
@@ -112,7 +113,7 @@ class Loader(DialogueLoader):
                 turns[-1][1].append(line.strip())
             else:
                 raise ItemError(
-                    f"its first line, {line.strip()[:40]!r}, does not begin with a name and a colon"
+                    f"the first line, {line.strip()[:40]!r}, does not begin with a name and a colon"
                 )
         utterances = (
             Utterance(at, name, " ".join(filter(None, texts)).strip())

@@ -110,11 +110,11 @@ def responses(
     file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
     out: OutFile,
     generator: list[str] | None = option(
-        None, "A generator that writes responses; it uses the store. Repeatable.", "NAME"
+        None, "A generator of responses, which uses the store. Repeatable.", "NAME"
     ),
     lm: list[str] | None = option(
         None,
-        "A causal language model that writes responses, with a name of your choice. Repeatable.",
+        "A causal language model that generates responses, with a name of your choice. Repeatable.",
         "NAME=PATH_OR_ID",
     ),
     from_file: list[str] | None = option(

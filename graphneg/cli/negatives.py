@@ -136,7 +136,7 @@ def negatives(
     ),
     decoder: str = _of_decoder(
         "surface",
-        "The decoder that writes the text of edited graphs: surface, t5, rescored or an installed one.",
+        "The decoder that generates the text of edited graphs: surface, t5, rescored or an installed one.",
     ),
     model: str | None = _of_decoder(None, "The model of the decoder, for t5 and rescored.", "PATH_OR_ID"),
     backend: Literal["torch", "ctranslate2"] | None = _of_decoder(

@@ -359,7 +359,7 @@ class WriterOptions:
 
     model: Annotated[
         str | None,
-        _of_writer("The language model that writes the texts, for generators that use one.", "PATH_OR_ID"),
+        _of_writer("The language model that generates the texts, for generators that use one.", "PATH_OR_ID"),
     ] = None
     served: Annotated[
         bool,

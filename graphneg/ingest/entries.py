@@ -100,7 +100,7 @@ def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOpti
         given: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
         fields: Look-up that returns the key or column of each field, such as the text.
-        options: The options of the load.
+        options: Options for loading, such as the corpus and split.
 
     Returns:
         The sources in the order of ``given``. A folder may have several.

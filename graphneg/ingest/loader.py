@@ -133,7 +133,7 @@ class Loader(Protocol):
 
         Args:
             paths: Files and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over records and rejected items.

@@ -57,7 +57,7 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
 
     Args:
         dialogue: The dialogue as a loader read it.
-        options: The options of the load. If ``clean`` is set, texts are repaired; ``notices`` counts all
+        options: Options for loading. If ``clean`` is set, texts are repaired; ``notices`` counts all
             changes.
 
     Returns:

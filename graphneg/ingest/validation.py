@@ -71,7 +71,7 @@ class FileLoader(ABC):
 
         Args:
             paths: The files and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Records and rejected items.
@@ -98,7 +98,7 @@ class FileLoader(ABC):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over records. A `Rejected` is yielded for an item that cannot be loaded.
@@ -117,7 +117,7 @@ class DialogueLoader(FileLoader):
 
         Args:
             paths: The files and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over dialogues and rejected items.
@@ -129,7 +129,7 @@ class DialogueLoader(FileLoader):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over dialogues and rejected items.
@@ -181,7 +181,7 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
 
     Args:
         dialogue: The dialogue from an entry. Its id may be only a name.
-        options: The options of the load. Their corpus and split, if any, replace those of the dialogue.
+        options: Options for loading. Their corpus and split, if any, replace those of the dialogue.
         corpus: The corpus for a dialogue that has none.
         split: The split for a dialogue that has none.
 
@@ -210,7 +210,7 @@ def dialogues_of(
     Args:
         files: The files.
         loader: The name of the loader.
-        options: The options of the load.
+        options: Options for loading, such as the corpus and split.
         items: Function that returns the entries of a file.
         make: Function that converts an entry to a dialogue. It may raise `ItemError`.
 

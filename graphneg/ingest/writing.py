@@ -308,7 +308,7 @@ def load_files(
         turns: The number of turns per dialogue, at least 1, if dialogues are made from graphs that name no
             utterances. Such dialogues belong to the corpus in ``options``, or else to one that is named after
             the first file.
-        options: The options of the load.
+        options: Options for loading, such as the corpus and split.
         on_rejected: Function that is called with each rejection.
         shard: The shard whose dialogues are loaded, with their graphs; None to load all.
 

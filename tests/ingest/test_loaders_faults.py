@@ -132,7 +132,7 @@ class TestBadItems:
             "chats.jsonl:9 a NUL character at column 25",
             "chats.jsonl:10 not JSON: NaN is not a JSON number",
             "chats.jsonl:11 item 10: the dialogue contains a number of more than 64 bits",
-            "chats.jsonl:12 item 11: a response is to turn 4, but the last turn is 0",
+            "chats.jsonl:12 item 11: a response answers turn 4, but the last turn is 0",
             "chats.jsonl:13 the id 'chats/all/1' occurs earlier in this load",
             "chats.jsonl:14 the JSON nests too deeply",
             "chats.jsonl:15 the line is longer than 4,194,304 bytes",
@@ -173,7 +173,7 @@ class TestBadItems:
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dailydialog/test/0"]
         assert refusals(records) == [
             "dialogues_test.txt:2 item 1: 2 turns, but 1 numbers in line 2 of the act file",
-            "dialogues_test.txt:3 item 2: '9' in line 3 of the act file names no act",
+            "dialogues_test.txt:3 item 2: '9' in line 3 of the act file is not the number of an act",
             "dialogues_test.txt:4 item 3: its emotion line is missing",
             "dialogues_test.txt:5 item 4: the line does not end with __eou__",
         ]
@@ -213,7 +213,7 @@ class TestBadItems:
         records = load("conceptnet", written(tmp_path / "dump.csv", "\n".join(lines)))
         assert len(records) == 8 and not isinstance(records[-1], Rejected)
         assert refusals(records) == [
-            "dump.csv:2 3 columns, not 5 (uri, relation, start, end, JSON)",
+            "dump.csv:2 3 columns, but expected 5 (uri, relation, start, end, JSON)",
             "dump.csv:3 not JSON: Expecting property name enclosed in double quotes at column 2",
             "dump.csv:4 the weight is missing, or is not a number",
             "dump.csv:5 'fast' is its own opposite (Antonym)",
@@ -257,7 +257,7 @@ class TestBadItems:
             r for r in load("propbank", DATA / "frames") if isinstance(r, Frame)
         ]
         assert refusals(records)[:2] == [
-            "dangling.xml a link to no file, or no file",
+            "dangling.xml a broken link, or not a file",
             "folder.xml a folder, not a file",
         ]
 
@@ -276,7 +276,7 @@ class TestBadItems:
         assert [r for r in records if isinstance(r, Frame)] == [
             r for r in load("propbank", DATA / "frames") if isinstance(r, Frame)
         ]
-        assert "link.xml a link to /etc/passwd, not a file: it is not followed" in refusals(records)
+        assert "link.xml a link to /etc/passwd, not a file: links are not followed" in refusals(records)
 
 
 class TestStreaming:

@@ -260,10 +260,10 @@ class TestJudging:
     def test_judgements_of_other_responses_or_people_are_refused(self) -> None:
         asked = review_of(responded())
         said = judgements(asked, VOTES)
-        with pytest.raises(InputError, match="no such response"):
+        with pytest.raises(InputError, match="is not among the responses"):
             labelled_responses(responded()[:3], asked, said)
         few = review_of(responded()[:3])
-        with pytest.raises(InputError, match="it was not judged"):
+        with pytest.raises(InputError, match="has no judgements"):
             labelled_responses(responded(), few, judgements(few, VOTES))
         with pytest.raises(InputError, match=r"row 4 \(.*\): expected 3 annotators but found 2"):
             labelled_responses(responded(), asked, said[:-1])

@@ -73,9 +73,13 @@ def labelled_responses(
         )
     votes = _votes(set, judgements, question.name, question.positive)
     known = {response.id for response in responses}
-    for ids, there, what in ((known, votes, "it was not judged"), (votes, known, "no such response")):
+    for ids, there, what in (
+        (known, votes, "has no judgements"),
+        (votes, known, "is not among the responses"),
+    ):
         if missing := sorted(id for id in ids if id not in there):
-            raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
+            more = f", like {len(missing) - 1:,} others" if len(missing) > 1 else ""
+            raise InputError(f"the response {missing[0]!r} {what}{more}")
     labelled: list[JudgedResponse] = []
     for response in responses:
         followup = response.followup
