@@ -149,9 +149,9 @@ def _mean(spread: Distribution | None, form: str) -> str:
 TEXT_COLUMNS: Columns = {
     "count": lambda own, line: f"{line.negatives if line else own.texts:,}",
     "words": lambda own, _: f"{own.words.mean:.1f}",
-    "of\nright": lambda _, line: _shown(line and line.words_ratio, ".2f", ""),
+    "of\ncorrect": lambda _, line: _shown(line and line.words_ratio, ".2f", ""),
     "shared": lambda own, _: f"{own.shared.mean:.2f}",
-    "with\nright": lambda own, _: _mean(own.like_right, ".0%"),
+    "with\ncorrect": lambda own, _: _mean(own.like_right, ".0%"),
     "questions": lambda own, _: f"{own.questions:.0%}",
     "I/you/\nothers": lambda own, _: (
         f"{100 * own.first_person:.0f}/{100 * own.second_person:.0f}/{100 * own.third_person:.0f}%"
@@ -167,12 +167,12 @@ def _model_columns(report: Report) -> Columns:
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")
     if report.judge is not None:
-        asked["judge:\nright"] = lambda own, _: _shown(own.judged_right, ".0%")
+        asked["judge:\ncorrect"] = lambda own, _: _shown(own.judged_right, ".0%")
     return {
         "cosine:\ncontext": lambda own, _: _mean(own.to_context, ".2f"),
-        "to\nright": lambda own, _: _mean(own.to_right, ".2f"),
+        "to\ncorrect": lambda own, _: _mean(own.to_right, ".2f"),
         **asked,
         "again": lambda own, line: f"{line.again / own.texts:.0%}" if line else "",
         "else-\nwhere": lambda own, line: f"{line.elsewhere / own.texts:.0%}" if line else "",
-        "are\nright": lambda _, line: f"{line.equal_to_right:,}" if line else "",
+        "are\ncorrect": lambda _, line: f"{line.equal_to_right:,}" if line else "",
     }

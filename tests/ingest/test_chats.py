@@ -221,7 +221,7 @@ class TestWhatsApp:
         path = file("1.2.23, 10:00 - Ann: Hi.\n31.2.23, 10:01 - Bo: Ho.\n20.3.23, 10:00 - Ann: Hm.\n")
         dialogues, refused, _ = read("whatsapp", path)
         assert said(dialogues)[-1] == [("Ann", "Hm.")]
-        assert "there is no such time" in refused[0].reason and refused[0].place.endswith(":2")
+        assert "not a valid time" in refused[0].reason and refused[0].place.endswith(":2")
 
 
 class TestGaps:
@@ -316,7 +316,7 @@ class TestSlack:
                 '[{"type": "message", "user": "U1", "text": "x", "ts": "soon"}]',
                 "the time 'soon' is not one of Slack",
             ),
-            ('[{"type": "message", "text": "x", "ts": "1715936400.1"}]', "does not say who wrote it"),
+            ('[{"type": "message", "text": "x", "ts": "1715936400.1"}]', "the message has no author"),
             ("[7]", "the message is not a JSON object"),
         ],
     )
