@@ -205,8 +205,8 @@ class Snapshot:
         # Refuse a snapshot of another version of graphneg, which may have computed other rows.
         if head.version != __version__:
             raise InputError(
-                f"{path}: graphneg {head.version} made it, this is {__version__}: "
-                "use the same version everywhere"
+                f"{path}: made by graphneg {head.version}, but this is graphneg {__version__}: use the same "
+                "version everywhere"
             )
         del facts["snapshot"]
         return cls(Path(path), head.snapshot, head.parts, facts)
@@ -265,10 +265,10 @@ class Snapshot:
                     digest.update(line)
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
-                raise InputError(f"{self.path}: the file is incomplete; copy it again") from error
+                raise InputError(f"{self.path}: the file is incomplete; copy the file again") from error
         # Now that all rows have been read, compare the digest.
         if digest.hexdigest() != self.digest:
-            raise InputError(f"{self.path}: the file was changed or damaged; copy it again")
+            raise InputError(f"{self.path}: the file was changed or damaged; copy the file again")
 
 
 def _resources(store: Store) -> dict[str, int]:

@@ -132,7 +132,7 @@ def _companions(path: Path) -> dict[str, Path]:
 
 def _names(kind: str, line: Line | Rejected | None, turns: int) -> list[str]:
     if not isinstance(line, Line):
-        raise ItemError(f"its {kind} line is missing" if line is None else f"{line.place}: {line.reason}")
+        raise ItemError(f"the {kind} line is missing" if line is None else f"{line.place}: {line.reason}")
     labels, names = line.text.split(), _ANNOTATIONS[kind]
     if len(labels) != turns:
         raise ItemError(f"{turns} turns, but {len(labels)} numbers in line {line.number} of the {kind} file")

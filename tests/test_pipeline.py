@@ -218,7 +218,7 @@ def test_poison_on_a_cluster_is_told_and_all_else_is_made(
 ) -> None:
     from graphneg.ray import run_on
 
-    poisoned(run_on, tmp_path, chats, without, "exit", "its actor ended each time")
+    poisoned(run_on, tmp_path, chats, without, "exit", "the actor of the block ended in each attempt")
 
 
 @pytest.mark.long

@@ -84,7 +84,7 @@ def annotate(
         "FILE.sqlite",
     ),
     key: Path | None = _to_read(
-        None, "Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE"
+        None, "Key file of the sheets. Default: the key file in the folder of the first sheet.", "FILE"
     ),
     rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
         "majority", "Rule that combines the answers of several annotators into one."

@@ -41,7 +41,8 @@ Judged = Annotated[
     ),
 ]
 Key = Annotated[
-    Path | None, shared("Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE")
+    Path | None,
+    shared("Key file of the sheets. Default: the key file in the folder of the first sheet.", "FILE"),
 ]
 
 

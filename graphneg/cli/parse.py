@@ -89,7 +89,7 @@ def parse(
         False, "Replace the graphs of other parsers and parser versions. Loaded graphs are never replaced."
     ),
     responses: bool = option(False, "Parse responses in addition to utterances."),
-    overwrite: bool = _of_text(False, "Replace the output file if it exists already."),
+    overwrite: bool = _of_text(False, "Replace the output file if it already exists."),
     chosen: DialogueOptions,
     shard: ShardOption = None,
     where: StoreOptions,

@@ -94,7 +94,7 @@ class Mix:
     def __post_init__(self) -> None:
         """Check that the numbers and weights are in range."""
         if self.positives < 1 or not self.negatives or min(self.negatives.values()) < 1:
-            raise InputError("a mix needs at least one right and one wrong response of each context")
+            raise InputError("a mix needs at least one correct and one wrong response of each context")
         if min(self.weights.values(), default=1) < 0:
             raise InputError("weights must be at least 0")
 

@@ -67,7 +67,7 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
     generators = sorted({response.generator for response in labelled})
     if len(generators) < 2:
         raise InputError(
-            f"responses of {len(generators)} generator; to leave one out, two or more are needed"
+            f"leaving one generator out requires responses of at least two generators, not {len(generators)}"
         )
     folds: list[Fold] = []
     for name in generators:

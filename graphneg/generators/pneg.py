@@ -71,7 +71,7 @@ _REASONS = {
     "copies-example": "the text repeats text of the prompt",
     "like-a-positive": "the text is nearly identical to a correct response",
     "no-clash": "the text shares no content word with the context",
-    "fits": "the context makes the text much more likely, so it may be an answer",
+    "fits": "the context makes the text much more likely, so the text may be an answer",
 }
 
 

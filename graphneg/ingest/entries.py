@@ -280,8 +280,8 @@ def _require_rows(path: Path, start: str) -> None:
     """Raise `InputError` for a large table that pandas wrote by column: it cannot be read row by row."""
     if _BY_COLUMN.match(start) or _SPLIT_FRAME.match(start):
         raise InputError(
-            f"{path}: a table that pandas wrote as one JSON object of more than {LARGEST_ITEM >> 20} MiB: "
-            "write it row by row, df.to_json(path, orient='records', lines=True)"
+            f"{path}: a table written by pandas as one JSON object of more than {LARGEST_ITEM >> 20} MiB: "
+            "write the table row by row with df.to_json(path, orient='records', lines=True)"
         )
 
 
@@ -557,8 +557,8 @@ def _of_object(given: Any) -> Iterator[Source]:
         given = [parts]
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InputError(
-            f"the loader 'dialogues' can't read {type(given).__name__!r}: give it a path, a list of dicts, "
-            "a DataFrame or a data set"
+            f"the loader 'dialogues' can't read {type(given).__name__!r}: pass a path, a list of dicts, a "
+            "DataFrame or a data set"
         )
     name = str(getattr(getattr(given, "info", None), "dataset_name", None) or "dialogues")
     split = str(getattr(given, "split", None) or "all")

@@ -339,7 +339,7 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
             if not address:
                 raise InputError(
                     f"{record.place}: its ::id, {record.id!r}, is not the id of an utterance (such as "
-                    "everyday/test/1#3), so its shard is not known: load it without a shard"
+                    "everyday/test/1#3), so its shard is not known: load the file without a shard"
                 )
         if of is None or shard.holds(of):
             yield record
@@ -538,7 +538,7 @@ class _Writer:
             parts = batch.split()
             if not parts:
                 self._refused_by_server += 1
-                self._report.reject(batch.place, f"the server does not store it: {first_line(error)}")
+                self._report.reject(batch.place, f"rejected by the server: {first_line(error)}")
                 return False
             taken = self._write(parts[0])
             # If the dialogue itself was rejected, there are no utterances for its graphs. Do not write these.

@@ -176,7 +176,7 @@ def _value_of(variable: str) -> str:
     value = os.environ.get(variable, "").strip()
     if not (value.isascii() and value.isprintable()):
         raise ModelError(
-            f"{variable} contains characters that no key contains: copy the whole key, on one line"
+            f"{variable} contains characters that a key can't contain: copy the whole key, on one line"
         )
     return value
 

@@ -299,7 +299,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
         raise ModelError(
-            f"{source.path}: holds {' or '.join(saved) or config.model_type}, which is not a {kind}; "
+            f"{source.path}: contains {' or '.join(saved) or config.model_type}, which is not a {kind}; "
             f"choose a {kind}"
         )
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)

@@ -214,13 +214,13 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
         return run
     if (state == "other" or run.last is not None) and not overwrite:
         raise InputError(
-            f"{folder}: a run with other examples or settings was stopped here; "
-            "repeat that run, choose another folder, or overwrite it"
+            f"{folder}: the folder contains an unfinished run with other examples or settings; repeat that "
+            "run, choose another folder, or overwrite it"
         )
     if (run.folder / _CONFIG).exists():
         if not overwrite:
             raise InputError(
-                f"{folder}: the folder has a model already; choose another folder, or overwrite it"
+                f"{folder}: the folder already contains a model; choose another folder, or overwrite it"
             )
         _model_config(run.folder)
     return run

@@ -170,8 +170,8 @@ class CheckedParser:
         parsed = Parsed(answer) if answer is None or isinstance(answer, AmrGraph) else answer
         if not isinstance(parsed, Parsed):
             raise ParserError(
-                f"parser {self.name} answered with a {type(answer).__name__}; "
-                "an answer is an AmrGraph, a PENMAN text, a Parsed, or None"
+                f"parser {self.name} answered with a {type(answer).__name__}; it must be an AmrGraph, a "
+                "PENMAN text, a Parsed, or None"
             )
         if parsed.graph is None:
             return parsed if parsed.warnings else Parsed(None, ("no-graph: the parser returned no graph",))

@@ -375,7 +375,7 @@ def _lines(text: str) -> list[str]:
 def _check_folder(folder: Path, overwrite: bool) -> None:
     """Raise an error unless a folder is missing or empty, or contains only files of a bank."""
     if folder.is_file():
-        raise InputError(f"{folder}: a file has this name; name another folder")
+        raise InputError(f"{folder}: not a folder; name another folder")
     if not folder.is_dir():
         return
     names = {path.name.removesuffix(".tmp") for path in folder.iterdir()}
@@ -394,7 +394,7 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
         return
     if building.state == "other" and not overwrite:
         raise InputError(
-            f"{folder}: a build with other responses or another model was stopped here; "
+            f"{folder}: the folder contains an unfinished build with other responses or another model; "
             "repeat that build, choose another folder, or overwrite it"
         )
     for name in _FILES:

@@ -335,7 +335,7 @@ def _given(model: str | Path | None, kind: str) -> str | Path:
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
-            f"graphneg shift train {kind} --model FOLDER -o OUT makes one"
+            f"graphneg shift train {kind} --model FOLDER -o OUT trains one"
         )
     return model
 

@@ -158,16 +158,16 @@ ADVICE = {
         "on its database system"
     ),
     "Neo.ClientError.Database.DatabaseNotFound": (
-        "{server} has no such database ({message}): name one that exists with NEO4J_DATABASE, "
-        "or leave it unset"
+        "{server} has no such database ({message}): set NEO4J_DATABASE to an existing database, or leave it "
+        "unset"
     ),
     **dict.fromkeys(
         (
             "Neo.DatabaseError.Transaction.TransactionLogError",
             "Neo.DatabaseError.Transaction.TransactionStartFailed",
         ),
-        "{server} can't write, usually because its disk is full ({message}): make room there, restart "
-        "it, and run the same command again; acknowledged writes are kept",
+        "{server} can't write, usually because its disk is full ({message}): free some space, restart the "
+        "server, and run the same command again; acknowledged writes are kept",
     ),
 }
 """Messages by Neo4j error code. Unlike the server's own messages, they say what to do."""
@@ -246,7 +246,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 f"the certificate of {server} is not trusted ({cause.verify_message}): "
-                "install its authority, or use bolt+ssc:// or neo4j+ssc:// for a self-signed one"
+                "install the certificate of its authority, or use bolt+ssc:// or neo4j+ssc:// for a "
+                "self-signed one"
             )
         if isinstance(cause, ssl.SSLError):
             return f"{server} does not use TLS: use bolt:// or neo4j://, or switch TLS on at the server"
@@ -667,6 +668,7 @@ def _sendable() -> Generator[None]:
         yield
     except (OverflowError, UnicodeError, RecursionError, ValueError, TypeError) as error:
         raise StoreError(
-            f"the query or a parameter of it can't be sent to a store ({first_line(error)}): numbers have 64 "
+            f"the query or one of its parameters can't be sent to a store ({first_line(error)}): numbers "
+            "have 64 "
             "bits, text is Unicode without surrogates, lists and maps are at most a few hundred levels deep"
         ) from error

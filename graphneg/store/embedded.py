@@ -159,7 +159,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
             others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
                 raise StoreError(
-                    f"{directory} is not a graphneg store (it holds {printable(min(others))} and no "
+                    f"{directory} is not a graphneg store (the directory contains {printable(min(others))} "
+                    "and no "
                     f"{STORE_FILE}): "
                     "name a store, or a new or empty directory"
                 )
@@ -195,8 +196,8 @@ def _check_mark(directory: Path, engine_version: str) -> None:
     mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
-            f"{directory} has store format {shown(mark.get('format'))}, this graphneg reads format {FORMAT}: "
-            "open it with the graphneg that made it, or load the corpora into a new directory"
+            f"{directory} has store format {shown(mark.get('format'))}, but this graphneg reads format "
+            f"{FORMAT}: open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
     # Compare releases, because each release can read the files of older releases, but not of newer ones.
@@ -397,7 +398,7 @@ def find_engine() -> dict[str, str]:
     java = _find_java(home)
     heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or "1g"
     if not re.fullmatch(r"\d+[kmgKMG]?", heap):
-        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is not a size: write it as 512m or 2g")
+        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is not a valid size: use a value such as 512m or 2g")
     version = importlib.metadata.version(DISTRIBUTION)
     return {"java": str(java), "jars": str(jars), "version": version, "heap": heap}
 

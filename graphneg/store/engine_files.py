@@ -76,7 +76,8 @@ def check_engine_files(directory: Path) -> None:
             if _is_hollow(status):
                 raise StoreError(
                     f"{printable(path)} has a size of {status.st_size:,} bytes but occupies almost none on "
-                    "the disk: the server would read it for hours; get the store again from its source"
+                    "the disk: the server would read it for hours; get a new copy of the store from its "
+                    "source"
                 )
     except UnsafeFileError as error:
         raise refusal(error) from error
@@ -106,7 +107,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
         A `StoreError` whose message names the file and says what to do.
     """
     problem = str(error.strerror)
-    advice = "remove it, or get the store again from its source"
+    advice = "remove it, or get a new copy of the store from its source"
     # A copy solves both problems, because it belongs to the user and has no hard links.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
@@ -222,7 +223,7 @@ def _check_configuration(path: Path) -> None:
         if value:
             raise StoreError(
                 f"{path} configures the server ({shown(key)}: {shown(value)}): a store is data only; write "
-                '{"configuration": {}} there to open it without'
+                '{"configuration": {}} there to open the store without this configuration'
             )
 
 
@@ -246,15 +247,15 @@ def _read_object(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     if len(text) > LARGEST_JSON:
-        raise _damaged(path, f"it has more than {LARGEST_JSON:,} bytes")
+        raise _damaged(path, f"the file has more than {LARGEST_JSON:,} bytes")
     try:
         # Parse strictly. The engine's own parser is lenient, so it could read something different from what
         # was checked here if the file is not exactly valid JSON.
         content = json.loads(text.decode("utf-8"), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        raise _damaged(path, f"it is not JSON: {error}") from error
+        raise _damaged(path, f"not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise _damaged(path, "it is not a JSON object")
+        raise _damaged(path, "not a JSON object")
     return cast("dict[str, Any]", content)
 
 

@@ -76,7 +76,7 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
             "it, with `graphneg export FILE.amr`, and loaded with `graphneg load penman FILE.amr`"
         )
     raise StoreError(
-        f"{store.description} has schema version {found}, this graphneg {verb} {SCHEMA_VERSION}: {advice}"
+        f"{store.description} has schema version {found}, but this graphneg {verb} {SCHEMA_VERSION}: {advice}"
     )
 
 

@@ -238,7 +238,8 @@ def explore(
         for topic in topics:
             if topic not in known:
                 advice = (
-                    "build it with graphneg shift build, or list its topics with graphneg cypher --named hubs"
+                    "build the graph with graphneg shift build, "
+                    "or list its topics with graphneg cypher --named hubs"
                 )
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")

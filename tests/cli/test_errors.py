@@ -249,7 +249,7 @@ class TestAFileThatIsThere:
         refused = run(*command)
         assert (refused.status, refused.err.count("\n")) == (2, 1)
         assert (
-            f"{out.name}: the file exists already, and it is not the unchanged output of a run" in refused.err
+            f"{out.name}: the file already exists, and it is not the unchanged output of a run" in refused.err
         )
         assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == files
         assert run(*command, "--overwrite").status == 0
@@ -273,7 +273,7 @@ class TestAFileThatIsThere:
         own.write_text("what somebody wrote")
         refused = run(*command)
         assert (refused.status, own.read_text()) == (2, "what somebody wrote")
-        assert f"{own.name}: the file exists already; name another file" in refused.err
+        assert f"{own.name}: the file already exists; name another file" in refused.err
 
     def test_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
         with no_room_for_more_than(9_000):

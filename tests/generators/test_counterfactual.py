@@ -184,7 +184,7 @@ def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms
     trained = run(*start, *few)
     assert trained.status == 0 and "in 2 steps" in trained.err
     again = run(*start, *few)
-    assert again.status == 2 and "the folder has a model already" in again.err
+    assert again.status == 2 and "the folder already contains a model" in again.err
     option = ["--option", f"model={model}"]
     ended = run("--store", store, "generate", "counterfactual", "-o", str(out), *option)
     # A model of two steps writes nothing that is kept, which a script must be able to see.

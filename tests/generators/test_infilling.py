@@ -454,7 +454,7 @@ class TestCommands:
         assert written == 2 or "skipped" in made.err + made.out
         assert "unfilled" not in made.err + made.out
         again = run(*given)
-        assert again.status == 2 and "the folder has a model already" in again.err
+        assert again.status == 2 and "the folder already contains a model" in again.err
         no = run("train", "infill", "--model", tmp_path / "no", "-o", tmp_path / "x", *place)
         assert no.status == 2 and "there is no such model folder" in no.err
 

@@ -324,7 +324,7 @@ class TestTables:
         cut = written(tmp_path / "cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-40])
         with pytest.raises(InputError, match=r"cut\.parquet is not a file for the loader 'dialogues'"):
             load(cut)
-        with pytest.raises(InputError, match=r"can't read 'int': give it a path, a list of dicts"):
+        with pytest.raises(InputError, match=r"can't read 'int': pass a path, a list of dicts"):
             load(3)
         with pytest.raises(InputError, match="the loader 'text' reads files, not a 'list'"):
             list(get_loader("text").read([ROWS], LoadOptions()))  # type: ignore[list-item]
@@ -428,7 +428,9 @@ class TestDocumentsOfPandas:
     ) -> None:
         rows = [{"dialogue": number, "turn": 0, "text": "Hi. " * 1000} for number in range(1300)]
         pd.DataFrame(rows).to_json(tmp_path / "t.json", orient=orient)
-        with pytest.raises(InputError, match=r"more than 4 MiB: write it row by row.*orient='records'"):
+        with pytest.raises(
+            InputError, match=r"more than 4 MiB: write the table row by row.*orient='records'"
+        ):
             load(tmp_path / "t.json")
 
     def test_without_a_text_name_their_columns(self, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ class TestBadItems:
         assert refusals(records) == [
             "dialogues_test.txt:2 item 1: 2 turns, but 1 numbers in line 2 of the act file",
             "dialogues_test.txt:3 item 2: '9' in line 3 of the act file is not the number of an act",
-            "dialogues_test.txt:4 item 3: its emotion line is missing",
+            "dialogues_test.txt:4 item 3: the emotion line is missing",
             "dialogues_test.txt:5 item 4: the line does not end with __eou__",
         ]
 

@@ -180,7 +180,7 @@ class TestInTheStore:
             "f.jsonl:x: own/all/odd#1",
             "x.01",
         ]
-        assert all("the server does not store it: " in reason for _, reason in refusals(report))
+        assert all("rejected by the server: " in reason for _, reason in refusals(report))
 
     def test_a_server_that_fails_at_everything_ends_the_load(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch

@@ -242,7 +242,7 @@ class TestOptions:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-first\nsk-second")
         writer = ServedWriter("m", ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c"))
         with pytest.raises(
-            ModelError, match="OPENAI_API_KEY contains characters that no key contains"
+            ModelError, match="OPENAI_API_KEY contains characters that a key can't contain"
         ) as raised:
             writer.complete([ASKED])
         assert "sk-" not in str(raised.value)

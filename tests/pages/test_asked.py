@@ -194,7 +194,7 @@ def test_forms_are_refused_in_a_line(client: Client, path: str, data: some.DataO
         ("/negatives?file=1e400", 400, "is not a whole number of at least 0"),
         ("/negatives?start=inf", 400, "is not a whole number of at least 0"),
         ("/negatives?start=1e300", 400, "is not a whole number of at least 0"),
-        ("/negatives?file=7", 404, "there is no file 7; there are 1"),
+        ("/negatives?file=7", 404, "there is no file 7; the number of files is 1"),
         ("/negatives?sort=none", 400, "is none of"),
         ("/negatives/kept?file=inf", 400, "is not a whole number of at least 0"),
         ("/negatives/kept?least.context_overlap=nan", 400, "is not a number"),

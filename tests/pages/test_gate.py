@@ -270,7 +270,7 @@ class TestWrongStarts:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             said = self.run(capfd, written(tmp_path), "--port", str(port))
-        assert f"127.0.0.1, port {port}: Address already in use; name another with --host or --port" in said
+        assert f"127.0.0.1, port {port}: Address already in use; choose another with --host or --port" in said
 
     def test_a_host_of_another_machine(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         said = self.run(capfd, written(tmp_path), "--host", "127.0.0.1.example", "--port", "0")

@@ -102,7 +102,7 @@ class TestFolders:
     ) -> None:
         PolyEncoder.new(encoder, codes=3, towers="separate", device="cpu").save(tmp_path)
         (tmp_path / "response" / "notes.txt").write_text("mine")
-        with pytest.raises(InputError, match="has a model already"):
+        with pytest.raises(InputError, match="already contains a model"):
             open_run(tmp_path, [1])
         open_run(tmp_path, [1], overwrite=True).begin()
         left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}

@@ -151,7 +151,7 @@ class TestTrainCommand:
         lines = run("evaluate", "ranker", dev, "--model", tmp_path / "ranker", "--json").out.splitlines()
         assert [json.loads(line)["kind"] for line in lines] == ["adversarial", "random"]
         ended = run(*command)
-        assert ended.status == 2 and "the folder has a model already" in ended.err
+        assert ended.status == 2 and "the folder already contains a model" in ended.err
         assert run(*command, "--overwrite").status == 0
 
     @pytest.mark.parametrize(
@@ -190,7 +190,10 @@ class TestTrainCommand:
             "train", "ranker", negatives(tmp_path), "--model", encoder, "-o", tmp_path / "r",
             "--device", "cpu",
         )  # fmt: skip
-        assert ended.status == 2 and "a run with other examples or settings was stopped here" in ended.err
+        assert (
+            ended.status == 2
+            and "the folder contains an unfinished run with other examples or settings" in ended.err
+        )
 
     def test_an_encoder_is_adapted_and_a_ranker_starts_from_it(
         self, encoder: Path, tmp_path: Path, run: Run

@@ -121,7 +121,7 @@ def test_another_file_is_not_replaced(
     with open(tmp_path / name, "ab") as file:
         file.write(change)
     kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError, match=rf"the file exists already, {why}.*--overwrite") as refused:
+    with pytest.raises(InputError, match=rf"the file already exists, {why}.*--overwrite") as refused:
         run_dialogues(tmp_path / name, 0, settings=settings, made_of=made_of)
     assert refused.value.status == 2
     assert kept == {path: path.read_bytes() for path in tmp_path.iterdir()}

@@ -205,14 +205,16 @@ class TestTraining:
             train_coherence(
                 CoherenceScorer.new(encoder), read(), tmp_path / "a", progress=StopsAt(15), **settings
             )
-        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+        with pytest.raises(
+            InputError, match="the folder contains an unfinished run with other examples or settings"
+        ):
             train_coherence(CoherenceScorer.new(encoder), read(), tmp_path / "a", seed=1, **settings)
         stopped, whole = CoherenceScorer.new(encoder), CoherenceScorer.new(encoder)
         train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(whole, read(), tmp_path / "b", **settings)
         some = [talk("shall we swim", "fish"), talk("where is the cat", "at six")]
         assert stopped.score(some) == pytest.approx(whole.score(some), abs=1e-6)
-        with pytest.raises(InputError, match="the folder has a model already"):
+        with pytest.raises(InputError, match="the folder already contains a model"):
             train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(stopped, read(), tmp_path / "a", overwrite=True, epochs=1)
 
@@ -302,7 +304,7 @@ class TestCommands:
             assert ended.status == 2 and told in " ".join(ended.err.split())
         write_jsonl(records(), tmp_path / "edits.jsonl")
         ended = run("train", "coherence", tmp_path / "edits.jsonl", "--model", encoder, "-o", trained)
-        assert ended.status == 2 and "the folder has a model already" in ended.err
+        assert ended.status == 2 and "the folder already contains a model" in ended.err
 
 
 class TestBenchmark:

@@ -151,7 +151,7 @@ class TestCollecting:
         assert read_contexts_file(out) == found
         assert {one.context.dialogue[-1] for one in found} == {"0", "1"}
         assert [path.name for path in chats.parent.iterdir() if "scores" in path.name] == []
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             collect_contexts(read_dialogues_file(chats), small, out)
 
     def test_a_run_that_was_stopped_goes_on(self, tmp_path: Path) -> None:

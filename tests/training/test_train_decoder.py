@@ -221,7 +221,7 @@ class TestCommands:
             ["5", "of", "5"]
         ]
         again = run(*given, "--option", "max_steps=2", "--held-out", "5")
-        assert again.status == 2 and "the folder has a model already" in again.err
+        assert again.status == 2 and "the folder already contains a model" in again.err
 
         found = run("evaluate", "decoder", out / HELD_OUT, "--model", out, "--limit", "2", "--json")
         assert found.status == 0, found.err

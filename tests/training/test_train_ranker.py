@@ -134,18 +134,22 @@ class TestTraining:
             train_ranker(
                 CrossEncoder.new(encoder), groups(), tmp_path / "a", progress=StopsAt(50), **settings
             )
-        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+        with pytest.raises(
+            InputError, match="the folder contains an unfinished run with other examples or settings"
+        ):
             train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "a", seed=1, **settings)
         shutil.copytree(tmp_path / "a", tmp_path / "copied")
         (tmp_path / "copied" / "checkpoints" / "run.json").unlink()
-        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+        with pytest.raises(
+            InputError, match="the folder contains an unfinished run with other examples or settings"
+        ):
             train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "copied", **settings)
         stopped, whole = CrossEncoder.new(encoder), CrossEncoder.new(encoder)
         train_ranker(stopped, groups(), tmp_path / "a", **settings)
         train_ranker(whole, groups(), tmp_path / "b", **settings)
         pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
-        with pytest.raises(InputError, match="the folder has a model already"):
+        with pytest.raises(InputError, match="the folder already contains a model"):
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
 
     def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:

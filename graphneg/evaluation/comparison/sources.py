@@ -122,7 +122,7 @@ class Budget:
         """
         if min(self.positives, self.random, self.source, self.epochs) < 1:
             raise InputError(
-                "a budget needs at least one right, one random and one wrong response, and one epoch"
+                "a budget needs at least one correct, one random and one wrong response, and one epoch"
             )
 
     def mix(self, source: NegativeSource) -> Mix:

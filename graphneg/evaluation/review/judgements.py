@@ -162,7 +162,7 @@ class Judgements:
             InputError: The file exists or cannot be written.
         """
         if path.exists():
-            raise InputError(f"{path}: the file exists already; name another file")
+            raise InputError(f"{path}: the file already exists; name another file")
         connection = _connected(path)
         try:
             with connection:
@@ -198,7 +198,7 @@ class Judgements:
             # `create` writes the tables and the review set in one transaction. Without the review set, the
             # file cannot be used.
             if found is None:
-                raise InputError(f"{path}: an unfinished file of judgements; remove it and start again")
+                raise InputError(f"{path}: an unfinished file of judgements; remove the file and start again")
             opened = cls(path, review_set_of(str(found[0]), path), connection)
             opened._check()
         except BaseException as error:

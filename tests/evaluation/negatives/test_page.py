@@ -115,7 +115,7 @@ class TestCommand:
         out.write_text("mine")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out)
         assert ended.status == 2 and out.read_text() == "mine"
-        advice = "the file exists already; name another file, or overwrite it (--overwrite)"
+        advice = "the file already exists; name another file, or overwrite it (--overwrite)"
         assert ended.err.splitlines()[-1] == f"error: {out}: {advice}"
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out, "--overwrite")
         assert ended.status == 0 and f"wrote {out}" in ended.err

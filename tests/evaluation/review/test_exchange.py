@@ -43,7 +43,7 @@ class TestExchange:
         assert [replace(one, at="") for one in back] == [replace(one, at="") for one in results.judgements]
         if suffix == ".jsonl":
             assert back == results.judgements
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             write_judgements(results, path)
 
     @pytest.mark.parametrize("suffix", list(FORMS))

@@ -150,5 +150,5 @@ class TestJudgements:
         path.write_text("no database, but a text that is long enough to be taken for one" * 50)
         with pytest.raises(InputError, match=r"j\.sqlite: no file of judgements, or damaged"):
             Judgements.open(path)
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             Judgements.create(path, small_set())

@@ -41,7 +41,7 @@ class TestTheSheet:
     def test_nothing_is_written_over(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
         drawn = draw(sources[0], each=2)
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv", overwrite=True)
 
