@@ -36,7 +36,7 @@ Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
 """The columns of a table: a dictionary from the header to a function that returns the text of a cell.
 
 The first argument of the function is the measurements for the row. For a row about negatives, the second
-argument is the line of the report; for a row about correct responses, it is None.
+argument is the row of the report; for a row about correct responses, it is None.
 """
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
 """The Rich styles in which findings are printed, keyed by the level of the finding."""
@@ -71,7 +71,7 @@ def negatives(
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Measure negatives before training on them, and print a line for each generator and category.
+    """Measure negatives before training on them, and print a row for each generator and category.
 
     The negatives are compared with correct responses (records with label 1, and the originals of edited
     responses) by length, word overlap, similarity, repetition and grammatical person. The command shows how

@@ -145,7 +145,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
             )
         if "${" in str(directory):  # The server would expand "${...}" and use another directory.
             raise StoreError(
-                f"can't use {directory} as a store: its server reads ${{…}} as a variable; rename it"
+                f"can't use {directory} as a store: the server reads ${{…}} as a variable; "
+                "rename the directory"
             )
         # Refuse a directory of another user, who could replace a file in it by a link at any time.
         if directory.exists() and (problem := owner_problem(os.stat(directory))):

@@ -44,7 +44,7 @@ class Finding:
     Attributes:
         level: ``wrong`` (an error that spoils training), ``suspicious`` (it may spoil training), ``note`` (a
             remark) or ``good`` (no problem was found).
-        line: The name of the line of the report, such as ``overlap (C-follow)``.
+        line: The name of the row of the report, such as ``overlap (C-follow)``.
         sentence: The text of the finding.
     """
 
@@ -56,15 +56,15 @@ class Finding:
 def findings(
     lines: Sequence[CategoryLine], reference: Callable[[CategoryLine], Figures | None]
 ) -> list[Finding]:
-    """Return the findings on all lines of a report.
+    """Return the findings on all rows of a report.
 
     Args:
-        lines: The lines of the report.
-        reference: A function that returns the statistics of the right texts that a line is compared with, or
+        lines: The rows of the report.
+        reference: A function that returns the statistics of the right texts that a row is compared with, or
             None if there are none.
 
     Returns:
-        The findings, most severe first. For a line without problems, there is a finding of the level
+        The findings, most severe first. For a row without problems, there is a finding of the level
         ``good``.
     """
     found = [
@@ -77,7 +77,7 @@ def findings(
 
 
 def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
-    """Return the findings on one line of the report, including good ones."""
+    """Return the findings on one row of the report, including good ones."""
     texts = line.figures.texts
     faults: list[_Fault] = []
     # A single negative that equals a correct response is an error, so report it even if there are few texts.
