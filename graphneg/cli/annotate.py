@@ -213,7 +213,9 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
 
     if paths[0].suffix == JUDGEMENTS:
         if len(paths) > 1 or key is not None:
-            raise BadParameter("a .sqlite file must be the only file, and without --key", param_hint="--read")
+            raise BadParameter(
+                "a .sqlite file can't be combined with other files or --key", param_hint="--read"
+            )
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
     # Read the key only once: all sheets are copies of the same sheet, so they have the same key.

@@ -250,7 +250,9 @@ class RowReader:
             if row.split != first.split:
                 raise ItemError(f"the row at {row.place} has a different split")
             if row.written != first.written:
-                raise ItemError(f"the id is {first.written!r}, but at {row.place} {row.written!r}")
+                raise ItemError(
+                    f"the row at {row.place} has the id {row.written!r} instead of {first.written!r}"
+                )
         used = {key for row in rows for field, key in self._of(row).items() if field in UTTERANCE_FIELDS}
         turns: list[dict[str, Any]] = []
         ordered = self._in_order(rows)

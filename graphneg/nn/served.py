@@ -375,7 +375,7 @@ class ServedWriter:
             raise ModelError(f"{url}: {what}; {advice}") from None
         if attempt >= self.serving.attempts:
             raise StoppedError(
-                f"{url}: no answer in {attempt} attempts ({error}); the answers so far are kept, run the "
+                f"{url}: no answer in {attempt} attempts ({error}); the answers so far are kept; run the "
                 "same command again to continue"
             ) from None
         return False

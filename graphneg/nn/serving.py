@@ -267,7 +267,7 @@ class SpendingLimit:
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "
-                        f"{most:.2g}; the answers so far are kept, run the same command with a higher limit "
+                        f"{most:.2g}; the answers so far are kept; run the same command with a higher limit "
                         "to continue"
                     )
                 self._settled.wait()

@@ -134,7 +134,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
         index, vectors = sorted(path.glob(WORD_INDEX)), sorted(path.glob("*_emb.npy"))
         if len(index) != 1 or len(vectors) != 1:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
-            raise ValueError(f"expected one of each but found {count}")
+            raise ValueError(f"expected one word index and one array of vectors but found {count}")
         words = parquet.read_table(index[0]).column(0).to_pylist()
         # The array is memory-mapped, so that only the parts that are used are read from disk.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]

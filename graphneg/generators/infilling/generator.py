@@ -118,7 +118,7 @@ class MaskAndFillOptions(WritingOptions):
             raise InputError("texts, versions, drafts and best must be at least 1")
         strange = [name for name in self.kinds if name not in get_args(Source)]
         if not self.kinds:
-            raise InputError(f"sources is empty; choose from {', '.join(get_args(Source))}")
+            raise InputError(f"sources must not be empty; choose from {', '.join(get_args(Source))}")
         if strange:
             raise InputError(f"unknown sources {strange}; choose from {', '.join(get_args(Source))}")
         # Creating the sampling settings checks temperature and top_p.
