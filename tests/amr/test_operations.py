@@ -202,7 +202,7 @@ class TestGrafting:
 
     def test_a_graph_is_not_grafted_onto_itself(self) -> None:
         graph = parse_graph(self.SOURCE, AMR)
-        with pytest.raises(TransformError, match="copies from another graph"):
+        with pytest.raises(TransformError, match="must copy from another graph"):
             after(graph, edit("graft", 1, from_amr=AMR, from_position=0), sources=[graph])
 
 

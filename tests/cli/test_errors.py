@@ -121,7 +121,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
     ("arguments", "message"),
     [
         (["cypher", "--named", "hub"], "no query named 'hub'; did you mean hubs?"),
-        (["cypher", "--named", "hubs", "--write"], "the shipped queries only read"),
+        (["cypher", "--named", "hubs", "--write"], "the shipped queries are read-only"),
         (["parse", "--text", "a.txt"], "give both --text FILE and -o FILE"),
         (["parse", "--text", "a.txt", "-o", "b.amr", "--again"], "can't be used with --text"),
         (["generate", "none", "-o", "a.jsonl"], "no generator named 'none'; choose one of"),

@@ -167,5 +167,5 @@ class TestContexts:
             graph.export(tmp_path / "out.parquet", format="dailydialog_pp")
         with pytest.raises(InputError, match="format 'ubuntu': there is dailydialog_pp"):
             graph.export(tmp_path / "out.json", format="ubuntu")  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="negatives go into the format dailydialog_pp"):
+        with pytest.raises(InputError, match="only the format dailydialog_pp can contain negatives"):
             graph.export(tmp_path / "out.jsonl", negatives=["some.jsonl"])

@@ -86,7 +86,7 @@ def test_what_a_split_of_the_store_says_is_held_out(graph: DialogueGraph) -> Non
 
 def test_a_stream_has_the_length_of_its_last_whole_use_and_says_what_it_is(graph: DialogueGraph) -> None:
     made = graph.generate(Counting(), splits=["train"])
-    with pytest.raises(TypeError, match="negatives are counted when they are made"):
+    with pytest.raises(TypeError, match="the number of negatives is known only after they are made"):
         len(made)
     next(iter(made))
     with pytest.raises(TypeError):

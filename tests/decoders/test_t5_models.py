@@ -109,7 +109,7 @@ def test_folders_that_hold_no_such_model_are_refused(tiny: TinyT5, tmp_path: Pat
         (tmp_path / "empty", "not a model folder: it has no config.json"),
         (changed("parser", "amrlib_meta.json", '{"model_type": "stog"}'), "type 'stog' parses text"),
         (changed("broken", "config.json", "{"), "can't be read as JSON"),
-        (changed("list", "config.json", "[]"), "an object is expected"),
+        (changed("list", "config.json", "[]"), "expected a JSON object"),
         (changed("weights", "model.safetensors", "no weights"), "no sequence-to-sequence model can be read"),
         (without_weights("fewer"), "weights are missing"),
         (changed("tokenizer", "tokenizer.json", "{}"), "no tokenizer can be read"),

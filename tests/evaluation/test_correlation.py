@@ -201,7 +201,7 @@ def test_the_command_takes_one_level_of_a_file_that_has_both(tmp_path: Path, run
     assert from_file["correlations"][0]["spearman"]["value"] == pytest.approx(1)
     only_whole = written(tmp_path, [value for value in values if "response" not in value])
     ended = run("evaluate", "correlation", only_whole, "--model", ranker, "--level", "turn")
-    assert ended.status == 2 and "no turn is rated" in ended.err
+    assert ended.status == 2 and "no turn has a rating" in ended.err
 
 
 class TestFaults:

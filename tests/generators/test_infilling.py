@@ -308,7 +308,7 @@ class TestGenerator:
         ("options", "error", "told"),
         [
             ({}, GeneratorError, "mask-and-fill needs a language model"),
-            ({"model": "m", "sources": ["news"]}, InputError, "choose some of responses, context, retrieved"),
+            ({"model": "m", "sources": ["news"]}, InputError, "choose from responses, context, retrieved"),
             ({"model": "m", "sources": "context"}, InputError, "takes a list"),
             ({"model": "m", "versions": 0}, InputError, "must be at least 1"),
             ({"model": "m", "colour": 1}, GeneratorError, "colour"),

@@ -172,6 +172,6 @@ def test_wrong_uses_are_one_line(tmp_path: Path, run: Run) -> None:
     assert not (tmp_path / "new").exists()
     with BulkFiles(tmp_path / "busy"):
         taken = run("load", "everyday", "--bulk", str(tmp_path / "busy"))
-    assert (taken.status, "another run is writing it" in taken.err) == (1, True)
+    assert (taken.status, "another run is writing this file" in taken.err) == (1, True)
     done = run("load", "everyday", "--bulk", str(tmp_path / "good"))
     assert (done.status, f"sh {tmp_path}/good/import.sh" in done.err.replace("\n", "")) == (0, True)

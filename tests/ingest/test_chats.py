@@ -331,7 +331,7 @@ class TestSlack:
     def test_what_is_no_export_is_refused(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "none").mkdir()
         for path, told in (
-            (tmp_path / "none", "no channel of Slack"),
+            (tmp_path / "none", "contains no Slack channel"),
             (workspace / "users.json", "name its folder"),
         ):
             with pytest.raises(InputError, match=told):

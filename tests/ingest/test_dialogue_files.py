@@ -148,8 +148,11 @@ def test_turns_count_from_nought_or_one_and_stand_in_any_order(tmp_path: Path, b
     [
         (["0", "2"], "expected turn 1 but found '2' at {}:3"),
         (["2", "3"], "expected turn 0 but found '2' at {}:2"),
-        (["1", "1"], "turn '1' at {}:3 where 2 should follow"),
-        (["first", "1"], "turn 'first' at {}:2 is not a number; --map turn= orders by time or by the rows"),
+        (["1", "1"], "expected turn 2 but found '1' at {}:3"),
+        (
+            ["first", "1"],
+            "turn 'first' at {}:2 is not a number; use --map turn= to order by time or by the rows",
+        ),
     ],
 )
 def test_turns_that_are_missing_or_no_numbers_are_refused(
@@ -328,7 +331,7 @@ class TestTables:
             load(3)
         with pytest.raises(InputError, match="the loader 'text' reads files, not a 'list'"):
             list(get_loader("text").read([ROWS], LoadOptions()))  # type: ignore[list-item]
-        with pytest.raises(InputError, match=r"is a directory, but not one that save_to_disk wrote"):
+        with pytest.raises(InputError, match=r"is a directory, but was not written by save_to_disk"):
             load(tmp_path)
         state = written(tmp_path / "state.json", '{"_data_files": [{"filename": "../../../etc/passwd"}]}')
         with pytest.raises(InputError, match=rf"{state.parent}/passwd: there is no such file"):

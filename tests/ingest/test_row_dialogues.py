@@ -337,7 +337,9 @@ class TestIds:
         rows = [{"dialogue": id, "text": "Hi."} for id in (7, 8, 7.0)]
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/8"]
-        assert refused(records) == ["data:row 1 dialogue '7': the row at data:row 3 has the id '7.0' instead of '7'"]
+        assert refused(records) == [
+            "data:row 1 dialogue '7': the row at data:row 3 has the id '7.0' instead of '7'"
+        ]
 
     @given(number=st.integers(-(2**53) + 1, 2**53 - 1))
     def test_of_floats_lose_no_digit(self, number: int) -> None:

@@ -85,7 +85,7 @@ class TestInTheStore:
         changed = [dialogue("a", "Hi!", amr=GRAPH), dialogue("b", "Ho.", amr="(s / sing-01)")]
         report = write(embedded, [*changed, Sentence("p/1", "One.", "p")])
         assert [place for place, _ in refusals(report)] == ["own/all/a", "own/all/b#0"]
-        assert "other content is in the store; load it under another --name" in refusals(report)[0][1]
+        assert "other content; load the new one under another --name" in refusals(report)[0][1]
         assert "another AMR graph of this utterance" in refusals(report)[1][1]
         [refused] = refusals(write(embedded, [Sentence("p/1", "Two.", "p")]))
         assert refused == ("p/1", "the store has a sentence with this id but another text")
@@ -139,7 +139,7 @@ class TestInTheStore:
         report = write(embedded, texts, turns=3)
         assert report.written["graphs"] == 2 and report.written["utterances"] == 3
         [(place, told)] = refusals(report)
-        assert place == "g.amr:4" and told.startswith(f"AMR graph w2: {reason}") and "are stored" in told
+        assert place == "g.amr:4" and told.startswith(f"AMR graph w2: {reason}") and "the maximum is" in told
         assert len(told) < 200
 
     def test_whatever_else_is_indexed_is_refused_by_itself_if_it_is_too_long(self, embedded: Store) -> None:

@@ -229,7 +229,7 @@ class TestWrongInput:
         assert "secret" not in str(raised.value)
 
     def test_there_are_no_beams(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="no beam search"):
+        with pytest.raises(InputError, match="does not support beam search"):
             texts(
                 ServedWriter("m", ServerSettings("http://x/v1", cache=tmp_path / "c")),
                 settings=GenerationSettings(Beams(2)),

@@ -277,7 +277,7 @@ class TestWrongStarts:
         assert "127.0.0.1.example" in said
 
     def test_nothing_to_show(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert "nothing to show: name files of negatives" in self.run(capfd, "--port", "0")
+        assert "nothing to show: give files of negatives" in self.run(capfd, "--port", "0")
 
     def test_a_file_that_is_missing_or_broken(
         self, tmp_path: Path, capfd: pytest.CaptureFixture[str]

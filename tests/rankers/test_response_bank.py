@@ -78,7 +78,7 @@ class TestSearch:
         assert len(without) == 5 and not {one.text for one in without} & {RESPONSES[3], RESPONSES[70]}
         [among] = bank.search([own], k=len(RESPONSES), context_turns="kept")
         assert {one.text for one in among} == set(RESPONSES)
-        with pytest.raises(InputError, match="own turns"):
+        with pytest.raises(InputError, match="context_turns"):
             bank.search([own], context_turns="maybe")  # pyright: ignore[reportArgumentType]
 
     def test_more_than_there_are_is_all(self, poly: PolyEncoder, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ class TestBuilding:
             ResponseBank.open(place, poly)
         with (place / "vectors.part").open("ab") as file:
             file.write(b"half of a vector")
-        with pytest.raises(InputError, match="a build with other responses or another model"):
+        with pytest.raises(InputError, match="an unfinished build with other responses or another model"):
             build_bank(poly, RESPONSES[1:], place)
         seen = _Stop(1 << 30)
         build_bank(poly, RESPONSES, place, progress=seen)

@@ -375,13 +375,16 @@ def answer(code: str) -> Neo4jError:
         (answer("ClientError.Statement.SyntaxError"), "not valid Cypher for Neo4j at home: because"),
         (answer("ClientError.Security.CredentialsExpired"), "requires a new password first: run ALTER"),
         (answer("ClientError.Security.AuthenticationRateLimit"), "wait a few seconds, then try again"),
-        (answer("ClientError.Database.DatabaseNotFound"), "has no such database (because): name one"),
+        (
+            answer("ClientError.Database.DatabaseNotFound"),
+            "has no such database (because): set NEO4J_DATABASE",
+        ),
         (answer("DatabaseError.General.Unknown"), "failed: because [Neo.DatabaseError.General.Unknown]"),
         (ConfigurationError("no such option\nat line 1"), "can't open Neo4j at home: no such option"),
         (DriverError("closed"), "Neo4j at home: closed"),
         (
             answer("DatabaseError.Transaction.TransactionLogError"),
-            "can't write (its disk is full, most often",
+            "can't write, usually because its disk is full",
         ),
     ],
 )

@@ -314,7 +314,7 @@ class TestFiles:
         [
             ("RETURN 1", "the first line must be"),
             ("// other: It.\n// Columns: one\nRETURN 1 AS one", "the first line must be"),
-            ("// mine: It.\nRETURN 1 AS one", "one line of the header must be '// Columns: '"),
+            ("// mine: It.\nRETURN 1 AS one", "the header needs a line '// Columns: '"),
             (
                 "// mine: It.\n// $limit (few): rows\n// Columns: one\nRETURN 1 AS one",
                 "default of \\$limit is not",

@@ -175,7 +175,7 @@ class TestBanks:
         assert [one.text for one in found if isinstance(one, Sentence)] == ["Ducks fly."]
         with pytest.raises(InputError, match="the path does not exist"):
             bank_of("text=none.txt")
-        with pytest.raises(InputError, match="write LOADER=PATH"):
+        with pytest.raises(InputError, match="expected LOADER=PATH"):
             bank_of("more.txt")
 
 
@@ -298,7 +298,7 @@ class TestComparing:
         out = tmp_path / "out"
         out.mkdir()
         (out / "comparison.json").write_text((done.out / "comparison.json").read_text())
-        with pytest.raises(InputError, match="the folder has a comparison of other contexts"):
+        with pytest.raises(InputError, match="the folder contains a comparison with other contexts"):
             compare(data, other, out)
         assert len(compare(data, other, out, overwrite=True).rows) == 1
         (tmp_path / "mine").mkdir()

@@ -75,7 +75,7 @@ def test_of_few_negatives_only_a_glaring_cue_counts() -> None:
     ("changes", "level", "sentence"),
     [
         ({"again": 100}, "suspicious", "20% repeat a negative of the same context"),
-        ({"elsewhere": 200}, "suspicious", "40% occur under more than one context"),
+        ({"elsewhere": 200}, "suspicious", "40% occur with more than one context"),
         ({"equal_to_right": 7}, "wrong", "7 of 500 are correct responses of their own contexts"),
     ],
 )
@@ -89,7 +89,7 @@ def test_repeats_are_told_from_their_share(changes: dict[str, int], level: str, 
     [
         ({"questions": 0.6}, "suspicious", "60% are questions, but 20% of correct responses"),
         ({"judged_right": 0.6}, "suspicious", "accepts 60% as correct (correct responses: 90%)"),
-        ({"judged_right": 0.01}, "note", "takes only 1% for right"),
+        ({"judged_right": 0.01}, "note", "accepts only 1% as correct"),
     ],
 )
 def test_questions_and_the_judge_are_told(figures: dict[str, float], level: str, sentence: str) -> None:

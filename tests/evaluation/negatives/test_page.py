@@ -145,7 +145,7 @@ class TestCommand:
         models = ("--judge", judge, "--lm", lm, "--sample", "20", "--examples", "0")
         monkeypatch.setenv("COLUMNS", width)
         shown = run("evaluate", "negatives", *sorted(made.glob("[!.]*")), *models).out
-        tables = shown.split("How well one cue")[0]
+        tables = shown.split("How well a single cue")[0]
         heads = "count words shared with correct questions I/you/ others"
         heads += " cosine: to perplexity judge: again else- where"
         assert all(word in tables for word in heads.split()) and "…" not in tables

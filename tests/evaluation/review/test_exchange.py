@@ -81,7 +81,7 @@ class TestExchange:
         assert [(item.id, item.gold) for item in gold] == [("i0", RIGHT), ("i1", USABLE)]
         two = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").replace('"right"', '"arguable"', 1)
         (tmp_path / "more.jsonl").write_text(two, encoding="utf-8")
-        with pytest.raises(InputError, match=r"more\.jsonl:1: i0 has other answers"):
+        with pytest.raises(InputError, match=r"more\.jsonl:1: i0 has different answers"):
             read_gold(results.set.questions, [tmp_path / "labels.jsonl", tmp_path / "more.jsonl"])
 
     def test_label_studio_has_a_configuration(self) -> None:

@@ -74,7 +74,7 @@ class TestTheSheet:
         assert len(read(tmp_path / "export.json", key).labels) == 1
 
     def test_a_suffix_that_names_no_form_of_sheet_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"sheet\.xlsx: a sheet is a \.csv file, or a \.json file"):
+        with pytest.raises(InputError, match=r"sheet\.xlsx: a sheet must be a \.csv file, or a \.json file"):
             write_blank_sheet(small_set(), tmp_path / "sheet.xlsx")
         assert not list(tmp_path.iterdir())
 
