@@ -197,9 +197,9 @@ def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
     tables = [
         Table(
             "Rankers: sources of wrong responses",
-            f"A MiniLM cross-encoder was trained on {found.train} contexts of DailyDialog++ dev (2 right, "
+            f"A MiniLM cross-encoder was trained on {found.train} contexts of DailyDialog++ dev (2 correct, "
             f"2 random and 3 wrong responses of the source each; 2 epochs) and tested on {found.test} "
-            "others. R@1: share of right responses that score above all adversarial responses of their "
+            "others. R@1: share of correct responses that score above all adversarial responses of their "
             "context, usually five. Gap: position between random (0%) and human (100%). Values are means "
             "over seeds, with 95% bootstrap intervals over contexts and seeds.",
             ("source", "seeds", *(head for head, *_ in (*HEADS, *RANDOM_HEADS)), "gap, R@1", "gap, balanced"),

@@ -270,7 +270,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             own = dict(generator_options or {})
             return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which, **own)
         if generator_options:
-            raise InputError(f"only recipes of a generator take options: {', '.join(GENERATED)}")
+            raise InputError(f"only the recipes that use a generator take options: {', '.join(GENERATED)}")
         chosen = chosen_recipe(recipe, checked_list("transforms", transforms), target)
         known = load_transforms(checked_list("folders", folders))
         request = EditRequest(
@@ -338,7 +338,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             made = get_generator(generator, self.store, **_with_ranker(options))
         elif options:
             raise InputError(
-                f"give options with the name of a generator, not with the object {generator.name!r}"
+                f"options can be set only for the name of a generator, not for the object {generator.name!r}"
             )
         else:
             made = require_generator(generator)
@@ -466,12 +466,17 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         if format is None:
             # All other formats contain only what is in the store, so negatives cannot be added.
             if files:
-                raise InputError("negatives go into the format dailydialog_pp: name it, or leave them out")
+                raise InputError(
+                    "only the format dailydialog_pp can contain negatives: set format, or remove negatives"
+                )
             return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
         from graphneg.datasets.groups import DAILYDIALOG_PP, ContextWriter, export_contexts
 
         if format != DAILYDIALOG_PP:
-            raise InputError(f"format {format!r}: there is {DAILYDIALOG_PP}, or what the suffix names")
+            raise InputError(
+                f"unknown format {format!r}; choose {DAILYDIALOG_PP}, or None for the format that belongs to "
+                "the suffix"
+            )
         write = ContextWriter(files)
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
 

@@ -353,7 +353,7 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
         # never end.
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)) or stat.S_ISDIR(mode)):
-            raise InputError(f"{path}: not a regular file, it can't be read")
+            raise InputError(f"{path}: not a regular file, so it can't be read")
         return open(path, "rb")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error

@@ -170,13 +170,13 @@ def checked(pipeline: Pipeline) -> Pipeline:
     """  # noqa: DOC501, DOC502
     # A pipeline must have exactly one of `negatives` and `generate`.
     if (pipeline.negatives is None) == (pipeline.generate is None):
-        raise _wrong("name what to make: either negatives or generate")
+        raise _wrong("give exactly one of negatives and generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
         raise _wrong("the numbers of blocks, parsers and makers must be at least 1")
     if pipeline.store is None and not pipeline.load:
-        raise _wrong("nothing to read: name what to load, or a store")
+        raise _wrong("nothing to read: give data to load, or a store")
     if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):
-        raise _wrong("the negatives depend on other dialogues: name a store for all blocks, or a snapshot")
+        raise _wrong("the negatives depend on other dialogues: give a store for all blocks, or a snapshot")
     check_output(pipeline.write, [".jsonl", ".parquet"])
     return pipeline
 

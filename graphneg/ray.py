@@ -124,7 +124,8 @@ def run_on(
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(
-            f"{pipeline.store}: other nodes can't see a directory; name a Neo4j server, or no store"
+            f"{pipeline.store}: other nodes can't open a store in a directory; name a Neo4j server, or no "
+            "store"
         )
     return run_pipeline(pipeline, _by_actors, progress, overwrite=overwrite, on_rejected=on_rejected)
 
@@ -226,7 +227,8 @@ def _alike_nodes() -> int:
             found = f"no answer ({first_line(error)})"
         if found != here:
             raise InputError(
-                f"the node {node['NodeManagerAddress']} has {found}, this one {here}: install the same"
+                f"the node {node['NodeManagerAddress']} has {found}, but this node has {here}: install the "
+                "same versions"
             )
         alive += 1
     return alive
@@ -249,7 +251,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
             if not left:
                 return
     for name in left:
-        yield BlockResult(fault=f"block {name}: its actor ended each time")
+        yield BlockResult(fault=f"block {name}: the actor of the block ended in each attempt")
 
 
 def _rows(

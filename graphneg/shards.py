@@ -34,7 +34,9 @@ class Shard:
     def __post_init__(self) -> None:
         """Check that the index is between 1 and the number of shards."""
         if not 1 <= self.index <= self.amount:
-            raise _wrong(f"shard {self}: choose one of 1/{self.amount} to {self.amount}/{self.amount}")
+            raise _wrong(
+                f"there is no shard {self}; choose one of 1/{self.amount} to {self.amount}/{self.amount}"
+            )
 
     @classmethod
     def parse(cls, text: str) -> Shard:
@@ -50,10 +52,10 @@ class Shard:
             InputError: The text is not valid.
         """  # noqa: DOC501, DOC502
         if (found := _WRITTEN.fullmatch(text.strip())) is None:
-            raise _wrong(f"shard {text!r}: write I/N, 3/16 for the third of sixteen")
+            raise _wrong(f"expected a shard I/N, such as 3/16, but found {text!r}")
         index, amount = map(int, found.groups())
         if not amount:
-            raise _wrong(f"shard {text!r}: N must be at least 1")
+            raise _wrong(f"shard {text!r}: the number of shards must be at least 1")
         return cls(index, amount)
 
     def holds(self, dialogue: str) -> bool:

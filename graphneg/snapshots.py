@@ -205,8 +205,8 @@ class Snapshot:
         # Refuse a snapshot of another version of graphneg, which may have computed other rows.
         if head.version != __version__:
             raise InputError(
-                f"{path}: graphneg {head.version} made it, this is {__version__}: "
-                "use the same version everywhere"
+                f"{path}: made by graphneg {head.version}, but this is graphneg {__version__}: use the same "
+                "version everywhere"
             )
         del facts["snapshot"]
         return cls(Path(path), head.snapshot, head.parts, facts)
@@ -228,7 +228,7 @@ class Snapshot:
         known = stored_snapshot(store)
         if known is not None:
             if known.digest != self.digest:
-                raise InputError(f"{self.path}: the {store.description} has another snapshot already")
+                raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
         there, meanings = _resources(store), self.facts["resources"]
         # If the store has other antonyms or frames, the negatives of the shard would differ from those of the
@@ -237,8 +237,8 @@ class Snapshot:
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
                 raise InputError(
-                    f"{self.path}: made with {meant:,} {kind}, and the {store.description} has {amount:,}: "
-                    "load the same into it first"
+                    f"{self.path}: the snapshot was made with {meant:,} {kind}, but the "
+                    f"{store.description} has {amount:,}: load the same data into the store first"
                 )
         bar = progress or NoProgress()
         bar.start("snapshot", None, "rows")
@@ -265,10 +265,10 @@ class Snapshot:
                     digest.update(line)
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
-                raise InputError(f"{self.path}: the file is incomplete; copy it again") from error
+                raise InputError(f"{self.path}: the file is incomplete; copy the file again") from error
         # Now that all rows have been read, compare the digest.
         if digest.hexdigest() != self.digest:
-            raise InputError(f"{self.path}: the file was changed or damaged; copy it again")
+            raise InputError(f"{self.path}: the file was changed or damaged; copy the file again")
 
 
 def _resources(store: Store) -> dict[str, int]:

@@ -34,7 +34,7 @@ class Loader:
 
         Args:
             paths: Must be empty.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             The sentences. The first sentence of each statement is marked as a complete clause. The second one
@@ -44,7 +44,7 @@ class Loader:
             InputError: A path was given.
         """
         if paths:
-            raise InputError(f"the loader {NAME!r} comes with its file and takes no path, not {paths[0]}")
+            raise InputError(f"the loader {NAME!r} reads a bundled file and takes no path: remove {paths[0]}")
 
         def of_line(line: Line) -> Iterator[Record]:
             # "We had a goat. It ate the curtains.": the second sentence cannot be used without the first.

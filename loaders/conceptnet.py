@@ -54,7 +54,7 @@ class Loader(FileLoader):
 
         Args:
             path: The file.
-            options: The options of the load. ``language`` is the language of the terms.
+            options: Options for loading. ``language`` is the language of the terms.
 
         Returns:
             An iterator over pairs of opposites and rejected lines.
@@ -76,7 +76,7 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
         cells = data.split(b"\t")
         if len(cells) != _COLUMNS:
             if data.strip():
-                reason = f"{len(cells)} columns, not {_COLUMNS} (uri, relation, start, end, JSON)"
+                reason = f"{len(cells)} columns, but expected {_COLUMNS} (uri, relation, start, end, JSON)"
                 yield Rejected(f"{path}:{number}", reason)
         elif not cells[1].startswith(_RELATIONS):
             if not cells[1].startswith(b"/r/"):
@@ -121,7 +121,7 @@ def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposit
             known = [name for (name,) in connection.execute("SELECT name FROM language ORDER BY name")]
             if language not in known:
                 has = ", ".join(known[:20])
-                raise InputError(f"{path} has no terms of the language {language!r}; it has {has}")
+                raise InputError(f"{path} has no terms of the language {language!r}; available: {has}")
             for number, relation, start, end, details in connection.execute(_EDGES, (language,)):
                 progress.advance(1)
                 # Convert the name of the relation: "distinct_from" is "DistinctFrom" in the dump.

@@ -113,7 +113,7 @@ def _text_files(path: Path) -> list[Path]:
     others = (*(f"dialogues_{kind}" for kind in _ANNOTATIONS), "dialogues_topic.txt")
     files = [file for file in sorted(path.rglob("dialogues_*.txt")) if not file.name.startswith(others)]
     if not files:
-        raise InputError(f"{path} has no DailyDialog files (dialogues_*.txt) in it")
+        raise InputError(f"{path} contains no DailyDialog files (dialogues_*.txt)")
     # The corpus is distributed in splits, and also as a single file, dialogues_text.txt.
     # Read only one of the two.
     return [file for file in files if file.name != "dialogues_text.txt"] or files
@@ -132,10 +132,12 @@ def _companions(path: Path) -> dict[str, Path]:
 
 def _names(kind: str, line: Line | Rejected | None, turns: int) -> list[str]:
     if not isinstance(line, Line):
-        raise ItemError(f"its {kind} line is missing" if line is None else f"{line.place}: {line.reason}")
+        raise ItemError(f"the {kind} line is missing" if line is None else f"{line.place}: {line.reason}")
     labels, names = line.text.split(), _ANNOTATIONS[kind]
     if len(labels) != turns:
         raise ItemError(f"{turns} turns, but {len(labels)} numbers in line {line.number} of the {kind} file")
     if unknown := [label for label in labels if label not in names]:
-        raise ItemError(f"{unknown[0][:20]!r} in line {line.number} of the {kind} file names no {kind}")
+        raise ItemError(
+            f"{unknown[0][:20]!r} in line {line.number} of the {kind} file is not the number of an {kind}"
+        )
     return [names[label] for label in labels]

@@ -47,7 +47,7 @@ class Loader(DialogueLoader):
         """
         value = mapping(item.value, "the line")
         if "context" not in value or "positive_responses" not in value:
-            raise ItemError('"context" and "positive_responses" are not both there')
+            raise ItemError('expected both "context" and "positive_responses"')
         context = strings(value["context"], '"context"')
         return Dialogue(
             # If a line has no id, its number is the name of the dialogue.

@@ -55,7 +55,7 @@ class Loader:
 
         Args:
             paths: Files, folders of saved data sets, or Python objects.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Dialogues and rejected items.
@@ -124,7 +124,7 @@ def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
 def _response(value: Mapping[str, Any], turns: int) -> Response:
     turn = int(value["turn"])
     if turn >= turns:
-        raise ItemError(f"a response is to turn {turn}, but the last turn is {turns - 1}")
+        raise ItemError(f"a response answers turn {turn}, but the last turn is {turns - 1}")
     text, source = value["text"].strip(), value.get("source", "given").strip()
     return Response(turn, text, int(value["label"]), source, value.get("amr"))
 

@@ -41,7 +41,7 @@ class Loader(ChatLoader):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Items whose values are `Message`, and rejected items.
@@ -66,7 +66,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
     reason = None
     text = fields.get("content")
     if not isinstance(text, str):
-        raise ItemError("it has no content")
+        raise ItemError("the message has no content")
     if str(fields.get("type", "Default")) not in _SPOKEN:
         reason = SYSTEM
     elif author.get("isBot"):
@@ -85,4 +85,4 @@ def _name_of(author: Mapping[str, Any]) -> str:
     for key in ("nickname", "name", "id"):
         if isinstance(name := author.get(key), str) and name.strip():
             return name.strip()
-    raise ItemError("its author has no name")
+    raise ItemError("the author of the message has no name")

@@ -32,7 +32,7 @@ class Loader:
 
         Args:
             paths: Must be empty.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             The records.
@@ -41,7 +41,9 @@ class Loader:
             InputError: A path was given.
         """
         if paths:
-            raise InputError(f"the loader 'everyday' comes with its files and takes no path, not {paths[0]}")
+            raise InputError(
+                f"the loader 'everyday' reads bundled files and takes no path: remove {paths[0]}"
+            )
         with as_file(files("graphneg").joinpath("data/everyday")) as folder:
             yield from _corpus(folder, options)
 

@@ -40,7 +40,7 @@ class Loader:
 
         Args:
             paths: Files or directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Graphs and rejected items.
@@ -104,7 +104,7 @@ def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[s
 def _directory(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]:
     files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _SUFFIXES and file.is_file()]
     if not files:
-        raise InputError(f"{path} has no files of AMR graphs in it ({', '.join(sorted(_SUFFIXES))})")
+        raise InputError(f"{path} contains no files of AMR graphs ({', '.join(sorted(_SUFFIXES))})")
     for file in files:
         if has_format(file, Loader.name):
             yield from graph_texts(file, progress)

@@ -82,7 +82,7 @@ class Loader(DialogueLoader):
         elif "utterances" in value:
             utterances, responses = _histories(value["utterances"])
         else:
-            raise ItemError('there is neither "dialogue" nor "utterances"')
+            raise ItemError('expected "dialogue" or "utterances"')
         given = {_PERSONA_KEYS[key]: strings(value[key], f'"{key}"') for key in _PERSONA_KEYS if key in value}
         return Dialogue(str(item.number), "", item.key, tuple(utterances), tuple(responses), given)
 
@@ -92,7 +92,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
     if not isinstance(exchanges, list):
         raise ItemError('"dialogue" is not a list of pairs')
     if not isinstance(candidates, list) or (candidates and len(candidates) != len(exchanges)):
-        raise ItemError('"candidates" has not one list for each pair of "dialogue"')
+        raise ItemError('"candidates" must have one list for each pair of "dialogue"')
     utterances: list[Utterance] = []
     responses: list[Response] = []
     for number, exchange in enumerate(exchanges):
@@ -112,7 +112,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
     """Return all turns (the last history and its correct candidate), and the candidates as responses."""
     if not isinstance(entries, list) or not entries:
-        raise ItemError('"utterances" is not a non-empty list')
+        raise ItemError('"utterances" must be a non-empty list')
     responses: list[Response] = []
     said: list[str] = []
     silent = 0

@@ -40,7 +40,7 @@ class Loader:
 
         Args:
             paths: Files, archives and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over frames and rejected items.
@@ -50,7 +50,7 @@ class Loader:
         def read_file(name: str, data: bytes) -> Iterator[Record]:
             parts = read_rolesets(data)
             if not parts:
-                yield Rejected(f"{name}:1", "there are no rolesets in it")
+                yield Rejected(f"{name}:1", "the file contains no rolesets")
             for part in parts:
                 yield _frame(f"{name}:{part.line}", part, seen)
 
@@ -112,7 +112,7 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejec
     found = files_within(path, "**/*.xml", "frame files (*.xml)")
     files = [file for file in found if file.is_file()]
     yield from (
-        Rejected(str(file), "a folder, not a file" if file.is_dir() else "a link to no file, or no file")
+        Rejected(str(file), "a folder, not a file" if file.is_dir() else "a broken link, or not a file")
         for file in found
         if file not in files
     )
@@ -147,7 +147,7 @@ def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Re
                         if member.name.endswith(".xml"):
                             where = f"{path}/{member.name}"
                             yield Rejected(
-                                where, f"a link to {member.linkname}, not a file: it is not followed"
+                                where, f"a link to {member.linkname}, not a file: links are not followed"
                             )
                         continue
                     stream = archive.extractfile(member) if member.name.endswith(".xml") else None

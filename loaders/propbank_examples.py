@@ -36,7 +36,7 @@ class Loader:
 
         Args:
             paths: Files, archives and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over sentences and rejected items.

@@ -38,7 +38,9 @@ class Loader(DialogueLoader):
         """
         line = labelled_of(item.value, item.place)
         if line.label is None:
-            raise ItemError(f"{line.votes} of {ANNOTATORS} annotators call it contradictory: it is neither")
+            raise ItemError(
+                f"{line.votes} of {ANNOTATORS} annotators call the response contradictory, so it has no label"
+            )
         said = zip(line.speakers, line.context, strict=False)
         return Dialogue(
             str(item.number),

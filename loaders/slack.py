@@ -52,7 +52,7 @@ class Loader:
 
         Args:
             paths: The folders.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Dialogues and rejected items.
@@ -79,7 +79,9 @@ def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
             return found
-    raise InputError(f"{path} has no channel of Slack in it: a folder with files such as 2024-05-17.json")
+    raise InputError(
+        f"{path} contains no Slack channel, which is a folder with files such as 2024-05-17.json"
+    )
 
 
 def _dialogues(
@@ -138,7 +140,7 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
     fields = mapping(value, "the message")
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):
-        raise ItemError("its text or subtype is not a text")
+        raise ItemError("the text or subtype is not a string")
     reason = None
     # Messages of apps have no subtype, so they are recognized by their bot_id.
     if kind in _BOTS or fields.get("bot_id"):
@@ -215,7 +217,7 @@ def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
     name = _name({"profile": profile}) if isinstance(profile, dict) else ""
     name = name or (id if isinstance(id, str) else "") or str(fields.get("username") or "")
     if not name:
-        raise ItemError("it does not say who wrote it")
+        raise ItemError("the message has no author")
     return name
 
 

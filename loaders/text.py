@@ -28,7 +28,7 @@ class Loader(FileLoader):
 
         Args:
             path: The file.
-            options: The options of the load. ``corpus``, if given, replaces the file name in the ids.
+            options: Options for loading. ``corpus``, if given, replaces the file name in the ids.
 
         Returns:
             An iterator over sentences and rejected items.

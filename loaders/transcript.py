@@ -67,7 +67,7 @@ class Loader(DialogueLoader):
 
         Args:
             paths: The files.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Dialogues and rejected items.
@@ -93,7 +93,8 @@ class Loader(DialogueLoader):
         if singles > 1 and singles * 2 > dialogues:
             options.notices.say(
                 f"{singles:,} of {dialogues:,} dialogues have one turn, because a blank line ends a "
-                "dialogue: if blank lines stand between turns, remove them (grep -v '^\\s*$' FILE > NEW) and "
+                "dialogue: if there are blank lines between turns, remove them (grep -v '^\\s*$' FILE > NEW) "
+                "and "
                 "put a line --- between dialogues"
             )
 
@@ -167,7 +168,7 @@ def _turns(lines: Sequence[str]) -> list[_Turn]:
         elif turns:
             turns[-1].texts.append(line.strip())
         else:
-            raise ItemError(f"its first line, {line.strip()[:40]!r}, does not begin with a name and a colon")
+            raise ItemError(f"the first line, {line.strip()[:40]!r}, does not begin with a name and a colon")
     return turns
 
 

@@ -119,7 +119,7 @@ class Loader(ChatLoader):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Items whose values are `Message`, and rejected lines.
@@ -236,7 +236,7 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
     try:
         time = datetime(year, month, day, written.hour, written.minute)
     except ValueError as error:
-        raise ItemError(f"there is no such time ({error}), read as {order}") from error
+        raise ItemError(f"not a valid time ({error}) if the date is read as {order}") from error
     return Message(seconds_of(time), name, _DIRECTIONS.sub("", text).strip())
 
 

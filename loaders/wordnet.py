@@ -40,7 +40,7 @@ class Loader(FileLoader):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over sentences and rejected lines.

@@ -35,7 +35,7 @@ def sentences() -> list[str]:
 
 
 def dialogues(amount: int) -> list[dict[str, object]]:
-    """Dialogues of three turns; the first one has right responses, one of which is in the pool too."""
+    """Dialogues of three turns; the first one has correct responses, one of which is in the pool too."""
     found: list[dict[str, object]] = []
     for number in range(amount):
         place = {"id": f"own/test/{number}", "corpus": "own", "split": "test"}

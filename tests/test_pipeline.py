@@ -129,7 +129,7 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     [
         ({"blocks": 0}, "must be at least 1"),
         ({"load": []}, "nothing to read"),
-        ({"generate": {"generator": "random"}}, "either negatives or generate"),
+        ({"generate": {"generator": "random"}}, "exactly one of negatives and generate"),
         ({"negatives": {"recipe": "all"}}, "name a store for all blocks, or a snapshot"),
         ({"negatives": {"recipe": "hard"}}, "name a store for all blocks, or a snapshot"),
         ({"bloks": 3}, "unknown field `bloks`"),
@@ -218,7 +218,7 @@ def test_poison_on_a_cluster_is_told_and_all_else_is_made(
 ) -> None:
     from graphneg.ray import run_on
 
-    poisoned(run_on, tmp_path, chats, without, "exit", "its actor ended each time")
+    poisoned(run_on, tmp_path, chats, without, "exit", "the actor of the block ended in each attempt")
 
 
 @pytest.mark.long
@@ -375,5 +375,5 @@ def test_a_directory_is_no_store_for_several_nodes(cluster: Any, tmp_path: Path,
 
     pipeline = read_pipeline(written(tmp_path, chats, store=str(tmp_path / "store")))
     assert isinstance(pipeline, Pipeline)
-    with pytest.raises(InputError, match="other nodes can't see a directory"):
+    with pytest.raises(InputError, match="other nodes can't open a store in a directory"):
         run_on(pipeline)

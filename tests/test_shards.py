@@ -289,11 +289,11 @@ def test_a_store_of_a_shard_says_what_it_can_not_do(
     snapshot.load(graph.store)  # once more does nothing
     other = Snapshot.write(whole.store, tmp_path / "other.snapshot", ["bank"])
     for act, told in (
-        (lambda: list(graph.negatives("deam")), "say which shard"),
-        (lambda: list(graph.generate("random")), "say which shard"),
-        (lambda: graph.export(tmp_path / "out.jsonl"), "say which shard"),
-        (lambda: list(graph.negatives("deam", limit=3, shard="1/2")), "leave --limit out"),
-        (lambda: other.load(graph.store), "another snapshot already"),
+        (lambda: list(graph.negatives("deam")), "give the shard with --shard I/N"),
+        (lambda: list(graph.generate("random")), "give the shard with --shard I/N"),
+        (lambda: graph.export(tmp_path / "out.jsonl"), "give the shard with --shard I/N"),
+        (lambda: list(graph.negatives("deam", limit=3, shard="1/2")), "remove --limit"),
+        (lambda: other.load(graph.store), "already has another snapshot"),
         (lambda: Snapshot.write(graph.store, tmp_path / "third.snapshot"), "from a store with all dialogues"),
     ):
         with pytest.raises(InputError, match=told) as refusal:
@@ -309,7 +309,7 @@ def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_
     run(*store, "load", "dialogues", tmp_path / "chats.jsonl")
     told = run(*store, "load", "snapshot", snapshot.path)
     assert (told.status, told.err.count("\n")) == (1, 1)
-    assert "load the same into it first" in told.err
+    assert "load the same data into the store first" in told.err
     assert run(*store, "load", "snapshot", tmp_path / "chats.jsonl").err.count("not a snapshot") == 1
     cut = tmp_path / "cut.snapshot"
     shutil.copyfile(snapshot.path, cut)
@@ -322,8 +322,8 @@ def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_
     ("arguments", "told"),
     [
         (("negatives", "-o", "out.jsonl", "--shard", "5/4"), "choose one of 1/4 to 4/4"),
-        (("generate", "random", "-o", "out.jsonl", "--shard", "half"), "write I/N"),
-        (("negatives", "-o", "-", "--shard", "1/4"), "a shard needs a file"),
+        (("generate", "random", "-o", "out.jsonl", "--shard", "half"), "expected a shard I/N"),
+        (("negatives", "-o", "-", "--shard", "1/4"), "a shard can't be written to standard output"),
         (("export", "out.amr", "--shard", "0/4"), "choose one of"),
         (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard"),
         (("shards", "merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),

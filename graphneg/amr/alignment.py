@@ -360,8 +360,8 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         rbw: Any = importlib.import_module("amrlib.alignments.rbw_aligner")
     except ImportError as error:
         raise DecoderError(
-            f"the aligner 'rbw' is amrlib's, which can't be imported ({error}): "
-            "pip install 'graphneg[neural]', or leave the aligner at 'rules'"
+            f"the aligner 'rbw' needs amrlib, which can't be imported ({error}): "
+            "pip install 'graphneg[neural]', or use the aligner 'rules'"
         ) from error
     plain = AmrGraph(graph.id, graph.nodes, graph.mentions)
     decoded = penman.decode(format_graph(plain), model=NoOpModel())

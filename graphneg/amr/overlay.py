@@ -335,10 +335,10 @@ class _Tree:
         node = self._at(edit)
         if node.value is not None:
             if edit.value is None:
-                raise TransformError(f"{_name(edit)}: a constant is set by 'value'")
+                raise TransformError(f"{_name(edit)}: the node is a constant: give its new 'value'")
             node.value = _atom(edit.value, edit)
         elif edit.concept is None:
-            raise TransformError(f"{_name(edit)}: a concept is set by 'concept'")
+            raise TransformError(f"{_name(edit)}: the node has a concept: give its new 'concept'")
         elif edit.concept != node.concept:
             # If the variable began with the first letter of the old concept, a new one is chosen later.
             if node.var is not None and node.var[0] == letter(node.concept or ""):
@@ -360,7 +360,7 @@ class _Tree:
         _refuse_constant(node, edit)
         # Refuse a second polarity or mode, because it would contradict the first one.
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in node.below):
-            raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
+            raise TransformError(f"{_name(edit)}: the node already has :{edit.role}")
         leaf = MutableNode(edit.role, edit.concept, edit.value)
         _atom(leaf.concept or leaf.value or "", edit)
         # The leaf becomes the first child, because annotators write polarity and mode first.
@@ -422,12 +422,12 @@ class _Tree:
                 f"{_name(edit)}: there is no node {edit.from_amr}.{edit.from_position} to graft"
             )
         if source.id == self._graph.id:
-            raise TransformError(f"{_name(edit)}: a graft copies from another graph")
+            raise TransformError(f"{_name(edit)}: a graft must copy from another graph")
         node = self._at(edit)
         # Later edits refer to a copied node by its graph id and its number there. Refuse a second copy of the
         # same graph, because these references would be ambiguous.
         if any(key[0] == source.id for key in self._nodes):
-            raise TransformError(f"{_name(edit)}: {source.id} is grafted here already")
+            raise TransformError(f"{_name(edit)}: {source.id} is already grafted here")
         place = node if edit.role is not None else node.parent
         if place is not None:
             _refuse_constant(place, edit)

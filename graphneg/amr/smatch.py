@@ -202,7 +202,7 @@ class _Package:
             import smatch
         except ImportError as error:
             raise InputError(
-                f"Smatch is the package smatch, which can't be imported ({error}): "
+                f"computing Smatch needs the package smatch, which can't be imported ({error}): "
                 "pip install 'graphneg[evaluation]'"
             ) from error
         self._seed = seed

@@ -84,10 +84,10 @@ def annotate(
         "FILE.sqlite",
     ),
     key: Path | None = _to_read(
-        None, "Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE"
+        None, "Key file of the sheets. Default: the key file in the folder of the first sheet.", "FILE"
     ),
     rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
-        "majority", "How the answers of several annotators are combined into one."
+        "majority", "Rule that combines the answers of several annotators into one."
     ),
     json: Json = False,
 ) -> None:
@@ -120,7 +120,7 @@ def annotate(
         read, key = [into], None
     if read:
         if files or human:
-            raise BadParameter("takes no FILES: remove them", param_hint="--read")
+            raise BadParameter("can't be combined with FILES", param_hint="--read")
         _read(read, key, rule, out, overwrite, json)
     elif out is not None:
         _draw(out, files or [], human or [], n, seed, questions, overwrite)
@@ -150,7 +150,7 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
         n: The requested number of negatives per source.
     """
     for name, missing in drawn.too_few.items():
-        print_note(f"{name}: {missing} fewer negatives than the {n} asked for")
+        print_note(f"{name}: {missing} fewer negatives than the {n} requested")
     if drawn.left_out:
         print_note(f"{counted(drawn.left_out, 'record')} left out: correct responses or edited dialogues")
 
@@ -172,11 +172,11 @@ def _read(
         tables.append(_agreement_table(agreement))
     show(json, [results.as_dict()], *tables)
     if results.unfilled:
-        print_note(f"{counted(results.unfilled, 'row')} not filled, and not counted")
+        print_note(f"{counted(results.unfilled, 'row')} not filled in, and not counted")
     if results.open:
         print_note(f"{counted(results.open, 'row')} without a label by the rule {rule}, and not counted")
     print_message(
-        f"{counted(len(results.labels), 'row')} read" + (f"; judgements are in {out}" if out else "")
+        f"{counted(len(results.labels), 'row')} read" + (f"; the judgements are in {out}" if out else "")
     )
 
 
@@ -187,7 +187,7 @@ def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
 
     if not paths or key is not None:
         raise BadParameter(
-            "name files with --read, and no --key: the review contains it", param_hint="--into"
+            "give files with --read and remove --key: the review contains the key", param_hint="--into"
         )
     with Judgements.open(into) as kept:
         amount = kept.put(read_several(kept.set, paths))
@@ -213,7 +213,9 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
 
     if paths[0].suffix == JUDGEMENTS:
         if len(paths) > 1 or key is not None:
-            raise BadParameter("a .sqlite file must be read alone, without --key", param_hint="--read")
+            raise BadParameter(
+                "a .sqlite file can't be combined with other files or --key", param_hint="--read"
+            )
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
     # Read the key only once: all sheets are copies of the same sheet, so they have the same key.

@@ -50,7 +50,7 @@ def option(default: Any, help: str, metavar: str | None = None, *names: str, **s
         metavar: Placeholder for the value in the help text, such as ``N``; for a path, the default is
             ``FILE``.
         *names: The names of the option, such as ``"--out", "-o"``. By default, the option is named after the
-            parameter. A flag that is named by default has no negative form: there is ``--json``, but not
+            parameter. A flag with such a default name has no negative form: there is ``--json``, but not
             ``--no-json``.
         **settings: Further arguments of ``typer.Option``, such as ``min``.
 
@@ -315,14 +315,16 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
     for text in given or ():
         name, equals, value = text.partition("=")
         if not name or not equals:
-            raise BadParameter(f"{text!r}: write NAME=VALUE", param_hint=hint)
+            raise BadParameter(f"{text!r}: expected NAME=VALUE", param_hint=hint)
         try:
             values[name] = loads(value)
         except JSONDecodeError:
             # Use any other value as a string, so that the user can write word=tea instead of word='"tea"'.
             values[name] = value
         except (ValueError, RecursionError) as error:  # The value has thousands of digits or nested brackets.
-            raise BadParameter(f"{name} is too long or too deep to be read", param_hint=hint) from error
+            raise BadParameter(
+                f"{name} has a value that is too long or too deeply nested", param_hint=hint
+            ) from error
     return values
 
 
@@ -343,7 +345,7 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
     for name, amount in amounts.items():
         # Refuse "tea=true" as well: its value is a boolean, and booleans are integers in Python.
         if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
-            raise BadParameter(f"{name}={amount}: a whole number from 1", param_hint=hint)
+            raise BadParameter(f"{name}={amount}: must be a whole number of at least 1", param_hint=hint)
     return amounts
 
 

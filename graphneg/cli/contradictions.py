@@ -41,7 +41,8 @@ Judged = Annotated[
     ),
 ]
 Key = Annotated[
-    Path | None, shared("Key file of the sheets. Default: the one in the folder of the first sheet.", "FILE")
+    Path | None,
+    shared("Key file of the sheets. Default: the key file in the folder of the first sheet.", "FILE"),
 ]
 
 
@@ -56,7 +57,7 @@ def contexts(
     file: Path | None = option(
         None, "File with dialogues of your own (JSON lines, CSV, TSV) to use instead of a store."
     ),
-    top: int = option(1000, "Number of contexts to keep; the ones with the highest scores are kept.", min=1),
+    top: int = option(1000, "Number of contexts to keep, those with the highest scores.", min=1),
     per_dialogue: int = option(1, "Maximum number of contexts per dialogue.", min=1),
     max_turns_back: int = option(
         3, "Number of earlier turns of the answerer to consider as the subject of the question.", min=1
@@ -93,9 +94,7 @@ def contexts(
             graph = opened.enter_context(where.opened(chosen))
             candidates = chosen.contexts(graph)
             facts["store"] = [graph.store.description, texts_digest(graph.store, chosen.selection)]
-        bars = opened.enter_context(
-            progress_bars(f"{out} was not written; run the same command again to continue")
-        )
+        bars = opened.enter_context(progress_bars(f"{out} was not written; run the same command again"))
         best = collect_contexts(
             candidates, causal, out, choice, facts=facts, overwrite=overwrite, progress=bars
         )
@@ -112,16 +111,16 @@ def responses(
     file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
     out: OutFile,
     generator: list[str] | None = option(
-        None, "A generator that responds, using the store. Repeatable.", "NAME"
+        None, "A generator of responses, which uses the store. Repeatable.", "NAME"
     ),
     lm: list[str] | None = option(
         None,
-        "A causal language model that responds, under a name of your choice. Repeatable.",
+        "A causal language model that generates responses, with a name of your choice. Repeatable.",
         "NAME=PATH_OR_ID",
     ),
     from_file: list[str] | None = option(
         None,
-        'A file of responses, under a name of your choice: JSON lines with "id" (of a '
+        'A file of responses, with a name of your choice: JSON lines with "id" (of a '
         'context) and "response". Repeatable.',
         "NAME=FILE",
     ),
@@ -153,7 +152,7 @@ def responses(
     )
 
     if not (generator or lm or from_file):
-        raise BadParameter("name who responds: --generator, --lm or --from-file")
+        raise BadParameter("give at least one source of responses: --generator, --lm or --from-file")
     contexts = read_contexts_file(file)
     own: list[Generator] = [
         FileResponses(name, str(path)) for name, path in named_values(from_file, "--from-file").items()
@@ -168,7 +167,7 @@ def responses(
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]
-        bars = opened.enter_context(progress_bars(keeps_part(out, "what was made")))
+        bars = opened.enter_context(progress_bars(keeps_part(out)))
         amount = collect_responses(
             contexts, own, out, per_context=per_context, seed=seed, overwrite=overwrite, progress=bars
         )

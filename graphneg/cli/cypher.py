@@ -78,9 +78,9 @@ def cypher(
         results().print(_named_table())
         return
     if query is None:
-        raise BadParameter("name a QUERY, or list the shipped queries with --named")
+        raise BadParameter("give a QUERY, or list the shipped queries with --named")
     if named and write:
-        raise BadParameter("the shipped queries only read: remove --write")
+        raise BadParameter("the shipped queries are read-only: remove --write")
     is_file = not named and (query == STANDARD or _names_file(query))
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")

@@ -183,7 +183,7 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
     from graphneg.english.pipelines import find_pipeline
 
     name = find_pipeline(None, "en")
-    yield "for parsing English", name or 'none: pip install "graphneg[english]"'
+    yield "English parser", name or 'none: pip install "graphneg[english]"'
     pipelines = {
         one.name for one in distributions() if re.fullmatch(r"[a-z]{2}[-_](core|dep)[-_].*", one.name or "")
     }
@@ -194,7 +194,7 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
         folder.name.removeprefix("models--").replace("--", "/") for folder in hub.glob("models--*")
     )
     more = f" and {len(cached) - MOST_MODELS} more" if len(cached) > MOST_MODELS else ""
-    yield "from a hub", (", ".join(cached[:MOST_MODELS]) or "none") + more
+    yield "downloaded", (", ".join(cached[:MOST_MODELS]) or "none") + more
     try:
         from graphneg.nn.models import choose_device
 

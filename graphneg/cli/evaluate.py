@@ -177,7 +177,7 @@ def ranker(
     from graphneg.rankers.base import load_ranker
 
     if (model is None) == (scores is None):
-        raise BadParameter("give either --model or --scores", param_hint="--model")
+        raise BadParameter("give exactly one of --model and --scores", param_hint="--model")
     tested = read_tested(files, limit)
     choices = tested.choices
     with progress_bars(UNCHANGED) as bars:
@@ -272,7 +272,7 @@ def correlation(
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
-        raise InputError(f"no {level} is rated in {', '.join(map(str, ratings))}")
+        raise InputError(f"no {level} has a rating in {', '.join(map(str, ratings))}")
     rated = [every[index] for index in at]
     kept = select_qualities(rated, quality or ())
     drawn = {"resamples": resamples, "seed": seed}
@@ -444,11 +444,11 @@ def contradiction(
         # Training takes a while, so print the sizes of the training and test sets before it starts.
         for fold in leave_one_out(tested):
             left = counted(fold.leaked, "response")
-            dropped = f"; {left} to tested contexts left out" if fold.leaked else ""
+            dropped = f"; {left} to contexts of the test data left out" if fold.leaked else ""
             print_message(
                 f"{fold.generator}: {len(fold.train):,} to train on, {len(fold.test):,} to test{dropped}"
             )
-        with progress_bars(keeps(out, "what was learned")) as bars:
+        with progress_bars(keeps(out)) as bars:
             validated = cross_validate(tested, encoder, out, progress=bars, **learned)
         tested, given = validated.tested, validated.scores
     found = evaluate_detection(tested, given, threshold=threshold, resamples=resamples, seed=seed)

@@ -36,7 +36,7 @@ Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
 """The columns of a table: a dictionary from the header to a function that returns the text of a cell.
 
 The first argument of the function is the measurements for the row. For a row about negatives, the second
-argument is the line of the report; for a row about correct responses, it is None.
+argument is the row of the report; for a row about correct responses, it is None.
 """
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
 """The Rich styles in which findings are printed, keyed by the level of the finding."""
@@ -59,17 +59,19 @@ def negatives(
     ),
     judge: str | None = option(
         None,
-        "A ranker, to measure how many negatives it takes for correct responses. Default: not measured.",
+        "A ranker, to measure how many negatives it accepts as correct. Default: not measured.",
         "PATH_OR_ID",
     ),
     threshold: float = option(0.5, "Scores of the judge at or above this threshold count as correct."),
-    sample: int = option(1000, "Maximum number of texts per line of the table that the models score.", min=1),
-    examples: int = option(3, "Number of negatives to show for each line of the table.", min=0),
+    sample: int = option(
+        1000, "Maximum number of texts that the models score for each row of the table.", min=1
+    ),
+    examples: int = option(3, "Number of example negatives to show for each row of the table.", min=0),
     seed: int = option(0, "Random seed. The same seed selects the same texts and examples."),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Measure negatives before training on them, and print a line for each generator and category.
+    """Measure negatives before training on them, and print a row for each generator and category.
 
     The negatives are compared with correct responses (records with label 1, and the originals of edited
     responses) by length, word overlap, similarity, repetition and grammatical person. The command shows how
@@ -106,13 +108,13 @@ def _print(report: Report) -> None:
     for columns in (TEXT_COLUMNS, _model_columns(report)):
         table = figures_table("", *columns)
         for target, own in report.reference.items():
-            name = "right responses" if target == "response" else "original turns"
+            name = "correct responses" if target == "response" else "original turns"
             table.add_row(name, *(cell(own, None) for cell in columns.values()), style="green")
         for line in report.lines:
             table.add_row(Text(line.name), *(cell(line.figures, line) for cell in columns.values()))
         console.print(table)
     if cues := list(dict.fromkeys(cue for line in report.lines for cue in line.cue_auc)):
-        title = "How well one cue separates them from right responses (AUC: 0.5 is chance, 1.0 is perfect)"
+        title = "How well a single cue separates negatives from correct responses (AUC, 0.5 is chance)"
         table = figures_table("", *cues, title=title)
         for line in report.lines:
             areas = [line.cue_auc.get(cue) for cue in cues]
@@ -124,7 +126,7 @@ def _print(report: Report) -> None:
         (Text(finding.level, STYLES[finding.level]), Text(finding.line), Text(finding.sentence))
         for finding in report.findings
     )
-    levels, title = Column(no_wrap=True), "What is good, and what is suspicious"
+    levels, title = Column(no_wrap=True), "Findings"
     console.print(plain_table(levels, "negatives", "", rows=rows, title=title))
     for line in report.most_specific:
         if line.examples:
@@ -132,8 +134,8 @@ def _print(report: Report) -> None:
                 (Text("".join(said.context[-1:]), "dim"), Text(said.text), Text(said.right or "–", "green"))
                 for said in line.examples
             )
-            title = f"Some of {escape(line.name)}"
-            console.print(plain_table("last turn", "negative", "in truth", rows=rows, title=title))
+            title = f"Examples of {escape(line.name)}"
+            console.print(plain_table("last turn", "negative", "correct", rows=rows, title=title))
 
 
 def _shown(value: float | None, form: str, nothing: str = "–") -> str:
@@ -147,9 +149,9 @@ def _mean(spread: Distribution | None, form: str) -> str:
 TEXT_COLUMNS: Columns = {
     "count": lambda own, line: f"{line.negatives if line else own.texts:,}",
     "words": lambda own, _: f"{own.words.mean:.1f}",
-    "of\nright": lambda _, line: _shown(line and line.words_ratio, ".2f", ""),
+    "of\ncorrect": lambda _, line: _shown(line and line.words_ratio, ".2f", ""),
     "shared": lambda own, _: f"{own.shared.mean:.2f}",
-    "with\nright": lambda own, _: _mean(own.like_right, ".0%"),
+    "with\ncorrect": lambda own, _: _mean(own.like_right, ".0%"),
     "questions": lambda own, _: f"{own.questions:.0%}",
     "I/you/\nothers": lambda own, _: (
         f"{100 * own.first_person:.0f}/{100 * own.second_person:.0f}/{100 * own.third_person:.0f}%"
@@ -165,12 +167,12 @@ def _model_columns(report: Report) -> Columns:
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")
     if report.judge is not None:
-        asked["judge:\nright"] = lambda own, _: _shown(own.judged_right, ".0%")
+        asked["judge:\ncorrect"] = lambda own, _: _shown(own.judged_right, ".0%")
     return {
         "cosine:\ncontext": lambda own, _: _mean(own.to_context, ".2f"),
-        "to\nright": lambda own, _: _mean(own.to_right, ".2f"),
+        "to\ncorrect": lambda own, _: _mean(own.to_right, ".2f"),
         **asked,
         "again": lambda own, line: f"{line.again / own.texts:.0%}" if line else "",
         "else-\nwhere": lambda own, line: f"{line.elsewhere / own.texts:.0%}" if line else "",
-        "are\nright": lambda _, line: f"{line.equal_to_right:,}" if line else "",
+        "are\ncorrect": lambda _, line: f"{line.equal_to_right:,}" if line else "",
     }

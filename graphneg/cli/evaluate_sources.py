@@ -78,12 +78,12 @@ def sources(
     random: int = option(2, "Number of random wrong responses per context and epoch.", min=1),
     negatives: int = option(3, "Number of wrong responses of the source per context and epoch.", min=1),
     epochs: int = option(
-        2, "Number of passes over the contexts; each pass samples other wrong responses.", min=1
+        2, "Number of passes over the contexts; each pass samples different wrong responses.", min=1
     ),
     bank: list[str] | None = _of_negatives(
         None,
-        "Corpus to retrieve wrong responses from in addition to TRAIN. Contexts that occur in "
-        "the test are left out. Repeatable.",
+        "Corpus to retrieve wrong responses from in addition to TRAIN. Contexts that also occur in the test "
+        "data are left out. Repeatable.",
         "LOADER=PATH",
     ),
     source_option: list[str] | None = _of_negatives(
@@ -98,7 +98,7 @@ def sources(
     option: TrainingOption = None,
     device: Device = None,
     keep_models: bool = option(False, "Keep the trained rankers in FOLDER/models."),
-    overwrite: bool = option(False, "Start again if FOLDER contains a comparison."),
+    overwrite: bool = option(False, "Delete the comparison in FOLDER, if any, and start again."),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
@@ -126,7 +126,7 @@ def sources(
         # Convert "bm25.by=response" to {"bm25": {"by": "response"}}.
         of, dot, own = name.partition(".")
         if not dot or not own:
-            raise BadParameter(f"{name!r}: write SOURCE.NAME=VALUE", param_hint="--source-option")
+            raise BadParameter(f"{name!r}: expected SOURCE.NAME=VALUE", param_hint="--source-option")
         by_source.setdefault(of, {})[own] = value
     options = {"frozen": freeze or [], "dropout": dropout, "max_tokens": max_tokens, "device": device}
     arguments = training_arguments(rate, batch, option)
@@ -141,7 +141,7 @@ def sources(
         keep_models=keep_models,
     )
     data = read_data(train, test, split)
-    with progress_bars(keeps(out, "each result")) as bars:
+    with progress_bars(keeps(out)) as bars:
         compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
     show(json, [compared.as_dict()], _table(compared))
     print_message(f"{out}: {counted(compared.train, 'context')} to train on, {compared.test:,} to test on")

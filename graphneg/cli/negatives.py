@@ -86,7 +86,9 @@ def negatives(
     explain: str | None = option(
         None, "Show the graphs, the edits and the text of the negative with this id.", "ID"
     ),
-    reasons: bool = option(False, "List the codes that count missing negatives, with their meanings."),
+    reasons: bool = option(
+        False, "List the codes of the reasons why a negative may be missing, with their meanings."
+    ),
     recipe: str = option(
         "deam",
         "The kinds of edits to make; graphneg transforms lists the recipes.",
@@ -102,14 +104,15 @@ def negatives(
     transforms_dir: TransformFolders = None,
     debug_sites: bool = option(
         False,
-        "Show how many rows match after each condition of each --transform, on 20 dialogues or on --limit.",
+        "For each --transform, show how many rows of its query remain after each condition. Uses 20 "
+        "dialogues, or the number given with --limit.",
     ),
     target: Literal["response", "dialogue"] | None = option(
-        None, "What may be edited: the response or the whole dialogue. Default: set by the recipe."
+        None, "Part of the dialogue to edit: the response only, or any turn. Default: set by the recipe."
     ),
     per_dialogue: int = option(1, "Number of negatives to make from each dialogue.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
-    show: int = option(0, "Show N of the negatives after the run.", "N", min=0),
+    show: int = option(0, "Number of negatives to show after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
         "An option of the generator, for recipes that use one (hard). The value is JSON or any "
@@ -133,7 +136,7 @@ def negatives(
     ),
     decoder: str = _of_decoder(
         "surface",
-        "The decoder that writes the text of edited graphs: surface, t5, rescored or an installed one.",
+        "The decoder that generates the text of edited graphs: surface, t5, rescored or an installed one.",
     ),
     model: str | None = _of_decoder(None, "The model of the decoder, for t5 and rescored.", "PATH_OR_ID"),
     backend: Literal["torch", "ctranslate2"] | None = _of_decoder(
@@ -148,11 +151,11 @@ def negatives(
     offline: bool = _of_decoder(False, "Do not download anything from a model hub."),
     where: StoreOptions,
 ) -> None:
-    """Make hard negatives of the loaded dialogues.
+    """Make hard negatives from the loaded dialogues.
 
     If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
-    as that of an uninterrupted run. At the end, a table shows how many negatives were made, and how many are
-    missing for which reason. \N{FORM FEED}
+    as that of an uninterrupted run. At the end, a table shows how many negatives were made, how many are
+    missing, and why. \N{FORM FEED}
 
     Raises:
         BadParameter: A required option is missing, an option is malformed, or options contradict each other.
@@ -167,7 +170,9 @@ def negatives(
     # --debug-sites makes no negatives, so refuse options for output.
     if debug_sites:
         if not transform or out is not None or explain is not None:
-            raise BadParameter("--debug-sites needs --transform NAME, and neither -o nor --explain")
+            raise BadParameter(
+                "--debug-sites requires --transform NAME and can't be combined with -o or --explain"
+            )
         with where.opened() as graph, advise_on_interrupt("nothing was changed"):
             chosen.require(graph, with_graphs=True)
             show_sites(
@@ -175,13 +180,14 @@ def negatives(
             )
         return
     if (out is None) == (explain is None):
-        raise BadParameter("name an output with -o FILE (or -o -), or a negative with --explain ID")
+        raise BadParameter("give exactly one of -o FILE (or -o -) and --explain ID")
     part = shard_of(shard)
     own = named_values(generator_options, "--option")
     # These options are passed to a generator. Refuse them for recipes that edit graphs and use no generator.
     if own and (recipe not in GENERATED or transform):
         raise BadParameter(
-            f"only recipes of a generator take options ({', '.join(GENERATED)})", param_hint="--option"
+            f"only the recipes that use a generator take options ({', '.join(GENERATED)})",
+            param_hint="--option",
         )
     if out is not None:
         # With --shard, the command writes a file such as FILE.3-of-16, which is checked when it is written.
@@ -219,7 +225,7 @@ def negatives(
                 chosen.require(graph)
                 if limit is not None and recipe not in GENERATED:
                     chosen.require(graph, with_graphs=True)
-                unkept = "the store keeps the finished edits; run the command again"
+                unkept = "the finished edits are kept in the store; run the command again"
                 write_stream(made, out, unkept, overwrite=overwrite)
             # A skipped dialogue is counted once for each missing negative, so divide by per_dialogue to get
             # the number of dialogues.
@@ -314,14 +320,15 @@ def generate(
     overwrite: Overwrite = False,
     places: Literal["last", "every"] = _of_dialogues(
         "last",
-        "For dialogues without responses: make negatives for the last turn, or for every turn but the first.",
+        "Turns of dialogues without responses to make negatives for: the last turn, or every turn except the "
+        "first.",
     ),
     chosen: DialogueOptions,
     shard: ShardOption = None,
     batch: int | None = _of_dialogues(
         None,
-        "Number of dialogues to process between two writes. Default: 8 if a language model "
-        "writes, or else 200. Does not change the result.",
+        "Number of dialogues to process before each save. Default: 8 with a language model, 200 without one. "
+        "Does not change the result.",
         min=1,
     ),
     where: StoreOptions,
@@ -329,8 +336,8 @@ def generate(
     """Make wrong responses to the contexts of the loaded dialogues.
 
     If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
-    as that of an uninterrupted run. At the end, a table shows how many negatives were made, and how many are
-    missing for which reason. \N{FORM FEED}
+    as that of an uninterrupted run. At the end, a table shows how many negatives were made, how many are
+    missing, and why. \N{FORM FEED}
 
     Raises:
         BadParameter: There is no generator with this name, or the generator does not accept the options.
@@ -384,7 +391,7 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
     results().print(table)
     if edited := next((negative for negative in negatives if negative.amr), None):
         closely = f"graphneg negatives --explain {edited.id}"
-        results().print(f"[dim]One of them in detail:[/] {closely}", soft_wrap=True)
+        results().print(f"[dim]To see one of them in detail:[/] {closely}", soft_wrap=True)
 
 
 def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:

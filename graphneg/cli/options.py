@@ -48,9 +48,9 @@ OutRecords = Annotated[
         "The .jsonl or .parquet file to write; - prints JSON lines to standard output.", "FILE", "--out", "-o"
     ),
 ]
-Overwrite = Annotated[bool, shared("Replace the output if it exists already.")]
+Overwrite = Annotated[bool, shared("Replace the output file if it already exists.")]
 OverwriteModel = Annotated[
-    bool, shared("Delete the model or the unfinished training in the output folder first.")
+    bool, shared("First delete the model or the unfinished training in the output folder.")
 ]
 ShardOption = Annotated[
     str | None,
@@ -77,9 +77,8 @@ StartEncoder = Annotated[str, shared("The encoder to start from: a folder or a h
 Embedder = Annotated[
     str | None,
     shared(
-        "Sentence encoder or word vectors. If given, the contradictions of --made are "
-        "replaced by similar sentences that speakers of other dialogues said, where there are "
-        "any. Default: keep the edited sentences.",
+        "Sentence encoder or word vectors. If given, each contradiction of --made is replaced by a similar "
+        "sentence of another dialogue, if there is one. Default: keep the edited sentences.",
         "PATH_OR_ID",
     ),
 ]
@@ -134,8 +133,8 @@ class StoreOptions:
     store: Annotated[
         str | None,
         _in_store(
-            "Directory of an embedded store, or URI of a Neo4j server. Default: $NEO4J_URI, or "
-            "else ./graphneg-store.",
+            "Directory of an embedded store, or URI of a Neo4j server. Default: $NEO4J_URI if it is set, "
+            "otherwise ./graphneg-store.",
             "PATH_OR_URI",
         ),
     ] = None
@@ -147,13 +146,16 @@ class StoreOptions:
         ),
     ] = None
     database: Annotated[
-        str | None, _in_store("Neo4j database. Default: $NEO4J_DATABASE, or else the user's home database.")
+        str | None,
+        _in_store(
+            "Neo4j database. Default: $NEO4J_DATABASE if it is set, otherwise the user's home database."
+        ),
     ] = None
     keep_warm: Annotated[
         int | None,
         _in_store(
             f"Seconds that the server of an embedded store keeps running after a command. "
-            f"Default: {WARM_SECONDS} in a terminal, 0 elsewhere.",
+            f"Default: {WARM_SECONDS} in a terminal, otherwise 0.",
             "SECONDS",
             min=0,
         ),
@@ -227,7 +229,7 @@ class StoreOptions:
         """
         if not (making or self.exists):
             raise InputError(
-                f"there is no store at {self.name}: create one with graphneg load CORPUS, or name another "
+                f"there is no store at {self.name}: create it with graphneg load CORPUS, or give another one "
                 "with --store"
             )
         with messages().status(f"opening {self.name}"):
@@ -295,7 +297,10 @@ class CorpusOptions:
         if count_dialogues(graph.store, every):
             return
         names = ", ".join((*every.corpora, *every.splits))
-        of, advice = " of " * bool(names) + names, "graphneg info lists the corpora, graphneg load adds more"
+        of, advice = (
+            " of " * bool(names) + names,
+            "list the loaded corpora with graphneg info, or load more with graphneg load",
+        )
         if with_graphs:
             of, advice = f"{of} with AMR graphs", "run graphneg parse"
         raise InputError(f"no dialogues{of} are in the {graph.store.description}: {advice}")
@@ -353,13 +358,14 @@ class WriterOptions:
     """
 
     model: Annotated[
-        str | None, _of_writer("The language model that writes, for generators that use one.", "PATH_OR_ID")
+        str | None,
+        _of_writer("The language model that generates the texts, for generators that use one.", "PATH_OR_ID"),
     ] = None
     served: Annotated[
         bool,
         _of_writer(
             "Use a model behind an OpenAI-compatible server, at $OPENAI_BASE_URL with the key "
-            "$OPENAI_API_KEY; needs graphneg[served]."
+            "$OPENAI_API_KEY. Requires graphneg[served]."
         ),
     ] = False
     base_url: Annotated[
@@ -375,20 +381,28 @@ class WriterOptions:
     concurrency: Annotated[
         int | None, _of_writer("Maximum number of requests at the same time. Default: 8.", min=1)
     ] = None
-    timeout: Annotated[float | None, _of_writer("Seconds to wait for an answer. Default: 120.")] = None
+    timeout: Annotated[
+        float | None, _of_writer("Maximum number of seconds to wait for an answer. Default: 120.")
+    ] = None
     price_in: Annotated[float | None, _of_writer("Price of a million input tokens.", "PRICE")] = None
     price_out: Annotated[float | None, _of_writer("Price of a million output tokens.", "PRICE")] = None
     max_cost: Annotated[
-        float | None, _of_writer("Stop before the run costs more than this; needs the prices.", "COST")
+        float | None,
+        _of_writer(
+            "Maximum cost of the run, which stops before it costs more. Requires --price-in and --price-out.",
+            "COST",
+        ),
     ] = None
     cache: Annotated[
         Path | None,
         _of_writer(
-            "File that stores the answers by model and prompt. Default: one in the user's cache folder."
+            "File in which the answers are cached by model and prompt. Default: a file in the user's cache "
+            "folder."
         ),
     ] = None
     dry_run: Annotated[
-        bool, _of_writer("Print the estimated number of requests, tokens and costs, and send nothing.")
+        bool,
+        _of_writer("Print the estimated number of requests, the tokens and the cost, and send no requests."),
     ] = False
 
     @property
@@ -403,7 +417,7 @@ class WriterOptions:
         if not (self.served or self.base_url):
             if given or self.dry_run:
                 name = f"--{next(iter(given), 'dry_run').replace('_', '-')}"
-                raise InputError(f"{name} needs a served model: add --served or --base-url URL")
+                raise InputError(f"{name} requires a served model: add --served or --base-url URL")
             return own
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
             # Prices are accepted only together with a maximum cost. A dry run costs nothing, so set a maximum
@@ -431,7 +445,7 @@ class WriterOptions:
             counted = made.estimate()
         if counted is None:
             raise InputError("this generator does not use a server: remove --served and --base-url")
-        print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
+        print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is rejected")
         if self.dry_run:
             return False
         # Send one request before a file is created. If the server cannot be reached or the key is wrong, this
@@ -443,8 +457,9 @@ class WriterOptions:
 def _asked(estimate: Estimate) -> str:
     """Format an estimated number of requests and tokens, and their price, for a message."""
     requests, tokens_in, tokens_out, cost = estimate
-    price = "" if cost is None else f", {cost:.4g} at most"
-    return f"{requests:,} requests of about {tokens_in:,} tokens, {tokens_out:,} at most to be written{price}"
+    price = "" if cost is None else f", at most {cost:.4g}"
+    tokens = f"about {tokens_in:,} input tokens and at most {tokens_out:,} output tokens"
+    return f"{requests:,} requests with {tokens}{price}"
 
 
 @dataclass(frozen=True)

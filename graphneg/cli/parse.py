@@ -89,7 +89,7 @@ def parse(
         False, "Replace the graphs of other parsers and parser versions. Loaded graphs are never replaced."
     ),
     responses: bool = option(False, "Parse responses in addition to utterances."),
-    overwrite: bool = _of_text(False, "Replace the output file if it exists already."),
+    overwrite: bool = _of_text(False, "Replace the output file if it already exists."),
     chosen: DialogueOptions,
     shard: ShardOption = None,
     where: StoreOptions,
@@ -106,10 +106,12 @@ def parse(
     from graphneg.records.runs import check_new
 
     if (text is None) != (out is None):
-        raise BadParameter("--text FILE and -o FILE belong together; a store needs neither")
+        raise BadParameter("give both --text FILE and -o FILE, or neither to parse the dialogues of a store")
     part = shard_of(shard)
     if text is not None and (again or responses or part or chosen != DialogueOptions()):
-        raise BadParameter("--again, --responses, --corpus, --split, --limit and --shard are for a store")
+        raise BadParameter(
+            "--again, --responses, --corpus, --split, --limit and --shard can't be used with --text"
+        )
     options = without_none(model=model, device=device, batch=batch, offline=offline or None)
     if text is not None and out is not None:
         if out != STANDARD:
@@ -120,7 +122,9 @@ def parse(
             # Load the parser before the store is opened, so that no server is started if loading fails.
             _pool(parser, options, processes) as pool,
             where.opened(chosen) as graph,
-            progress_bars("what was written is kept; the same command again parses the rest") as bars,
+            progress_bars(
+                "the graphs written so far are kept; run the same command again to continue"
+            ) as bars,
         ):
             report = graph.parse(
                 pool,
@@ -170,7 +174,7 @@ def _parse_file(
             output = sys.stdout.buffer
         else:
             output = files.enter_context(files.enter_context(atomic_file(out)).open("wb"))
-        files.enter_context(advise_on_interrupt("OUT is written when it is complete; run the command again"))
+        files.enter_context(advise_on_interrupt("no output file was written; run the command again"))
         pool, bars = files.enter_context(opened()), files.enter_context(Bars())
         report = ParseReport(pool.source)
         # Measure progress in bytes. To measure it in lines, the file would have to be read twice.

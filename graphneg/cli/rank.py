@@ -84,8 +84,8 @@ def search(
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(
         "left-out",
-        "Whether a turn of the context itself may be returned as a response. Such turns are "
-        "similar to the context, but rarely answer it.",
+        "Allow turns of the context itself among the results. Such turns are similar to the context, but "
+        "rarely answer it.",
     ),
     max_tokens: int | None = option(
         None,
@@ -178,7 +178,7 @@ def index(
     ranker = PolyEncoder.from_pretrained(model, batch=batch, device=device, offline=offline)
     with ExitStack() as opened:
         graph = None if files else opened.enter_context(where.opened(chosen))
-        bars = opened.enter_context(progress_bars(terminal.keeps(out, "what was read")))
+        bars = opened.enter_context(progress_bars(terminal.keeps(out)))
         if graph is None:
             responses = read_responses(files or ())
         else:
@@ -254,7 +254,7 @@ def select(
     least: list[str] | None = _of_choice(
         None,
         "Minimum of a score: context_overlap (share of the response's content words that occur in the "
-        "context) or selectional_fit (how usual its words are together). Repeatable.",
+        "context) or selectional_fit (share of its nouns that are usual with their predicates). Repeatable.",
         "NAME=SHARE",
     ),
     quota: list[str] | None = _of_choice(
@@ -288,7 +288,7 @@ def select(
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
     # The output must not be the input file, because records are written while others are still being read.
     if out != STANDARD and Path(out).resolve() == file.resolve():
-        raise BadParameter(f"{out} is the input; name another file", param_hint="--out")
+        raise BadParameter(f"{out} is an input file; name another output file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
     part = shard_of(shard)
     unkept = "nothing was kept; run the command again"
@@ -299,11 +299,13 @@ def select(
         choice = SelectionCriteria(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
         # Without any criterion, every record would be kept, which the user cannot have wanted.
         if choice == SelectionCriteria() and judge is None:
-            raise BadParameter("name a criterion: --per-context, --least, --quota, --judge or --model")
+            raise BadParameter(
+                "give at least one criterion: --per-context, --least, --quota, --judge or --model"
+            )
         if choice.judged and judge is None:
-            raise BadParameter("--max-score and margins need a judge: name one with --judge")
+            raise BadParameter("--max-score and the margins require a judge: give one with --judge")
         scorer = None if judge is None else _judge(judge, device, offline)
-        with progress_bars(terminal.keeps_part(out, "what was chosen")) as bars:
+        with progress_bars(terminal.keeps_part(out)) as bars:
             chosen = SelectedNegatives(
                 file,
                 choice,
@@ -317,16 +319,15 @@ def select(
             terminal.write_stream(chosen, out, unkept, "chosen", overwrite=overwrite)
         return
     if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
-        raise BadParameter(
-            "--model selects by perplexity only: select by the other criteria in a second command"
-        )
+        raise BadParameter("--model can't be combined with other criteria: apply these in a second command")
     # Without a backward model, load one model and use it for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
     # Without validation records, no threshold can be learned, so the user must give both.
     if validation is None and None in limits.given:
         raise BadParameter(
-            "limit the perplexities: --validation FILE, or --forward-threshold and --backward-threshold"
+            "the perplexities need thresholds: give --validation FILE, or both --forward-threshold and "
+            "--backward-threshold"
         )
     if validation is not None and not validation.is_file():
         raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")
@@ -337,7 +338,7 @@ def select(
 
         models = [load_causal(name, device=device, offline=offline) for name in names]
     pair = Bidirectional(models[0], models[-1])
-    with progress_bars(terminal.keeps_part(out, "what was chosen")) as bars:
+    with progress_bars(terminal.keeps_part(out)) as bars:
         selected = Selected(file, pair, limits.criteria(pair), batch=batch, shard=part, progress=bars)
         terminal.write_stream(selected, out, unkept, "chosen", overwrite=overwrite)
 
@@ -413,6 +414,6 @@ def _shares(given: Sequence[str], name: str) -> dict[str, float]:
             shares[key] = float(share)
         except ValueError:
             raise BadParameter(
-                f"{text!r}: write NAME=SHARE, such as context_overlap=0.2", param_hint=name
+                f"{text!r}: expected NAME=SHARE, such as context_overlap=0.2", param_hint=name
             ) from None
     return shares

@@ -50,7 +50,7 @@ def run(
     from graphneg.pipeline import read_pipeline, run_pipeline
 
     what, refused = read_pipeline(pipeline), list[Rejected]()
-    with progress_bars("finished blocks are kept; run the same command again to make the others") as bars:
+    with progress_bars("finished blocks are kept; run the same command again to continue") as bars:
         if ray is None:
             made = run_pipeline(what, progress=bars, overwrite=overwrite, on_rejected=refused.append)
         else:

@@ -7,7 +7,7 @@ command is run again, annotators continue where they stopped.
 Example::
 
     $ graphneg serve hard.jsonl edits.jsonl
-    http://127.0.0.1:8377/?token=...  (Ctrl-C ends)
+    http://127.0.0.1:8377/?token=...  (press Ctrl-C to stop)
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class ReviewOptions:
 
         path = self.judgements or files[0].with_suffix(".judgements.sqlite")
         if not files and not path.exists():
-            raise InputError(f"{path}: there is no such file; name a file of negatives to judge")
+            raise InputError(f"{path}: there is no such file; give a file of negatives to judge")
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
@@ -127,8 +127,10 @@ class ReviewOptions:
         # questions cannot be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
-            raise InputError(f"{path}: the file has other questions; name another file with --judgements")
-        print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')} that were sampled before")
+            raise InputError(
+                f"{path}: the file was made with other questions; give another file with --judgements"
+            )
+        print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')} that were sampled earlier")
         return ReviewView(lambda: kept)
 
     def _drawn(
@@ -203,7 +205,7 @@ def serve(
         listening = opened.enter_context(bound(host, port))
         pages = Pages(tuple(_views(files or [], review, where, opened, query_timeout)))
         access = Access(host, listening.getsockname()[1], password)
-        print_message(f"{access.address}  (Ctrl-C ends)")
+        print_message(f"{access.address}  (press Ctrl-C to stop)")
         run(pages, access, listening)
 
 
@@ -238,7 +240,7 @@ def _views(
         opened.callback(stores.close)
         views.append(GraphView(stores, query_timeout))
     if not views:
-        raise InputError("nothing to show: name files of negatives, or a store with --store")
+        raise InputError("nothing to show: give files of negatives, or a store with --store")
     return views
 
 

@@ -40,7 +40,7 @@ def merge(
     """
     from graphneg.merging import merge as put_together
 
-    with progress_bars(f"{out} is written when it is complete; run the command again") as bars:
+    with progress_bars("nothing was written; run the command again") as bars:
         merged = put_together(files, out, overwrite=overwrite, progress=bars)
     holds = counted(merged.items, "item")
     if merged.was_complete:
@@ -78,7 +78,7 @@ def snapshot(
     check_new(out, overwrite)
     with (
         where.opened() as graph,
-        progress_bars(f"{out} is written when it is complete; run it again") as bars,
+        progress_bars("nothing was written; run the command again") as bars,
     ):
         # By default, include all parts, but leave out the shifts if the store has no shift graph.
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]

@@ -107,7 +107,9 @@ def build(
             made = get_embedder(embedder, **own)
         for line in extractor.notes:
             print_note(line)
-        with progress_bars("what was written is kept; the same command again builds the rest") as bars:
+        with progress_bars(
+            "the shifts written so far are kept; run the same command again to continue"
+        ) as bars:
             existing = "replace" if rebuild else "keep"
             report = graph.shift(
                 made, keywords=extractor, existing=existing, progress=bars, **chosen.as_arguments
@@ -178,8 +180,8 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
     # Scale the bars of both tables by the same maximum, so that they can be compared.
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
     to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
-    leaving = f"{counted(around.outgoing, 'pair')} move on from it to {to}"
-    leading = f"{counted(around.arriving, 'pair')} lead to it from {of}"
+    leaving = f"{counted(around.outgoing, 'pair')} move from this topic to {to}"
+    leading = f"{counted(around.arriving, 'pair')} move to this topic from {of}"
     for title, shifts, end, colour, more in (
         (leaving, around.moves_to, "perspective", "blue", around.more_perspectives),
         (leading, around.comes_from, "focus", "yellow", around.more_foci),
@@ -202,7 +204,10 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
         console.print(Text(f"\n{title}"))
         console.print(table)
         if more:
-            console.print(f"[dim]and {counted(more, 'topic')} more, less frequent: --limit shows more[/]")
+            console.print(
+                f"[dim]and {counted(more, 'topic')} more, which are less frequent; raise --limit to see "
+                "them[/]"
+            )
 
 
 @command(
@@ -282,7 +287,7 @@ def substitutes(
                 **chosen.as_arguments,
             )
         if out is not None:
-            with advise_on_interrupt(keeps_part(out, "what was found")), bars:
+            with advise_on_interrupt(keeps_part(out)), bars:
                 report = finder.to_jsonl(out, overwrite=overwrite)
             if report.was_complete:
                 say_complete(out, f"substitutes of {report.written:,} replies")
@@ -301,8 +306,8 @@ def _print_substitutes(found: Substitutes, turns: int) -> None:
     if not found.ranked:
         keywords = sorted({text for some in reply.keywords[-turns:] for text in some})
         raise InputError(
-            f"no keyword of the post leads to another perspective in the shift graph: "
-            f"{', '.join(keywords) or 'it has none'}"
+            f"the shift graph has no perspective for the keywords of the post: "
+            f"{', '.join(keywords) or 'the post has no keywords'}"
         )
     if reply.text:
         print_message(

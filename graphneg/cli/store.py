@@ -117,7 +117,7 @@ def load(
         "dialogues, transcript and whatsapp only.",
     ),
     rejected: Path | None = option(
-        None, "Write a line with the place and the reason for each rejected item to FILE."
+        None, "For each rejected item, write a line with the place and the reason to FILE."
     ),
     bulk: Path | None = option(
         None,
@@ -152,7 +152,7 @@ def load(
     get_loader(corpus)
     for pair in map or ():
         if "=" not in pair:
-            raise BadParameter(f"{pair!r}: write FIELD=NAME", param_hint="--map")
+            raise BadParameter(f"{pair!r}: expected FIELD=NAME", param_hint="--map")
     fields = dict(pair.split("=", 1) for pair in map or ())
     options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
     options |= {"map": fields, "encoding": encoding, "clean": clean, "gap": gap}
@@ -160,13 +160,13 @@ def load(
     if shard is not None:
         options["shard"] = shard_of(shard)
     if bulk is not None and shard is not None:
-        raise BadParameter("is for stores, not for --bulk", param_hint="--shard")
+        raise BadParameter("can't be used with --bulk", param_hint="--shard")
     if bulk is not None and where.store is not None:
-        raise BadParameter("writes files instead of a store: remove --store", param_hint="--bulk")
+        raise BadParameter("writes files and uses no store: remove --store", param_hint="--bulk")
     with (
         _rejections(rejected) as listener,
         where.opened(making=True) if bulk is None else _bulk(bulk) as target,
-        progress_bars("what was written is kept; the same command again loads the rest") as bars,
+        progress_bars("the data loaded so far are kept; run the same command again to continue") as bars,
     ):
         report = target.load(corpus, *(paths or ()), **options, progress=bars, on_rejected=listener)
     print_message(f"{report.summary()} ({report.seconds:.1f} s)")
@@ -175,9 +175,9 @@ def load(
     for refusal in report.rejected[:SHOWN_REJECTIONS]:
         print_message(f"  {refusal.place}: {refusal.reason}")
     if (more := report.rejections - SHOWN_REJECTIONS) > 0:
-        print_message(f"  and {more:,} more" + ("" if rejected else "; --rejected FILE writes all of them"))
+        print_message(f"  and {more:,} more" + ("" if rejected else "; --rejected FILE lists all of them"))
     if rejected is not None:
-        print_message(f"all refusals are in {rejected}")
+        print_message(f"all rejected items are listed in {rejected}")
     if bulk is not None:
         print_message(f"create a Neo4j database with: sh {bulk}/import.sh")
     # Exit with an error if nothing was loaded, neither by this command nor by an earlier one, so that a
@@ -191,9 +191,12 @@ def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
     from graphneg.snapshots import Snapshot
 
     if len(paths) != 1:
-        raise BadParameter("name one file that graphneg shards snapshot wrote", param_hint="PATH")
+        raise BadParameter("give exactly one file, written by graphneg shards snapshot", param_hint="PATH")
     snapshot = Snapshot.read(paths[0])
-    with where.opened() as graph, progress_bars("the same command again loads the rest") as bars:
+    with (
+        where.opened() as graph,
+        progress_bars("the data loaded so far are kept; run the same command again to continue") as bars,
+    ):
         snapshot.load(graph.store, bars)
     print_message(f"snapshot {snapshot.digest[:8]} is loaded: {', '.join(snapshot.parts)}")
 
@@ -222,7 +225,7 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
         try:
             print(refusal.place, " ".join(refusal.reason.split()), sep="\t", file=stream)
         except OSError as error:
-            raise unwritable(file, error, "what was loaded is kept") from error
+            raise unwritable(file, error, "the data loaded so far are kept") from error
 
     try:
         yield write
@@ -264,7 +267,7 @@ def upgrade(*, where: StoreOptions) -> None:
     """
     with (
         where.opened(upgrading=True) as graph,
-        progress_bars("what was written is kept; the same command again does the rest") as bars,
+        progress_bars("the changes made so far are kept; run the same command again to continue") as bars,
     ):
         count = graph.upgrade(bars)
     print_message(
@@ -318,7 +321,7 @@ def export(
 
     with (
         where.opened(chosen) as graph,
-        progress_bars(f"{out} is written when it is complete; run the command again") as bars,
+        progress_bars("nothing was written; run the command again") as bars,
     ):
         what = (graph.store, out, replace(chosen.selection, shard=part), bars)
         if format is None:
@@ -334,10 +337,10 @@ def export(
         print_message(f"{out}: {holds}")
         for amount, of in (
             (write.incomplete, "contexts without a correct or a wrong response"),
-            (write.edited, "negatives of edited dialogues, which have contexts of their own"),
+            (write.edited, "negatives of edited dialogues, whose contexts differ from the original ones"),
             (write.unusable, "negatives that are empty or equal to a correct response"),
             # Do not report these for a shard: most negatives belong to dialogues of other shards.
-            (write.duplicated if part is None else 0, "negatives of dialogues that are not among these"),
+            (write.duplicated if part is None else 0, "negatives of dialogues that are not exported"),
         ):
             if amount:
                 print_note(f"left out: {amount:,} {of}")

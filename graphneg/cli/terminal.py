@@ -211,12 +211,12 @@ def amounts_text(amounts: Mapping[str, int]) -> str:
 
 
 @contextmanager
-def advise_on_interrupt(advice: str | Callable[[], str]) -> Generator[None]:
+def advise_on_interrupt(interrupt_message: str | Callable[[], str]) -> Generator[None]:
     """Print a message and exit with status 130 if the user presses Ctrl-C within the ``with`` block.
 
     Args:
-        advice: The message, which tells the user which results are kept and how to continue, or a function
-            that returns the message.
+        interrupt_message: The message, which tells the user which results are kept and how to continue, or a
+            function that returns the message.
 
     Raises:
         Exit: The user pressed Ctrl-C.
@@ -224,21 +224,24 @@ def advise_on_interrupt(advice: str | Callable[[], str]) -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print_message(f"stopped: {advice if isinstance(advice, str) else advice()}")
+        print_message(
+            f"stopped: {interrupt_message if isinstance(interrupt_message, str) else interrupt_message()}"
+        )
         raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
-def progress_bars(advice: str | Callable[[], str]) -> Generator[Bars]:
+def progress_bars(interrupt_message: str | Callable[[], str]) -> Generator[Bars]:
     """Provide progress bars for the ``with`` block. If the user presses Ctrl-C, print a message and exit.
 
     Args:
-        advice: The message to print on Ctrl-C, or a function that returns it; see `advise_on_interrupt`.
+        interrupt_message: The message to print on Ctrl-C, or a function that returns it; see
+            `advise_on_interrupt`.
 
     Yields:
         The progress bars.
     """
-    with advise_on_interrupt(advice), Bars() as bars:
+    with advise_on_interrupt(interrupt_message), Bars() as bars:
         yield bars
 
 
@@ -256,37 +259,35 @@ def training(out: Path) -> AbstractContextManager[Bars]:
     """
     checkpoints = out / "checkpoints"
     kept, unkept = (
-        keeps(checkpoints, "what was learned"),
-        "no training step was finished, and nothing is kept",
+        keeps(checkpoints),
+        "no training step was finished, so nothing is kept",
     )
     return progress_bars(lambda: kept if checkpoints.is_dir() else unkept)
 
 
-def keeps(where: str | Path, what: str) -> str:
+def keeps(where: str | Path) -> str:
     """Return the Ctrl-C message of a command that can be resumed.
 
     Args:
         where: The file or folder in which the finished part of the work is stored.
-        what: Description of the finished part, such as ``what was read``.
 
     Returns:
         The message, for `advise_on_interrupt` or `progress_bars`.
     """
-    return f"{where} keeps {what}; run the same command again to continue"
+    return f"the finished part is kept in {where}; run the same command again to continue"
 
 
-def keeps_part(out: str | Path, what: str) -> str:
+def keeps_part(out: str | Path) -> str:
     """Return the Ctrl-C message of a command that writes a file and can be resumed.
 
     Args:
         out: The file that the command writes. Until it is complete, the finished part is stored in another
             file in the same folder.
-        what: Description of the finished part, such as ``what was chosen``.
 
     Returns:
         The message, for `advise_on_interrupt` or `progress_bars`.
     """
-    return f"{what} is kept beside {out}; run the same command again to continue"
+    return f"the finished part is kept beside {out}; run the same command again to continue"
 
 
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
@@ -308,13 +309,16 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     """
     if made.shard is not None:
         if out == STANDARD:
-            raise BadParameter("a shard needs a file: name the result of all shards", param_hint="--out")
+            raise BadParameter(
+                "a shard can't be written to standard output: give the name of the merged file",
+                param_hint="--out",
+            )
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
     # The report says whether a file was replaced, so check now whether the file exists.
     replaces = Path(out).is_file()
-    with advise_on_interrupt(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
+    with advise_on_interrupt(unkept if out == STANDARD else keeps_part(out)):
         if whole:
             made.to_shard(whole, overwrite=overwrite)
         elif out.endswith(".parquet"):
@@ -355,7 +359,7 @@ def refuse_empty(made: Any) -> None:
     """
     if made.summary.negatives or made.shard is not None:
         return
-    reason, missing = next(iter(made.summary.skipped.most_common(1)), ("no dialogue was read", 0))
+    reason, missing = next(iter(made.summary.skipped.most_common(1)), ("no dialogue was processed", 0))
     amount = f" ({missing:,} times)" if missing else ""
     raise GeneratorError(
         f"no negative was made: {reason}{amount}; load other dialogues or sentences, or choose another "
@@ -370,7 +374,7 @@ def say_complete(out: str | Path, holds: str) -> None:
         out: The path of the file.
         holds: Description of the content, such as ``1,200 negatives``.
     """
-    print_message(f"{out} is complete, with {holds}: the same command wrote it, so nothing was done")
+    print_message(f"{out} is already complete, with {holds}: nothing was done")
 
 
 def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:

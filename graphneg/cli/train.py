@@ -228,7 +228,9 @@ def decoder(
     # both.
     del loaded
     if measured:
-        with progress_bars(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
+        with progress_bars(
+            f"measure the model with: graphneg evaluate decoder {out / HELD_OUT} --model {out}"
+        ) as bars:
             # The model is a local folder, so nothing has to be downloaded.
             made = T5Decoder(out, device=lessons.device, offline=True)
             with RoundTrip(parser) as trip:
@@ -302,7 +304,7 @@ def adapt(
         "[FILE...]",
     ),
     held_out: HeldOutContexts = None,
-    epochs: int = option(1, "Number of passes over the data; each pass masks other words.", min=1),
+    epochs: int = option(1, "Number of passes over the data; each pass masks different words.", min=1),
     masked: float = option(0.15, "Share of words to mask.", min=0.01, max=0.9),
     max_tokens: int = option(
         256, "Maximum number of tokens of a pair; a longer context loses its first turns.", min=8
@@ -366,7 +368,7 @@ def ranker(
         None, "A split of the files whose responses are not trained on. Repeatable.", "NAME"
     ),
     epochs: int = option(
-        2, "Number of passes over the contexts; each pass samples other wrong responses.", min=1
+        2, "Number of passes over the contexts; each pass samples different wrong responses.", min=1
     ),
     validation: float | None = option(
         None,
@@ -402,7 +404,10 @@ def ranker(
     from graphneg.training.rankers import EarlyStopping, train_ranker
 
     if kind not in ranker_kinds():
-        raise BadParameter(f"{kind}: choose one of {', '.join(ranker_kinds())}", param_hint="--kind")
+        raise BadParameter(
+            f"{kind!r} is not a kind of ranker; choose one of {', '.join(ranker_kinds())}",
+            param_hint="--kind",
+        )
     if codes is not None and kind != POLY_ENCODER:
         raise BadParameter(f"a {kind} has no codes: use --kind {POLY_ENCODER}", param_hint="--codes")
     dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
@@ -437,12 +442,13 @@ def ranker(
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
-    """Print which sources have fewer negatives than the mix asks for, and which ones it does not name."""
+    """Print which sources have too few negatives for the mix, and which sources the mix does not include."""
     for name, amount in sorted(short.responses.items()):
         print_note(f"{name}: {few[name]} have too few negatives; {amount:,} per epoch are missing")
     for name, amount in sorted(short.unused.items()):
         print_note(
-            f"{name}: {counted(amount, 'negative')} not used: the mix does not name them (--mix {name}=1)"
+            f"{name}: {counted(amount, 'negative')} not used, because the mix does not include them (--mix "
+            f"{name}=1 adds them)"
         )
 
 
@@ -486,7 +492,7 @@ def coherence(
         "Ratings (.json) or negatives. Dialogues that share a turn with them are not trained on. Repeatable.",
     ),
     epochs: int = option(
-        2, "Number of passes over the dialogues; each pass samples other versions and windows.", min=1
+        2, "Number of passes over the dialogues; each pass samples different versions and windows.", min=1
     ),
     lessons: CoherenceTraining,
 ) -> None:
@@ -578,7 +584,7 @@ def contradiction(
     from graphneg.training.contradiction import pairs_of, train_detector
 
     if not files and not made:
-        raise BadParameter("name labelled responses, or negatives with --made", param_hint="FILE")
+        raise BadParameter("give files of labelled responses, or negatives with --made", param_hint="FILE")
     labelled = read_labelled(files) if files else []
     labelled += options.made_responses(made, embedder, seed=lessons.seed, offline=lessons.offline)
     texts = test_texts(read_labelled(held_out)) if held_out else frozenset[str]()

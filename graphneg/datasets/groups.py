@@ -215,7 +215,7 @@ def without_unusable(group: Group) -> Group:
     right = [answer for answer in group.positives if answer.text.strip()]
     if not right:
         raise InputError(
-            f"{group.id}: no right response; a context needs a record with label 1, "
+            f"{group.id}: no correct response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
     # The normalized texts are compared, so that "I ’ ll come ." and "I'll come." are equal.
@@ -399,7 +399,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
     # An empty file is an error. Otherwise, training would fail later with a less helpful message.
     if not count:
         raise InputError(
-            "no context has both right and wrong responses: name files of negatives, or load a corpus "
+            "no context has both correct and wrong responses: give files of negatives, or load a corpus "
             "that has wrong responses"
         )
     return count
@@ -475,7 +475,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
         InputError: The label is neither 0 nor 1.
     """
     if record.label not in (0, 1):
-        raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
+        raise InputError(f"{where}: the label is {record.label!r}, but must be 1 (correct) or 0 (wrong)")
     # `record.context` contains the turns after an edit, and `original.context` those before it, or None.
     own = tuple(turn.text for turn in record.context)
     original = record.original.context
@@ -633,7 +633,7 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
     # Without this check, nothing would be held out for a split whose name is misspelled.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
-        raise InputError(f"the store has no dialogue of the split {strange[0]!r}; it has: {known}")
+        raise InputError(f"the store has no dialogue of the split {strange[0]!r}; available: {known}")
     yield from stored_replies(store, Selection((), tuple(splits), None))
 
 

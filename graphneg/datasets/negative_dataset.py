@@ -152,7 +152,7 @@ class NegativeDataset:
         # A split that no file contains may still occur in the negatives that a function makes.
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
-            raise InputError(f"there are no negatives of the split {strange[0]!r}, only of: {there}")
+            raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the records that are not in held-out splits. Hold out the responses of the others."""

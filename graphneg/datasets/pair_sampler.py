@@ -94,7 +94,7 @@ class Mix:
     def __post_init__(self) -> None:
         """Check that the numbers and weights are in range."""
         if self.positives < 1 or not self.negatives or min(self.negatives.values()) < 1:
-            raise InputError("a mix needs at least one right and one wrong response of each context")
+            raise InputError("a mix needs at least one correct and one wrong response of each context")
         if min(self.weights.values(), default=1) < 0:
             raise InputError("weights must be at least 0")
 
@@ -195,11 +195,11 @@ class PairSampler:
                     if mix.negatives.keys().isdisjoint(answer.names)
                 )
         if not self._kept:
-            raise InputError("no context has a right response to learn from")
+            raise InputError("nothing to train on: no context has a correct response")
         for name in mix.negatives:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
-                raise InputError(f"no negatives of {name!r}; there are: {there}")
+                raise InputError(f"no negatives of {name!r}; available: {there}")
         # If records with the source "random" exist, they are drawn instead of responses of other contexts.
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)

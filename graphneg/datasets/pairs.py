@@ -221,7 +221,7 @@ class Pairs:
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
         except (KeyError, TypeError, ValueError) as error:
-            reason = "not the state of a stream of pairs, which has an epoch, a place and a digest"
+            reason = "not the state of a stream of pairs: expected the keys epoch, place and pairs"
             raise InputError(reason) from error
         # A position is valid only for the same pairs. The digest changes if the negatives, the mix, the seed
         # or the held-out texts change.

@@ -78,7 +78,7 @@ class RescoringDecoder:
     ) -> None:
         """Initialize the model, the surface decoder and the parser."""
         if min(loss_weight, margin) < 0:
-            raise InputError(f"loss_weight {loss_weight}, margin {margin}: must not be below 0")
+            raise InputError(f"loss_weight and margin must be at least 0, not {loss_weight} and {margin}")
         self._model = T5Decoder(
             model, backend=backend, device=device, num_beams=num_beams, offline=offline, **options
         )

@@ -92,14 +92,14 @@ class T5Decoder:
     ) -> None:
         """Check the arguments, then load the tokenizer and the model."""
         if batch_size < 1 or num_beams < 1:
-            raise InputError(f"batch_size {batch_size}, num_beams {num_beams}: both must be at least 1")
+            raise InputError(f"batch_size and num_beams must be at least 1, not {batch_size} and {num_beams}")
         if backend not in ("torch", "ctranslate2"):
-            raise InputError(f"backend {backend!r}: known are torch and ctranslate2")
+            raise InputError(f"unknown backend {backend!r}; choose one of torch, ctranslate2")
         if sampling is not None and backend == "ctranslate2":
             raise InputError(NO_SAMPLING)
         if model is None:
             raise DecoderError(
-                f"the t5 decoder needs a model, a folder or a hub id; amrlib's are at {AMRLIB_MODELS}"
+                f"the t5 decoder needs a model: a folder or a hub id; amrlib's models are at {AMRLIB_MODELS}"
             )
         needed = ["torch", "transformers", *(["ctranslate2"] if backend == "ctranslate2" else [])]
         if missing := [name for name in needed if find_spec(name) is None]:
@@ -225,7 +225,7 @@ class T5Decoder:
         fitting = [at for at, row in enumerate(rows) if len(row) <= self._max_input]
         outputs = self._run([(rows[at], ids[at]) for at in fitting], draw)
         for at, found in zip(fitting, outputs, strict=True):
-            why = f"out-of-memory: a graph of {len(rows[at])} tokens does not fit alone"
+            why = f"out-of-memory: a graph of {len(rows[at])} tokens does not fit into memory even alone"
             answers[at] = [self._text(output) for output in found] if found else Decoded(None, why)
         return answers
 
@@ -250,13 +250,13 @@ class T5Decoder:
         if not output.finished:
             return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
         text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()
-        return Decoded(text) if text else Decoded(None, "empty: the model gave no text")
+        return Decoded(text) if text else Decoded(None, "empty: the model returned no text")
 
 
 def _changed(answer: Decoded, original: str) -> Decoded:
     """Replace a text with the same words as the original by the reason ``unchanged``."""
     if answer.text is not None and same_words(answer.text, original):
-        return Decoded(None, "unchanged: the model gave the original text")
+        return Decoded(None, "unchanged: the model returned the original text")
     return answer
 
 

@@ -452,7 +452,7 @@ def _again(
     made = {one.negative.id: one for one in _realised(planned, decoder)}
     for id in ids:
         if id not in variants:
-            yield "no negative with this id was made from this store; the output file has the ids"
+            yield "this store has no negative with this id; the ids are in the output file"
         else:
             yield made[id] if id in made else variants[id].fault or ""
 
@@ -473,7 +473,7 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
     variants = read_variants(store, GraphCache(store), ids)
     unknown = sorted(set(ids) - {variant.id for variant in variants})
     if unknown:
-        raise InputError(f"{unknown[0]}: no negative with this id was made from this store")
+        raise InputError(f"{unknown[0]}: this store has no negative with this id")
     return sum(store.write_derived(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
 
 
@@ -547,7 +547,7 @@ class _Batch:
             None if the negative was kept, otherwise the reason why it was refused.
         """
         if self._is_right(plan, negative):
-            return "right-response: it repeats a right response of its context"
+            return "right-response: the text repeats a correct response of its context"
         original = negative.original.response or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]

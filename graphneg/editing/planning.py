@@ -49,7 +49,7 @@ class EditSettings:
     def __post_init__(self) -> None:
         """Check that at least one site is sampled for each edit."""
         if self.sites < 1:
-            raise InputError("sites: must be at least 1")
+            raise InputError(f"sites must be at least 1, not {self.sites}")
 
 
 @dataclass(frozen=True, slots=True)

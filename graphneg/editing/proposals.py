@@ -596,7 +596,7 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     for name, value in cast("dict[str, Any]", row).items():
         # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
         if value is not None and not isinstance(value, _KINDS.get(name, ())):
-            return f"{name} can't be {value!r}" if name in _KINDS else f"there is no key {name!r}"
+            return f"{name} can't be {value!r}" if name in _KINDS else f"unknown key {name!r}"
     fields = cast("dict[str, Any]", row)
     if fields.get("op") not in OPERATIONS:
         return f"op {fields.get('op')!r} is not one of {', '.join(sorted(OPERATIONS))}"

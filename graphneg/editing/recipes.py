@@ -131,7 +131,7 @@ class Recipe:
 
 DEAM = Recipe(
     name="deam",
-    summary="one to four manipulations of a dialogue: contradiction, coreference, irrelevancy, engagement",
+    summary="one to four manipulations of a dialogue: contradiction, coreference, irrelevancy and engagement",
     groups=(
         ("polarity_flip", "antonym_substitution", "self_contradiction"),
         ("coreference_swap",),
@@ -164,7 +164,7 @@ Departures from the paper:
 
 CONTRADICTION = Recipe(
     name="contradiction",
-    summary="one contradiction: of what the speaker said before, or, in whole dialogues, of what follows",
+    summary="one contradiction of an earlier statement or, in whole dialogues, of a later one",
     groups=(("polarity_flip",), ("antonym_substitution",), ("self_contradiction",)),
     min_groups=1,
     max_groups=1,
@@ -174,7 +174,7 @@ CONTRADICTION = Recipe(
 
 PERSPECTIVE = Recipe(
     name="perspective",
-    summary="a reply moves to where another keyword of the post would lead",
+    summary="the reply moves to a topic that follows from another keyword of the post",
     groups=(("perspective_substitution",),),
     min_groups=1,
     max_groups=1,
@@ -231,7 +231,7 @@ class GeneratedRecipe:
 
 HARD = GeneratedRecipe(
     name="hard",
-    summary="responses that share words with the context and are set in another scene: the best for rankers",
+    summary="responses that share words with the context but are about another situation: best for rankers",
     generator="hard",
 )
 """Negatives by the generator ``hard``, a mix of other generators. Of the mixes tried, its negatives are the
@@ -258,7 +258,7 @@ def get_recipe(name: str) -> Recipe:
         InputError: No recipe that edits graphs has this name.
     """
     if name not in RECIPES:
-        raise InputError(f"no recipe named {name!r}; there are: {', '.join(RECIPE_NAMES)}")
+        raise InputError(f"no recipe named {name!r}; available: {', '.join(RECIPE_NAMES)}")
     return RECIPES[name]
 
 
@@ -278,7 +278,7 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
         InputError: ``target`` is unknown.
     """
     if target is not None and target not in TARGETS:
-        raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
+        raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
     # A user who names both transforms and a target has decided where to edit. The recipe then does not skip
     # the sites that are marked for the other target.
     if transforms:
@@ -297,7 +297,7 @@ def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
         InputError: The recipe makes negatives with the other target.
     """
     if target not in (None, recipe.target):
-        raise InputError(f"recipe {recipe.name!r} makes wrong responses; its target can't be {target!r}")
+        raise InputError(f"recipe {recipe.name!r} makes wrong responses, so its target can't be {target!r}")
 
 
 def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
@@ -318,7 +318,7 @@ def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
         'polarity_flip+person_swap'
     """
     if not transforms:
-        raise InputError("name at least one transform")
+        raise InputError("give at least one transform")
     names = tuple(dict.fromkeys(transforms))
     groups = tuple((name,) for name in names)
     return Recipe("+".join(names), "one edit of the response", groups, 1, 1, "response", sites=sites)

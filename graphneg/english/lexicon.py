@@ -188,9 +188,9 @@ def entry_of(line: str) -> LexiconEntry:
     if table not in _SHAPE:
         raise ValueError(f"a line must begin with class, move or opposite and a tab, not with {table[:40]!r}")
     if len(cells) != _SHAPE[table] - 1 or not all(cells):
-        raise ValueError(f"a line of {table!r} has {_SHAPE[table]} cells, which are separated by tabs")
+        raise ValueError(f"a line of {table!r} has {_SHAPE[table]} cells, separated by tabs")
     if table != "opposite" and not _NAME.fullmatch(cells[0]):
-        raise ValueError(f"{cells[0][:40]!r} is not a name: use lower-case letters, digits and hyphens")
+        raise ValueError(f"{cells[0][:40]!r} is not a valid name: use lower-case letters, digits and hyphens")
     return LexiconEntry(table, tuple(cells))
 
 

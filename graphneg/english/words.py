@@ -77,7 +77,7 @@ def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
         if len(row) != 2:
             raise InputError(f"{table}: expected a name and its words, got {row}: separate them by one tab")
         if row[0] in cells:
-            raise InputError(f"{table}: two rows are called {row[0]}: rename one of them")
+            raise InputError(f"{table}: two rows have the name {row[0]}: rename one of them")
         cells[row[0]] = row[1]
     return cells
 

@@ -94,7 +94,7 @@ def read_ratings(paths: Sequence[str | Path]) -> list[RatedItem]:
     """
     rated = [item for path in map(Path, paths) for item in _read(path)]
     if not rated:
-        raise InputError("no ratings: name at least one file that holds some")
+        raise InputError("no ratings: give at least one file of ratings")
     return rated
 
 
@@ -123,7 +123,7 @@ def _read(path: Path) -> Iterator[RatedItem]:
     """Read the rated items of one file."""
     value: Any = parse_json(read_text(path), str(path))
     if not isinstance(value, list) or not value:
-        raise InputError(f"{path}: expected a JSON list of rated dialogues, found {type(value).__name__}")
+        raise InputError(f"{path}: expected a JSON list of rated dialogues but found {type(value).__name__}")
     places = [(f"{path}:{number}", item) for number, item in enumerate(value, 1)]
     # Objects with "context" show that a file has the format of FED or DSTC9, even if its name is that of a
     # DSTC10 file.
@@ -143,7 +143,7 @@ def _object(value: Any, place: str) -> RatedItem:
     # FED has ratings of responses and of whole dialogues. Only the former have a "response".
     response = value.get("response")
     if response is not None and not isinstance(response, str):
-        raise InputError(f'{place}: "response" is not a text')
+        raise InputError(f'{place}: "response" is not a string')
     ratings = value.get("annotations")
     if ratings is None:
         # DSTC9 has no "annotations": each quality is a field of the object, with a number as its value.
@@ -165,11 +165,11 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
     if not len(contexts) == len(responses) == len(annotations):
         raise InputError(
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "
-            f"there must be as many lines in {base}{_CONTEXTS} and {base}{_RESPONSES}"
+            f"expected the same number of lines in {base}{_CONTEXTS} and {base}{_RESPONSES}"
         )
     for context, response, (place, ratings) in zip(contexts, responses, annotations, strict=True):
         if not isinstance(ratings, dict):
-            raise InputError(f"{place}: expected an object of ratings by quality, found {ratings!r:.60}")
+            raise InputError(f"{place}: expected an object of ratings by quality but found {ratings!r:.60}")
         yield RatedItem(place, (Turn("", context),), Turn("", response), _means(ratings, place))
 
 
@@ -189,11 +189,11 @@ def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
             continue
         numbers = [item for item in (value if isinstance(value, list) else [value]) if item not in _UNRATED]
         if not numbers or not all(map(_is_number, numbers)):
-            raise InputError(f'{place}: "{name}": expected numbers, found {value!r:.60}')
+            raise InputError(f'{place}: "{name}": expected numbers but found {value!r:.60}')
         # Missing ratings were removed above, so that they do not count as 0.
         means[name] = sum(numbers) / len(numbers)
     if not means:
-        raise InputError(f"{place}: no quality is rated")
+        raise InputError(f"{place}: the item has no ratings")
     return means
 
 
@@ -218,7 +218,7 @@ def select_qualities(rated: Sequence[RatedItem], names: Sequence[str]) -> list[R
     known = qualities(rated)
     for name in names:
         if name not in known:
-            raise InputError(f"no quality named {name!r}; there are: {', '.join(known)}")
+            raise InputError(f"no quality named {name!r}; available: {', '.join(known)}")
     return [
         replace(item, ratings={name: item.ratings[name] for name in item.ratings if name in (names or known)})
         for item in rated
@@ -329,7 +329,8 @@ def correlate(
 
     An item that is not rated for a quality is ignored in the correlation with that quality. Intervals are
     percentiles over bootstrap samples of the items. Raises `InputError` if the number of scores differs from
-    the number of items, or if no quality is rated for at least three items of the same level.
+    the number of items, or if no quality has ratings for at least
+    three items of the same level.
 
     Args:
         scores: One score per rated item, in the same order.
@@ -366,8 +367,8 @@ def compare(
 ) -> list[Difference]:
     """Compare the correlations of two scorers with human ratings, by a paired bootstrap over the items.
 
-    Raises `InputError` if the number of scores differs from the number of items, or if no quality is rated
-    for at least three items of the same level.
+    Raises `InputError` if the number of scores differs from the number of items, or if no quality
+    has ratings for at least three items of the same level.
 
     Args:
         first: Scores of the first scorer, one per rated item, in the same order.
@@ -405,14 +406,16 @@ def _resampled(
         the shape (1 + resamples, items). Row 0 has each item once; each later row is one bootstrap sample.
 
     Raises:
-        InputError: The number of scores differs from the number of items, or no quality is rated for at least
-            three items of the same level.
+        InputError: The number of scores differs from the number of items, or no quality has ratings for at
+            least three items of the same level.
     """
     import numpy as np
 
     for column in scores:
         if len(column) != len(rated):
-            raise InputError(f"{len(column)} scores for {len(rated)} ratings: give one for each, in order")
+            raise InputError(
+                f"expected {len(rated)} scores, one for each rating in order, but found {len(column)}"
+            )
     few = True
     for name in qualities(rated):
         for level in LEVELS:
@@ -427,7 +430,7 @@ def _resampled(
                 few = False
                 yield name, level, people, columns
     if few:
-        raise InputError("too few ratings: at least three items must be rated in one quality")
+        raise InputError("too few ratings: at least three items must have a rating of the same quality")
 
 
 def _pearson(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
@@ -491,5 +494,7 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
             raise InputError(f'{path}:{number}: expected a number, or an object with a number as "score"')
         scores.append(float(value))
     if len(scores) != expected:
-        raise InputError(f"{path}: {len(scores)} scores where {expected} are needed, one for each, in order")
+        raise InputError(
+            f"{path}: expected {expected} scores, one for each item in order, but found {len(scores)}"
+        )
     return scores

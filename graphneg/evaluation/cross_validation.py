@@ -67,7 +67,7 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
     generators = sorted({response.generator for response in labelled})
     if len(generators) < 2:
         raise InputError(
-            f"responses of {len(generators)} generator; to leave one out, two or more are needed"
+            f"leaving one generator out requires responses of at least two generators, not {len(generators)}"
         )
     folds: list[Fold] = []
     for name in generators:
@@ -81,7 +81,9 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
             if context_key(response.context) not in contexts and not texts & test_texts([response])
         )
         if {response.label for response in train} != {0, 1}:
-            raise InputError(f"without {name} there are not both classes of responses to train on")
+            raise InputError(
+                f"nothing to train on without {name}: the other responses do not have both labels"
+            )
         folds.append(Fold(name, train, test, len(others) - len(train)))
     return folds
 
@@ -188,7 +190,7 @@ def cross_validate(
         InputError: The source is unknown, or graph-made responses are needed and missing.
     """
     if source not in SOURCES:
-        raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
+        raise InputError(f"unknown source {source!r}; choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not graph_made:
         raise InputError(f"source {source!r} needs graph-made responses")
     # Training can take hours. Check now that the measures can be computed afterwards.

@@ -108,7 +108,7 @@ def read_graph_text_pairs(path: str | Path) -> list[tuple[AmrGraph, str]]:
             raise InputError(f"{path}:{error.line}: {error}") from error
         text = metadata(graph.metadata).get("snt", "").strip()
         if not text:
-            raise InputError(f"{path}:{line}: a graph without its text: write it above, as # ::snt TEXT")
+            raise InputError(f"{path}:{line}: the graph has no text: add # ::snt TEXT above the graph")
         pairs.append((graph, text))
     return pairs
 

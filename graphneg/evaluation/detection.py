@@ -82,7 +82,7 @@ def check_classes(labelled: Iterable[JudgedResponse]) -> None:
         labels.setdefault(response.generator, set()).add(response.label)
     for generator, own in labels.items():
         if len(own) < 2:
-            raise InputError(f"{generator}: all responses are of one class; there is nothing to tell apart")
+            raise InputError(f"{generator}: all responses have the same label, so nothing can be detected")
 
 
 def evaluate_detection(
@@ -115,7 +115,9 @@ def evaluate_detection(
     import numpy as np
 
     if len(scores) != len(labelled):
-        raise InputError(f"{len(scores)} scores for {len(labelled)} responses: give one for each, in order")
+        raise InputError(
+            f"expected {len(labelled)} scores, one for each response in order, but found {len(scores)}"
+        )
     check_classes(labelled)
     # Use one random generator for all samples. If it were seeded again for each response generator, their
     # samples would not be independent.

@@ -104,14 +104,17 @@ def rank(
     """
     for context, own in zip(contexts, scores, strict=True):
         if len(own) != len(context.responses):
-            raise InputError(f"{context.id}: {len(own)} scores for {len(context.responses)} responses")
+            raise InputError(
+                f"{context.id}: expected {len(context.responses)} scores, one for each response, but found "
+                f"{len(own)}"
+            )
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
     # Sort transforms before categories, and each of them by name.
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):
-        raise InputError("nothing to rank: no context has both right and wrong responses")
+        raise InputError("nothing to rank: no context has both correct and wrong responses")
     return [figures for figures in ranked if figures is not None]
 
 

@@ -159,14 +159,14 @@ def pair_graphs(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[Gra
         ):
             if missing := [id for id in ids if id not in others]:
                 raise InputError(
-                    f"{lacks}: {len(missing):,} of {len(ids):,} ids of {has} are not in it, "
-                    f"{missing[0]!r} first: both files must hold graphs of the same sentences"
+                    f"{lacks}: {len(missing):,} of {len(ids):,} ids of {has} are missing, such "
+                    f"as {missing[0]!r}: both files must contain graphs of the same sentences"
                 )
         return [(graph, right_ids[id]) for id, graph in left_ids.items()], "id"
     if len(left) != len(right):
         raise InputError(
-            f"{gold} has {len(left):,} graphs and {predicted} {len(right):,}: without ids in common "
-            "graphs are paired by their order, and there must be as many"
+            f"{gold} has {len(left):,} graphs and {predicted} {len(right):,}: without common ids, graphs are "
+            "paired in order, so both files must have the same number of graphs"
         )
     return list(zip(left, right, strict=True)), "order"
 

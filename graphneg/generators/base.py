@@ -411,7 +411,9 @@ class ContextSelection:
     def __post_init__(self) -> None:
         """Check that ``places`` has a known value."""
         if self.places not in get_args(Places):
-            raise InputError(f"places {self.places!r}: choose one of {', '.join(get_args(Places))}")
+            raise InputError(
+                f"unknown value {self.places!r} of places; choose one of {', '.join(get_args(Places))}"
+            )
 
 
 class ContextBatch(NamedTuple):

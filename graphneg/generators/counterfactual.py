@@ -55,7 +55,7 @@ _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
     "no-substitute": "no other perspective is left to try",
-    "known": "the text repeats a right response or a turn of the context",
+    "known": "the text repeats a correct response or a turn of the context",
 }
 
 
@@ -97,7 +97,7 @@ class CounterfactualOptions(WritingOptions):
         """Check the options."""
         WritingOptions.__post_init__(self)
         if self.purpose not in PURPOSES:
-            raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
+            raise InputError(f"unknown purpose {self.purpose!r}; choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size must be at least 1")
         # `CandidateOptions` checks its own values, so creating it is enough.

@@ -134,9 +134,9 @@ def counterfactuals(
         InputError: ``temperature`` is not above 0, or ``keyword_bias`` is below 0.
     """
     if temperature <= 0:
-        raise InputError(f"temperature {temperature}: must be above 0")
+        raise InputError(f"temperature must be above 0, not {temperature}")
     if keyword_bias < 0:
-        raise InputError(f"keyword_bias {keyword_bias}: must not be below 0")
+        raise InputError(f"keyword_bias must be at least 0, not {keyword_bias}")
     shown = model.source_tokens(_shown(examples)) if examples else []
     sides = [_sides(model, shown, question, longer) for question in questions]
 
@@ -209,8 +209,8 @@ def _sides(model: LanguageModel, shown: list[int], question: Question, longer: i
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
-            f"{model.path}: reads {model.longest} tokens, too few for {question.id}, "
-            f"whose reply has {len(target)}"
+            f"{model.path}: the model reads {model.longest} tokens, too few for {question.id}, whose reply "
+            f"has {len(target)} tokens"
         )
     actual, other = (
         [*shown, *model.source_tokens(perspective_prompt(observed.turns, perspective))[-room:]]

@@ -36,7 +36,7 @@ _TRIES = 20
 """Number of attempts per candidate that is needed. If they are not enough, the context gets fewer
 candidates."""
 _REASONS = {
-    "no-reply": "the store has no right response, so the dialogue is incomplete",
+    "no-reply": "the store has no correct response, so the dialogue is incomplete",
     "same": "no other edit of this kind changes the dialogue",
 }
 
@@ -191,7 +191,9 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
         GeneratorError: ``utterance`` has another value.
     """
     if utterance not in INSERTED:
-        raise GeneratorError(f"insertion: utterance {utterance!r}: choose one of {', '.join(INSERTED)}")
+        raise GeneratorError(
+            f"insertion: unknown value {utterance!r} of utterance; choose one of {', '.join(INSERTED)}"
+        )
     return DialogueBaseline("insertion", _move if utterance == "own" else _other_utterance(store))
 
 

@@ -69,9 +69,9 @@ _REASONS = {
     "short-list": "the answer lists fewer responses than requested",
     "no-list": "the answer contains no readable list",
     "copies-example": "the text repeats text of the prompt",
-    "like-a-positive": "the text is nearly identical to a right response",
+    "like-a-positive": "the text is nearly identical to a correct response",
     "no-clash": "the text shares no content word with the context",
-    "fits": "the context makes the text much more likely, so it may be an answer",
+    "fits": "the context makes the text much more likely, so the text may be an answer",
 }
 
 
@@ -116,8 +116,8 @@ class PnegOptions(WritingOptions):
             raise InputError("responses and max_draws must be at least 1, k at least 0")
         if not 1 <= self.required_responses <= self.responses:
             raise InputError(
-                f"min_responses {self.min_responses}: must be from 1 to the number of responses, "
-                f"{self.responses}"
+                f"min_responses must be from 1 to the number of responses, {self.responses}, "
+                f"not {self.min_responses}"
             )
         # Creating the settings checks temperature and top_p.
         _ = self.generation_settings
@@ -387,7 +387,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()
         lines = source.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{where}: no examples can be read from it ({error})") from error
+        raise InputError(f"{where}: can't be read as examples ({error})") from error
     examples: list[IrrelevantResponses] = []
     for number, line in enumerate(lines, 1):
         # Empty lines are ignored.
@@ -400,7 +400,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:
             raise InputError(
-                f"{where}, line {number}: an object with lists of texts as context and responses is expected"
+                f"{where}, line {number}: expected an object with lists of texts as context and responses"
             ) from error
     if not examples:
         raise InputError(f"{where}: the file has no examples; add some, or set k=0")
@@ -425,5 +425,5 @@ def pneg(store: Store, **options: Any) -> PnegGenerator:
     chosen = options_of(PnegOptions, "pneg", options)
     examples = read_examples(chosen.examples)
     if chosen.k > len(examples):
-        raise InputError(f"k {chosen.k}: only {len(examples)} examples are available")
+        raise InputError(f"k must be at most {len(examples)}, the number of examples, not {chosen.k}")
     return PnegGenerator(chosen, examples, *chosen.load("pneg", load_either))

@@ -158,9 +158,9 @@ class WritingOptions:
         if self.temperature <= 0 or (self.keyword_bias or 0.0) < 0:
             raise InputError("temperature must be above 0, keyword_bias at least 0")
         if self.max_words < self.min_words:
-            raise InputError(f"max_words {self.max_words}: must be at least {self.min_words}")
+            raise InputError(f"max_words must be at least {self.min_words}, not {self.max_words}")
         if self.route not in (None, "chat", "completion"):
-            raise InputError(f"route {self.route!r}: choose one of chat, completion")
+            raise InputError(f"unknown route {self.route!r}; choose one of chat, completion")
         # Creating the bounds checks their values.
         _ = self.bounds
         if self.served is not None:

@@ -94,7 +94,8 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
             sample.offer(draw, entry)
     elif most > MOST:
         raise GeneratorError(
-            f"most {most:,}: the snapshot in this store has only {MOST:,} responses of each corpus"
+            f"most must be at most {MOST:,}, not {most:,}: the snapshot in this store has no more "
+            "responses of each corpus"
         )
     else:
         for corpus, draw, *entry in corpus_rows(store, BANK, list[Any]):
@@ -103,7 +104,7 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     entries = sample.items()
     if not entries:
         raise GeneratorError(
-            "the store has no right responses to use as wrong ones; load dialogues with replies first"
+            "the store has no correct responses to use as wrong ones; load dialogues with replies first"
         )
     return entries
 
@@ -478,7 +479,7 @@ def _query(context: Context, by: str) -> str | None:
 def _checked_by(by: str) -> str:
     """Return ``by``, or raise an error if it has an unknown value."""
     if by not in BY:
-        raise GeneratorError(f"by {by!r}: choose one of {', '.join(BY)}")
+        raise GeneratorError(f"unknown value {by!r} of by; choose one of {', '.join(BY)}")
     return by
 
 

@@ -60,11 +60,11 @@ BATCH = 32
 
 NO_CONTEXT = "no-context: no turn precedes the response"
 NO_RESPONSE = "no-response: the response is empty"
-UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
-UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
+UNLIKELY = "unlikely-response: the forward perplexity of the response is above the threshold"
+UNLIKELY_POST = "unlikely-post: the backward perplexity of the context is above the threshold"
 FITS = "fits: neither perplexity is above its threshold"
-RIGHT = "right-response: it repeats a right response of its context"
-RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
+RIGHT = "right-response: the response repeats a correct response of its context"
+RANKED_OUT = "ranked-out: other records of the same context have a lower backward perplexity"
 """Reasons to drop a record, as ``code: sentence``."""
 
 Keep = Literal["fitting", "unfitting"]
@@ -157,7 +157,7 @@ class Thresholds:
     def __post_init__(self) -> None:
         """Check that the thresholds are above 0."""
         if not (self.forward > 0 and self.backward > 0):
-            raise InputError(f"thresholds {self.forward} and {self.backward}: perplexities must be above 0")
+            raise InputError(f"the thresholds must be above 0, not {self.forward} and {self.backward}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +261,9 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
         Separation(threshold=3.0, right_kept=0.75, random_kept=0.0)
     """
     if not right or not random:
-        raise InputError("a threshold is learned from right and random pairs, but some are missing")
+        raise InputError("learning a threshold needs both correct and random pairs")
     if quantile is not None and not 0 < quantile <= 1:
-        raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
+        raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
     # Between the perplexities of two correct pairs, a lower threshold is never worse, so only these values
     # are tried.
@@ -307,9 +307,11 @@ class SelectionCriteria:
     def __post_init__(self) -> None:
         """Check that the values are valid."""
         if self.keep not in get_args(Keep):
-            raise InputError(f"keep {self.keep!r}: choose one of {', '.join(get_args(Keep))}")
+            raise InputError(
+                f"unknown value {self.keep!r} of keep; choose one of {', '.join(get_args(Keep))}"
+            )
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: must be at least 1")
+            raise InputError(f"per_context must be at least 1, not {self.per_context}")
 
     def refusal(self, record: Negative) -> str | None:
         """Return the reason why a scored record is dropped.
@@ -361,7 +363,7 @@ class Selected(NegativeStream):
         """
         super().__init__()
         if batch < 1:
-            raise InputError(f"batch {batch}: must be at least 1")
+            raise InputError(f"batch must be at least 1, not {batch}")
         self._shard = shard_of(shard)
         self._path = Path(records)
         self._scorer = scorer
@@ -516,7 +518,7 @@ def train_scorer(
         InputError: ``direction`` has another value, or the store has no replies.
     """
     if direction not in get_args(Predicted):
-        raise InputError(f"direction {direction!r}: choose one of {', '.join(get_args(Predicted))}")
+        raise InputError(f"unknown direction {direction!r}; choose one of {', '.join(get_args(Predicted))}")
     examples = [
         Example(context_prompt(turns), answer(response))
         # A forward model reads the turns and predicts the reply. A backward model reads the reply and
@@ -528,5 +530,5 @@ def train_scorer(
         for response in context.positives
     ]
     if not examples:
-        raise InputError("no dialogue in the store has a reply to learn from")
+        raise InputError("nothing to train on: no dialogue in the store has a reply")
     return fine_tune(model, examples, out, seed=seed, **arguments)

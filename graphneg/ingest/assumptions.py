@@ -73,12 +73,15 @@ class SpeakerNotice:
         """Report the speakers that were assumed. Call it after all turns were counted."""
         # If only some turns name a speaker, the file has a speaker column with gaps.
         if self._unnamed and self._named:
-            self._notices.count("turn", "without a speaker given to A or B", self._unnamed)
+            self._notices.count("turn", "without a speaker assigned to A or B", self._unnamed)
         # No turn names a speaker.
         # With an empty --map speaker= the user confirms this, so no notice is needed.
         elif self._unnamed and self._fields.named_by_user.get("speaker") != "":
-            left = f"; columns left: {listed(self._left[:12])}; --map speaker=NAME says which it is"
-            self._notices.say(f"{self._file}: no speaker column; A and B assumed{left if self._left else ''}")
+            left = f"; unused columns: {listed(self._left[:12])}; name the right one with --map speaker=NAME"
+            self._notices.say(
+                f"{self._file}: no speaker column, so the speakers A and B are "
+                f"assumed{left if self._left else ''}"
+            )
 
 
 class IdNotice:
@@ -104,5 +107,6 @@ class IdNotice:
         if written != id and not self._said:
             self._said = True
             self._notices.say(
-                f"{self._file}: ids that are whole numbers are kept as such: {written[:40]} is {id[:40]}"
+                f"{self._file}: ids that are whole numbers are read as integers: {written[:40]} becomes "
+                f"{id[:40]}"
             )

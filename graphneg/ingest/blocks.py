@@ -120,7 +120,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
                     size = 0
             _append(unfinished, waiting)
     except OSError as error:
-        raise unwritable(folder, error, "nothing is kept of it") from error
+        raise unwritable(folder, error, "nothing was kept") from error
 
 
 def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
@@ -156,8 +156,8 @@ def _dialogue(record: Record) -> str | None:
     # A graph must name its utterance: a pipeline has no store in which the text could be looked up.
     if record.id is None or "#" not in record.id:
         error = InputError(
-            f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "
-            "only a store with all dialogues can find it by its text, so name a store"
+            f"{record.place}: the graph lacks the id of its utterance (# ::id corpus/split/name#turn): only "
+            "a store with all dialogues can find the utterance by its text, so give a store"
         )
         error.status = 2
         raise error

@@ -108,7 +108,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             raise unwritable(self.folder, error, "nothing was changed") from error
         # Refuse a folder with other files, because `finish` deletes all CSV files that it did not write.
         if not index.exists() and any(self.folder.iterdir()):
-            error = InputError(f"{self.folder}: has other files in it; name a folder that is new or empty")
+            error = InputError(f"{self.folder}: the folder contains other files; name a new or empty folder")
             error.status = 2
             raise error
         with ExitStack() as held:
@@ -118,7 +118,9 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             # Two versions may compute different facts about graphs. A database must not mix them.
             facts = facts_fingerprint()
             if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
-                raise InputError(f"{self.folder}: another version of graphneg began it; name a new folder")
+                raise InputError(
+                    f"{self.folder}: another version of graphneg began this bulk load; name a new folder"
+                )
             self._held = held.pop_all()
 
     def load(
@@ -351,8 +353,8 @@ def _listed(items: Sequence[Any]) -> str:
     texts = list(map(str, items)) or [EMPTY_LIST]
     if strange := next((text for text in texts if BETWEEN in text), None):
         raise InputError(
-            f"{strange[:60]!r} is an item of a list and has the character U+001F, which stands between items "
-            "in the files: take it out, or load into a store"
+            f"the list item {strange[:60]!r} contains the character U+001F, which separates list items in "
+            "the files: remove the character, or load into a store"
         )
     return BETWEEN.join(texts)
 

@@ -52,8 +52,8 @@ CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROW
 """
 _SPOKEN = ("CREATE TABLE spoken (key TEXT, utterance TEXT)", "CREATE INDEX spoken_key ON spoken (key)")
 _LATE_WORDS = (
-    "in a bulk load, the lexicon must come first, because the graphs in this folder were read without it: "
-    "begin again in another folder, with the lexicon"
+    "a bulk load must begin with the lexicon, but the graphs in this folder were read without it: "
+    "start again in another folder and load the lexicon first"
 )
 
 

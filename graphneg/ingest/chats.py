@@ -92,7 +92,7 @@ class ChatLoader(FileLoader):
 
         Args:
             paths: The files, or directories that contain files.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over dialogues and rejected items.
@@ -111,7 +111,7 @@ class ChatLoader(FileLoader):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over dialogues and rejected items.
@@ -124,7 +124,7 @@ class ChatLoader(FileLoader):
 
         Args:
             path: The file.
-            options: The options of the load. Its notices count what is not a message, such as system lines,
+            options: Options for loading. Its notices count what is not a message, such as system lines,
                 messages of bots, and lines that stand for images.
 
         Yields:

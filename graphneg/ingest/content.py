@@ -128,7 +128,8 @@ def _require_file(path: Path) -> None:
         raise InputError(f"{path} can't be read: {error}") from error
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise InputError(
-            f"{path} is a pipe or a device, which can't be read twice: write it to a file, and name that"
+            f"{path} is a pipe or a device, which can't be read twice: save its content to a file, and name "
+            "that file"
         )
 
 

@@ -100,7 +100,7 @@ def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOpti
         given: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
         fields: Look-up that returns the key or column of each field, such as the text.
-        options: The options of the load.
+        options: Options for loading, such as the corpus and split.
 
     Returns:
         The sources in the order of ``given``. A folder may have several.
@@ -237,7 +237,7 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
     if left_out and others:
         options.notices.say(f"{path}: left out the keys {names}, which contain no dialogues")
     elif left_out:
-        yield Rejected(f"{path}:1", f"it has no turns and no rows; its keys are {names}")
+        yield Rejected(f"{path}:1", f"the object has neither turns nor rows; its keys are {names}")
 
 
 def _is_schema(member: Member) -> bool:
@@ -295,8 +295,8 @@ def _require_rows(path: Path, start: str) -> None:
     """Raise `InputError` for a large table that pandas wrote by column: it cannot be read row by row."""
     if _BY_COLUMN.match(start) or _SPLIT_FRAME.match(start):
         raise InputError(
-            f"{path}: a table that pandas wrote as one JSON object of more than {LARGEST_ITEM >> 20} MiB: "
-            "write it row by row, df.to_json(path, orient='records', lines=True)"
+            f"{path}: a table written by pandas as one JSON object of more than {LARGEST_ITEM >> 20} MiB: "
+            "write the table row by row with df.to_json(path, orient='records', lines=True)"
         )
 
 
@@ -335,7 +335,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
             if not _SEPARATOR_LINE.fullmatch(row.text.strip()):
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
-            fault = row.fault or f"{len(row.cells)} cells where the header has {len(columns)}"
+            fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
             # If a separator in the text is not quoted, it shifts all cells after it.
             # Only the cells before the text column are reliable.
             certain = columns[: columns.index(fields.of(columns)["text"])]
@@ -413,8 +413,8 @@ def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
         files = _listing(folder / "state.json", "_data_files")
         if files is None:
             raise InputError(
-                f"{folder} is a directory, but not one that save_to_disk wrote (state.json is missing): "
-                "name the files in it"
+                f"{folder} is a directory, but was not written by save_to_disk (state.json is missing): name "
+                "the files in the directory"
             )
         names = [Path(str(file.get("filename"))).name for file in files if isinstance(file, dict)]
         split = split_of(folder) if splits is None else folder.name
@@ -456,7 +456,7 @@ def _arrow_faults() -> Generator[None]:
         yield
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise ItemError(f"the file is damaged, or no such file ({reason})") from error
+        raise ItemError(f"the file is damaged or does not exist ({reason})") from error
 
 
 def _parquet(path: Path, options: LoadOptions, progress: Progress) -> Entries:
@@ -537,7 +537,7 @@ def _rows(path: Path, opened: Callable[[], tuple[int | None, Iterator[Any]]], pr
         finally:
             progress.finish()
     except ItemError as reason:
-        yield Rejected(f"{path}:row {number + 1}", f"{reason}; the rest of it is not read")
+        yield Rejected(f"{path}:row {number + 1}", f"{reason}; the rest of the file is not read")
 
 
 def _cells_of(batch: Any, at: int) -> Any:
@@ -572,8 +572,8 @@ def _of_object(given: Any) -> Iterator[Source]:
         given = [parts]
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InputError(
-            f"the loader 'dialogues' can't read {type(given).__name__!r}: give it a path, a list of dicts, "
-            "a DataFrame or a data set"
+            f"the loader 'dialogues' can't read {type(given).__name__!r}: pass a path, a list of dicts, a "
+            "DataFrame or a data set"
         )
     name = str(getattr(getattr(given, "info", None), "dataset_name", None) or "dialogues")
     split = str(getattr(given, "split", None) or "all")

@@ -116,7 +116,9 @@ class Fields:
         """Initialize the look-up, and check the names of the fields."""
         for field in said:
             if field not in NAMES:
-                raise InputError(f"--map {field}={said[field]}: no field {field!r}; it is {listed(NAMES)}")
+                raise InputError(
+                    f"--map {field}={said[field]}: unknown field {field!r}; choose one of {listed(NAMES)}"
+                )
         self.named_by_user = dict(said)
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
 
@@ -314,7 +316,9 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     shown = listed(repr(column[:40]) for column in columns[:12])
     for field, key in fields.named_by_user.items():
         if key and key not in columns:
-            raise InputError(f"{place}: --map {field}={key}: there is no such key or column, only {shown}")
+            raise InputError(
+                f"{place}: --map {field}={key}: there is no such key or column; available: {shown}"
+            )
     # Refuse columns that differ only in case, because users cannot tell which one is used.
     named = [column.casefold() for column in columns if column]
     if len(set(named)) != len(named):
@@ -324,10 +328,10 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
     if missing:
         # If the file is a single dialogue, it needs no dialogue column. The message says how to declare that.
-        alone = "; --map dialogue= says that all rows are one dialogue" if missing == ["dialogue"] else ""
+        alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
         raise InputError(
-            f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; "
-            f"--map {missing[0]}=NAME says which it is{alone}"
+            f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "
+            f"column with --map {missing[0]}=NAME{alone}"
         )
 
 

@@ -108,7 +108,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
         # One vote of three is no clear judgement, so the response has no label.
         labelled += [line for line in accepted(lines) if line.label is not None]
     if not labelled:
-        raise InputError(f"{', '.join(map(str, paths))}: no labelled response in it")
+        raise InputError(f"{', '.join(map(str, paths))}: no labelled responses found")
     return labelled
 
 
@@ -150,8 +150,8 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
     # Compare types instead of using isinstance, because True and False are instances of int.
     indices: list[int] = [index for index in pair if type(index) is int] if is_pair else []
     faults = (
-        (last < 1, f'{len(utterances)} "utterances"; there must be a context and a response'),
-        (len(speakers) != len(utterances), f'{len(speakers)} "speakers" of {len(utterances)} "utterances"'),
+        (last < 1, f'{len(utterances)} "utterances", but a context and a response are required'),
+        (len(speakers) != len(utterances), f'{len(speakers)} "speakers", but {len(utterances)} "utterances"'),
         ("" in utterances, f"utterance {utterances.index('') if '' in utterances else 0} is empty"),
         (_UNPUBLISHED in utterances[-1:], f"the response is {_UNPUBLISHED}: its text was not published"),
         (not isinstance(generator, str) or not generator, '"rgm_name" is not a name'),
@@ -162,7 +162,7 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
         ),
         (
             type(votes) is not int or not 0 <= votes <= ANNOTATORS,
-            f'"contradictory_label_count" is {votes!r}; it must be 0 to {ANNOTATORS}',
+            f'"contradictory_label_count" is {votes!r}, but must be from 0 to {ANNOTATORS}',
         ),
     )
     # Report only the first fault, because later ones may be consequences of it.

@@ -119,7 +119,7 @@ class LoadOptions:
     def __post_init__(self) -> None:
         """Check the gap and the order of dates."""
         if not self.gap > 0:
-            raise InputError(f"gap {self.gap:g}: must be above 0 hours")
+            raise InputError(f"gap must be above 0 hours, not {self.gap:g}")
         if self.date_order not in (None, *DATE_ORDERS):
             raise InputError(f"date_order {self.date_order!r}: must be one of {', '.join(DATE_ORDERS)}")
 
@@ -143,7 +143,7 @@ class Loader(Protocol):
 
         Args:
             paths: Files and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over records and rejected items.
@@ -237,7 +237,7 @@ class LoadReport:
             for counts in (self.written, self.present)
         )
         line = f"{self.loader}: loaded {written or 'nothing new'}"
-        line += f"; already there: {present}" if present else ""
+        line += f"; already in the store: {present}" if present else ""
         return line + (f"; refused: {self.rejections:,}" if self.rejections else "")
 
 
@@ -374,7 +374,7 @@ def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iter
         held.append(record)
         if len(held) >= _PATIENCE:
             break
-    reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in it could be read"
+    reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in the file could be read"
     raise InputError(
         f"{place} is not a file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
     )

@@ -125,7 +125,7 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
     """
     for path in input_paths(paths, loader):
         if path.is_dir():
-            raise InputError(f"{path} is a directory; the loader {loader!r} reads files: name them")
+            raise InputError(f"{path} is a directory, but the loader {loader!r} reads files: give the files")
     return list(paths)
 
 
@@ -149,7 +149,9 @@ def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
     for path in paths:
         # Only the loader `dialogues` accepts Python objects.
         if not isinstance(path, Path):
-            raise InputError(f"the loader {loader!r} reads files, not a {type(path).__name__!r}: name them")
+            raise InputError(
+                f"the loader {loader!r} reads files, not a {type(path).__name__!r}: give the paths of files"
+            )
         if not is_directory(path) and not head(path, 16):
             raise InputError(f"{path} is empty: there is nothing to load")
     return list(paths)
@@ -190,7 +192,7 @@ def files_within(path: Path, pattern: str, what: str) -> list[Path]:
     """
     files = sorted(path.glob(pattern)) if is_directory(path) else [path]
     if not files:
-        raise InputError(f"{path} has no {what} in it")
+        raise InputError(f"{path} contains no {what}")
     return files
 
 
@@ -552,8 +554,8 @@ class JsonCursor:
         """
         following = self.peek()
         if following != sign:
-            which = f"not JSON: {following!r}" if following else "the file ends"
-            raise ItemError(f"{which} where {sign} should follow")
+            found = repr(following) if following else "the end of the file"
+            raise ItemError(f"not JSON: expected {sign!r} but found {found}")
         self._at += 1
 
     def value(self) -> Any:
@@ -608,7 +610,7 @@ class JsonCursor:
                 if depth == 0:
                     return
             if not self._more():
-                raise ItemError("the value does not end")
+                raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
         """Double the amount of text after the current position, and return whether there was more."""

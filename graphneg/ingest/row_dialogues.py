@@ -71,7 +71,7 @@ class DialogueRow(NamedTuple):
 
 
 class _CircleError(ItemError):
-    """Signal that a message cannot be assigned to a dialogue, because its replies form a cycle.
+    """Signal that a message cannot be assigned to a dialogue, because the replies form a cycle.
 
     Other rows with faults also make the dialogues of the neighbouring rows invalid; such a message does not.
     """
@@ -110,7 +110,7 @@ class RowReader:
         if told := fields.renamed(shown):
             notices.say(f"{file}: read as {told}")
         if self._is_threaded:
-            notices.say(f"{file}: no dialogue column; messages that answer each other are one dialogue")
+            notices.say(f"{file}: no dialogue column, so messages that answer each other form a dialogue")
         self._number = 0
         self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
 
@@ -212,9 +212,9 @@ class RowReader:
         if threads is not None:
             written, answered = _reply(cells, self._fields)
             if written is None:
-                raise ItemError("it has no id")
+                raise ItemError("the message has no id")
             if (written := threads.first(written)) is None:
-                raise _CircleError(f"it answers {answered!r}, and the replies form a cycle")
+                raise _CircleError(f"the message answers {answered!r}, and the replies form a cycle")
         split = _split(cells.get(self._known.get("split", "")))
         return DialogueRow(
             id_text(written) or "", str(unwrap_extended_json(written)).strip(), split, entry.place, cells
@@ -273,9 +273,11 @@ class RowReader:
         self._ids.count(first.written, first.dialogue)
         for row in rows:
             if row.split != first.split:
-                raise ItemError(f"another split at {row.place}")
+                raise ItemError(f"the row at {row.place} has a different split")
             if row.written != first.written:
-                raise ItemError(f"its id is {first.written!r}, but {row.written!r} at {row.place}")
+                raise ItemError(
+                    f"the row at {row.place} has the id {row.written!r} instead of {first.written!r}"
+                )
         used = {key for row in rows for field, key in self._of(row).items() if field in UTTERANCE_FIELDS}
         turns: list[dict[str, Any]] = []
         ordered = self._in_order(rows)
@@ -373,7 +375,9 @@ class RowReader:
             missing = sum(post.isdisjoint(parent_names(answered)) for answered in gone)
             self._notices.count("turn", "kept although the message that it answers is missing", missing)
         if any(len(some) > 1 for some in answers.values()):
-            self._notices.count("dialogue", "with several replies to one message: its turns are in one line")
+            self._notices.count(
+                "dialogue", "with several replies to one message, kept as a single sequence of turns"
+            )
         order: list[int] = []
         placed: set[int] = set()
         for at, parent in enumerate(above):
@@ -390,7 +394,7 @@ class RowReader:
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If the replies form a cycle, its rows were never placed.
         if len(order) < len(rows):
-            raise ItemError("its replies form a cycle")
+            raise ItemError("the replies form a cycle")
         return [rows[at] for at in order]
 
 
@@ -452,7 +456,7 @@ def _by_number(rows: list[DialogueRow], key: str) -> list[DialogueRow]:
     for expected, (number, row) in enumerate(numbered, 1 if numbered[0][0] == 1 else 0):
         if number != expected:
             cell = str(cast("Value", row.cells).get(key))[:20]
-            raise ItemError(f"turn {cell!r} at {row.place} where {expected} should follow")
+            raise ItemError(f"expected turn {expected} but found {cell!r} at {row.place}")
     return [row for _, row in numbered]
 
 
@@ -473,6 +477,6 @@ def _turn_number(cell: Any, row: DialogueRow) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise ItemError(
             f"turn {str(cell)[:20]!r} at {row.place} is not a number; "
-            "--map turn= orders by time or by the rows"
+            "use --map turn= to order by time or by the rows"
         )
     return int(text)

@@ -125,7 +125,7 @@ def _no_entry(value: Any, fields: Fields) -> str:
 
 def _no_turns(value: Value, fields: Fields) -> str:
     wanted = fields.named_by_user.get("turns") or listed(NAMES["turns"])
-    return f"it has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
+    return f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
 
 
 def _kept(entries: Entries) -> Callable[[], Entries]:
@@ -227,7 +227,7 @@ class _ObjectReader:
             raise ItemError(_no_turns(given, fields))
         # The key is missing only if the user named it: all other keys were found in the entry.
         if name is not None and name not in given:
-            raise ItemError(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
+            raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
         # Skip None values. In Parquet files, a column that an entry lacks is null.
         result: dict[str, Any] = {key: one for key, one in others if one is not None}
@@ -264,7 +264,9 @@ class _ObjectReader:
             known = self._fields.of(cells)
             if "text" not in known and (others := sorted(cells.keys() - set(known.values()))):
                 keys = listed(map(repr, others[:12]))
-                raise ItemError(f"{name}[{at}] lacks 'text'; it has {keys}: --map text=NAME says which")
+                raise ItemError(
+                    f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
+                )
             found = found or {field: known[field] for field in ("speaker", "text") if field in known}
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
             turns.append(

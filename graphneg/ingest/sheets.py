@@ -82,7 +82,7 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
             if double := next((name for name in header if name and header.count(name) > 1), None):
                 raise InputError(f"{row.place}: the column {double[:60]!r} occurs twice in the header")
         elif len(row.cells) != len(header):
-            raise InputError(f"{row.place}: {len(row.cells)} cells where the header has {len(header)}")
+            raise InputError(f"{row.place}: {len(row.cells)} cells, but the header has {len(header)}")
         else:
             named = zip(header, row.cells, strict=True)
             yield row.place, {name: _unescape(cell) for name, cell in named}

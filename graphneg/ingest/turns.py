@@ -45,7 +45,7 @@ _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
-_SPOILT = "with HTML entities or the blanks of a tokeniser"
+_SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
 def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
@@ -57,7 +57,7 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
 
     Args:
         dialogue: The dialogue as a loader read it.
-        options: The options of the load. If ``clean`` is set, texts are repaired; ``notices`` counts all
+        options: Options for loading. If ``clean`` is set, texts are repaired; ``notices`` counts all
             changes.
 
     Returns:
@@ -68,7 +68,7 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
     of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
     # Count these turns, because all deleted accounts have the same name and look like one speaker.
-    options.notices.count("turn", "of deleted accounts kept: they all have one name", of_deleted)
+    options.notices.count("turn", "of deleted accounts kept, all with the same name", of_deleted)
     if not any(silent) and not any(_unanswering(one) for one in responses):
         return replace(dialogue, utterances=tuple(said), responses=tuple(responses))
     kept = [one for one, reason in zip(said, silent, strict=True) if reason is None]
@@ -153,9 +153,9 @@ def _mended(text: str, options: LoadOptions) -> str:
     if not coded and not is_cut_up(text):
         return text
     if not options.clean:
-        options.notices.count("text", f"{_SPOILT}: --clean mends them")
+        options.notices.count("text", f"{_SPOILT}: --clean repairs them")
         return text
-    options.notices.count("text", f"{_SPOILT} mended")
+    options.notices.count("text", f"{_SPOILT} repaired")
     # Unescape twice, because some texts were escaped twice: "&amp;#39;" -> "&#39;" -> "'".
     for _ in range(2 if coded else 0):
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)

@@ -71,7 +71,7 @@ class FileLoader(ABC):
 
         Args:
             paths: The files and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Yields:
             Records and rejected items.
@@ -98,7 +98,7 @@ class FileLoader(ABC):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over records. A `Rejected` is yielded for an item that cannot be loaded.
@@ -117,7 +117,7 @@ class DialogueLoader(FileLoader):
 
         Args:
             paths: The files and directories.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over dialogues and rejected items.
@@ -129,7 +129,7 @@ class DialogueLoader(FileLoader):
 
         Args:
             path: The file.
-            options: The options of the load.
+            options: Options for loading, such as the corpus and split.
 
         Returns:
             An iterator over dialogues and rejected items.
@@ -181,7 +181,7 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
 
     Args:
         dialogue: The dialogue from an entry. Its id may be only a name.
-        options: The options of the load. Their corpus and split, if any, replace those of the dialogue.
+        options: Options for loading. Their corpus and split, if any, replace those of the dialogue.
         corpus: The corpus for a dialogue that has none.
         split: The split for a dialogue that has none.
 
@@ -210,7 +210,7 @@ def dialogues_of(
     Args:
         files: The files.
         loader: The name of the loader.
-        options: The options of the load.
+        options: Options for loading, such as the corpus and split.
         items: Function that returns the entries of a file.
         make: Function that converts an entry to a dialogue. It may raise `ItemError`.
 
@@ -292,7 +292,7 @@ def strings(value: Any, what: str) -> list[str]:
         raise ItemError(f"{what} is not a list of strings")
     elements = cast("list[Any]", value)
     if not all(isinstance(element, str) for element in elements):
-        raise ItemError(f"{what} has something in it that is not a string")
+        raise ItemError(f"{what} contains an item that is not a string")
     return elements
 
 
@@ -335,7 +335,7 @@ def require_storable(dialogue: Dialogue) -> None:
             raise ItemError(reason)
     # Ids are shown in messages and tables, so they must be printable.
     if not dialogue.id.isprintable():
-        raise ItemError(f"the id {dialogue.id!a} has characters that are not printable")
+        raise ItemError(f"the id {dialogue.id!a} contains characters that are not printable")
     for one in dialogue.utterances:
         _require_said(f"turn {one.turn}", one.text, one.speaker, one.amr, one.attributes)
     for number, one in enumerate(dialogue.responses):
@@ -347,7 +347,7 @@ def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
     """Return why a text is too long to be stored; None if it is not too long.
 
     >>> length_fault("the corpus", "a" * 501)
-    "the corpus 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'... has 501 bytes, and at most 500 are stored"
+    "the corpus 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'... has 501 bytes; the maximum is 500"
 
     Args:
         what: The name of the text, for the message.
@@ -360,7 +360,7 @@ def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
     # A character takes at most four bytes, so most texts are known to be short enough without encoding them.
     if len(text) * 4 <= most or (size := len(text.encode("utf-8", "surrogatepass"))) <= most:
         return None
-    return f"{what} {text[:40]!r}... has {size:,} bytes, and at most {most:,} are stored"
+    return f"{what} {text[:40]!r}... has {size:,} bytes; the maximum is {most:,}"
 
 
 def graph_fault(graph: AmrGraph) -> str | None:
@@ -395,14 +395,14 @@ def _require_values(what: str, *values: Any) -> None:
         part = pending.pop()
         if isinstance(part, str):
             if "\0" in part:
-                raise ItemError(f"{what} has a NUL character")
+                raise ItemError(f"{what} contains a NUL character")
             # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
                 # The codec decodes bytes that are not UTF-8 to these code points (PEP 383).
                 if 0xDC80 <= code <= 0xDCFF:
                     raise ItemError(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
-                raise ItemError(f"{what} has half of a surrogate pair, U+{code:04X}")
+                raise ItemError(f"{what} contains half of a surrogate pair, U+{code:04X}")
         elif isinstance(part, Mapping):
             # Keys become property names, so check them, too.
             fields = cast("Mapping[str, Any]", part)
@@ -411,7 +411,7 @@ def _require_values(what: str, *values: Any) -> None:
             pending.extend(cast("Sequence[Any]", part))
         # Both database servers store integers in 64 bits.
         elif isinstance(part, int) and not -_LARGEST_INTEGER <= part < _LARGEST_INTEGER:
-            raise ItemError(f"{what} has a number of more than 64 bits")
+            raise ItemError(f"{what} contains a number of more than 64 bits")
 
 
 @dataclass(slots=True)

@@ -78,9 +78,11 @@ cause, and the load ends with an error.
 _NODE_BYTES = 300
 """Estimated size in bytes of the row for a node or role."""
 _OTHER_CONTENT = {
-    "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
-    "graphs": "another AMR graph of this utterance is in the store, and is kept",
-    "sentences": "a sentence with this id and another text is in the store",
+    "dialogues": (
+        "the store has a dialogue with this id but other content; load the new one under another --name"
+    ),
+    "graphs": "the store has another AMR graph of this utterance, which is kept",
+    "sentences": "the store has a sentence with this id but another text",
 }
 
 
@@ -204,7 +206,9 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         tied = sent.pop().records()[0]["amrs"]
         if tied != len(graphs):
             lost = len(graphs) - tied
-            raise WriteConflict(f"{lost} utterances were removed while their graphs were written; run again")
+            raise WriteConflict(
+                f"{lost} utterances were removed while their graphs were written; run the command again"
+            )
     # Read the results only now, so that the server does not wait for this client between the statements.
     finish(sent)
     # The rows of new dialogues already contain their echoes, that is, repetitions between turns.
@@ -304,7 +308,7 @@ def load_files(
         turns: The number of turns per dialogue, at least 1, if dialogues are made from graphs that name no
             utterances. Such dialogues belong to the corpus in ``options``, or else to one that is named after
             the first file.
-        options: The options of the load.
+        options: Options for loading, such as the corpus and split.
         on_rejected: Function that is called with each rejection.
         shard: The shard whose dialogues are loaded, with their graphs; None to load all.
 
@@ -315,7 +319,7 @@ def load_files(
         InputError: ``turns`` is below 1.
     """
     if turns < 1:
-        raise InputError("a dialogue has at least one turn: 'turns' must be 1 or more")
+        raise InputError(f"turns must be at least 1, not {turns}")
     loader = get_loader(corpus)
     given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
@@ -335,7 +339,7 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
             if not address:
                 raise InputError(
                     f"{record.place}: its ::id, {record.id!r}, is not the id of an utterance (such as "
-                    "everyday/test/1#3), so its shard is not known: load it without a shard"
+                    "everyday/test/1#3), so its shard is not known: load the file without a shard"
                 )
         if of is None or shard.holds(of):
             yield record
@@ -475,7 +479,7 @@ class _Writer:
         """Parse a graph in PENMAN notation. If it is malformed or too long, reject it and return None."""
         reason = graph = None
         if len(penman) > LONGEST_GRAPH:
-            reason = f"{len(penman):,} characters, and at most {LONGEST_GRAPH:,} are stored"
+            reason = f"{len(penman):,} characters; the maximum is {LONGEST_GRAPH:,}"
         else:
             try:
                 graph = parse_graph(penman, amr_id(utterance, GOLD), line)
@@ -534,7 +538,7 @@ class _Writer:
             parts = batch.split()
             if not parts:
                 self._refused_by_server += 1
-                self._report.reject(batch.place, f"the server does not store it: {first_line(error)}")
+                self._report.reject(batch.place, f"rejected by the server: {first_line(error)}")
                 return False
             taken = self._write(parts[0])
             # If the dialogue itself was rejected, there are no utterances for its graphs. Do not write these.

@@ -138,7 +138,7 @@ class AnswerCache:
         if version < FORMAT and self._file.execute(old).fetchone() != (0,):
             [amount] = self._file.execute("SELECT count(*) FROM answers").fetchone()
             _log.warning(
-                "%s: %d answers of an older version do not say which server gave them, and are not used",
+                "%s: %d answers of an older version do not record their server, so they are not used",
                 self.path,
                 amount,
             )

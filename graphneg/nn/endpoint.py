@@ -76,8 +76,8 @@ class Endpoint:
     """Sends requests to one server. Several threads may share it.
 
     All requests run in an event loop (asyncio) in a separate thread, because asyncio can cancel a request
-    when its time is over, whatever the request is waiting for. The API key is read from the environment for
-    each request and is not stored.
+    when its timeout expires, whatever the request is waiting for. The API key is read from the environment
+    for each request and is not stored.
 
     Args:
         url: The base address, to which paths such as ``/completions`` are appended.
@@ -176,7 +176,7 @@ def _value_of(variable: str) -> str:
     value = os.environ.get(variable, "").strip()
     if not (value.isascii() and value.isprintable()):
         raise ModelError(
-            f"{variable} contains characters that no key contains: copy the whole key, on one line"
+            f"{variable} contains characters that a key can't contain: copy the whole key, on one line"
         )
     return value
 
@@ -217,7 +217,7 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
             told = {"code": code, **inner}
             continue
         return RequestError("status", _line(str(inner)), status, str(code or ""), _retry_after(headers))
-    message = _line(str(told)) or "no reason is given"
+    message = _line(str(told)) or "no reason given"
     return RequestError("status", f"status {status}: {message}", status, "", _retry_after(headers))
 
 

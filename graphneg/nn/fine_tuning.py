@@ -101,13 +101,13 @@ def fine_tune(
         InputError: The direction is ``backward`` for a model that is not causal, or no example can be used.
     """
     if direction == "backward" and not isinstance(model, CausalLM):
-        raise InputError("only a causal language model can be trained backward")
+        raise InputError("the direction backward requires a causal language model")
     model.direction = direction or model.direction
     limit = min(longest, model.longest or longest)
     items, shortened = _items(model, examples, limit)
     if not items:
         raise InputError(
-            f"none of {len(examples)} examples can be learned: their targets are empty or too long"
+            f"nothing to train on: the targets of all {len(examples)} examples are empty or too long"
         )
     # Everything that determines the result. A call with other values must not resume this run.
     facts = [

@@ -56,7 +56,7 @@ class Beams:
     def __post_init__(self) -> None:
         """Check the width."""
         if self.width < 1:
-            raise InputError(f"beams: width {self.width} must be at least 1")
+            raise InputError(f"the beam width must be at least 1, not {self.width}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,13 @@ class Sampling:
     def __post_init__(self) -> None:
         """Check the values."""
         if self.temperature <= 0:
-            raise InputError(f"sampling temperature {self.temperature}: must be above 0")
+            raise InputError(f"sampling temperature must be above 0, not {self.temperature}")
         if self.top_k < 0 or not 0 < self.top_p <= 1:
-            raise InputError(f"sampling top_k {self.top_k}, top_p {self.top_p}: must be >= 0 and in (0, 1]")
+            raise InputError(
+                f"sampling needs top_k >= 0 and 0 < top_p <= 1, not {self.top_k} and {self.top_p}"
+            )
         if self.max_samples < 1:
-            raise InputError(f"sampling max_samples {self.max_samples}: must be at least 1")
+            raise InputError(f"sampling max_samples must be at least 1, not {self.max_samples}")
 
 
 Search = Beams | Sampling

@@ -266,7 +266,9 @@ class LanguageModel(ABC):
         """Call ``run`` on batches of texts with their sources. Empty texts have the result ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
-            raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
+            raise InputError(
+                f"expected {len(texts)} preceding texts, one for each text to score, but found {len(sources)}"
+            )
         items: list[TokenPair] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))

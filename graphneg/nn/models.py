@@ -83,7 +83,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     how = f"get it with: hf download {id}"
-    why = "it is offline"
+    why = "downloads are disabled"
     if not offline:
         try:
             patterns = ["*.json", "*.txt", "*.model"]
@@ -96,7 +96,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
         # The hub has answered that the model does not exist or that the user has no access to it, so an
         # earlier download is not used.
         except HfHubHTTPError as error:
-            raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
+            raise ModelError(f"model {id} can't be downloaded ({first_line(error)}); {how}") from error
         # Versions of huggingface_hub use different HTTP clients, which raise different errors, so all errors
         # are caught.
         except Exception as error:
@@ -172,7 +172,7 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
     try:
         config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: no config.json can be read in it, so it is not a {what}") from error
+        raise ModelError(f"{folder}: it has no readable config.json, so it is not a {what}") from error
     if not isinstance(config, dict):
         raise ModelError(f"{folder}: its config.json is not an object, so it is not a {what}")
     return config
@@ -273,16 +273,16 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
     folder = locate(model, offline=offline)
     if gguf_file is not None:
         if not (folder / gguf_file).is_file():
-            raise ModelError(f"{folder}: there is no file {gguf_file} in it")
+            raise ModelError(f"{folder}: the folder has no file {gguf_file}")
         return ModelSource(folder, gguf_file)
     if (folder / "config.json").is_file():
         return ModelSource(folder, None)
     files = sorted(file.name for file in folder.glob("*.gguf"))
     if not files:
-        raise ModelError(f"{folder}: neither config.json nor a GGUF file in it, so it is not a model folder")
+        raise ModelError(f"{folder}: not a model folder: it has neither config.json nor a GGUF file")
     if len(files) > 1:
         raise ModelError(
-            f"{folder}: {len(files)} GGUF files in it; choose one as gguf_file: {', '.join(files)}"
+            f"{folder}: {len(files)} GGUF files found; choose one as gguf_file: {', '.join(files)}"
         )
     return ModelSource(folder, files[0])
 
@@ -299,7 +299,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
         raise ModelError(
-            f"{source.path}: holds {' or '.join(saved) or config.model_type}, which is not a {kind}; "
+            f"{source.path}: contains {' or '.join(saved) or config.model_type}, which is not a {kind}; "
             f"choose a {kind}"
         )
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
@@ -435,7 +435,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         )
     config = read_json(path / "config.json", DecoderError)
     if not config:
-        raise DecoderError(f"{path}: no config.json in it, so it is not a model folder; see {AMRLIB_MODELS}")
+        raise DecoderError(f"{path}: not a model folder: it has no config.json; see {AMRLIB_MODELS}")
     task = (config.get("task_specific_params") or {}).get(AMR_TO_TEXT) or {}
     saved: list[str] = config.get("architectures") or []
     positions = config.get("max_position_embeddings") or config.get("n_positions")
@@ -472,7 +472,7 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
         with reading(path, "tokenizer"):
             return AutoTokenizer.from_pretrained(path, local_files_only=True)
     except ModelError as error:
-        raise DecoderError(f"{error}; name one with tokenizer=...") from error
+        raise DecoderError(f"{error}; give a tokenizer with tokenizer=...") from error
 
 
 def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
@@ -510,10 +510,10 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise error_type(
-            f"{path}: can't be read as JSON ({first_line(error)}); fetch the model again"
+            f"{path}: can't be read as JSON ({first_line(error)}); download the model again"
         ) from error
     if not isinstance(content, dict):
-        raise error_type(f"{path}: an object is expected in it; fetch the model again")
+        raise error_type(f"{path}: expected a JSON object; download the model again")
     return content
 
 

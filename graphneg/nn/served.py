@@ -90,7 +90,7 @@ class ServedWriter:
     def __init__(self, model: str, serving: ServerSettings | None = None, route: Route = "chat") -> None:
         """Initialize without sending a request."""
         if route not in _PATHS:
-            raise InputError(f"route {route!r}: choose one of {', '.join(get_args(Route))}")
+            raise InputError(f"unknown route {route!r}; choose one of {', '.join(get_args(Route))}")
         self.name = model
         self.route: Route = route
         self.serving = serving or ServerSettings()
@@ -297,7 +297,7 @@ class ServedWriter:
                 self._spending.settle(reserved, reserved.most if error.may_be_charged else 0.0)
                 attempt += 1
                 if self._is_prompt_refused(error, attempt):
-                    _log.warning("a prompt was not accepted by %s: %s", self.serving.url, error)
+                    _log.warning("%s rejected a prompt: %s", self.serving.url, error)
                     return _NOTHING
                 self._wait(error, attempt, request)
             except BaseException:
@@ -367,16 +367,16 @@ class ServedWriter:
         # a few attempts.
         if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
             if status >= 500:
-                what = f"fails for the model {self.name!r} ({error}); does the server have it?"
+                what = f"fails for the model {self.name!r} ({error}); check that the server has this model"
                 raise ModelError(f"{url}: {what}") from None
             unreached = error.kind == "unreachable"
-            what = "no server can be reached there" if unreached else f"gives no answer ({error})"
-            advice = f"start one, or name another with {BASE_URL} or base_url"
+            what = "no server can be reached at this address" if unreached else f"gives no answer ({error})"
+            advice = f"start a server, or set the address of another one with {BASE_URL} or base_url"
             raise ModelError(f"{url}: {what}; {advice}") from None
         if attempt >= self.serving.attempts:
             raise StoppedError(
-                f"{url}: no answer in {attempt} attempts ({error}); the answers so far are kept, and the "
-                "same command continues the run"
+                f"{url}: no answer in {attempt} attempts ({error}); the answers so far are kept; run the "
+                "same command again to continue"
             ) from None
         return False
 

@@ -80,7 +80,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
     """
     search = settings.search
     if isinstance(search, Beams) and search.width > 1:
-        raise InputError("a served model offers no beam search")
+        raise InputError("a served model does not support beam search")
     drawn = {"temperature": 0.0}
     if isinstance(search, Sampling):
         drawn = {"temperature": search.temperature, "top_p": search.top_p}
@@ -163,7 +163,7 @@ def _shown(content: Any) -> str:
     try:
         return ascii(content)[:80]
     except RecursionError:
-        return "lists that are nested a thousand levels deep"
+        return "lists nested more than a thousand levels deep"
 
 
 def without_thinking(text: str) -> tuple[str, bool, bool]:

@@ -94,7 +94,9 @@ class ServerSettings:
         except ValueError:  # For example, http://[::1 is not valid.
             raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
-            raise InputError(f"base_url {self.url!r}: must be an address such as http://localhost:8000/v1")
+            raise InputError(
+                f"base_url must be an address such as http://localhost:8000/v1, not {self.url!r}"
+            )
         if parts.username or parts.password:
             raise InputError(f"base_url must not contain a password: set {KEY} instead")
 
@@ -268,8 +270,8 @@ class SpendingLimit:
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "
-                        f"{most:.2g}; the answers so far are kept, and the same command with a higher limit "
-                        "continues"
+                        f"{most:.2g}; the answers so far are kept; run the same command with a higher limit "
+                        "to continue"
                     )
                 self._settled.wait()
 

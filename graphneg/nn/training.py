@@ -134,7 +134,7 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
         InputError: ``epochs`` is below 1, or an argument also determines the number of steps or epochs.
     """
     if epochs < 1:
-        raise InputError(f"epochs {epochs:g}: must be at least 1")
+        raise InputError(f"epochs must be at least 1, not {epochs:g}")
     if taken := {"num_train_epochs", "max_steps"} & set(arguments):
         raise InputError(f"{', '.join(sorted(taken))}: epochs set the length of a run; give epochs instead")
 
@@ -186,7 +186,7 @@ class Run:
         try:
             self.note.write()
         except OSError as error:
-            reason = f"a model can't be saved there: {error.strerror}"
+            reason = f"a model can't be saved in this folder: {error.strerror}"
             raise InputError(f"{self.folder}: {reason}") from error
 
 
@@ -214,13 +214,13 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
         return run
     if (state == "other" or run.last is not None) and not overwrite:
         raise InputError(
-            f"{folder}: a run with other examples or settings was stopped here; "
-            "repeat that run, choose another folder, or overwrite it"
+            f"{folder}: the folder contains an unfinished run with other examples or settings; repeat that "
+            "run, choose another folder, or overwrite it"
         )
     if (run.folder / _CONFIG).exists():
         if not overwrite:
             raise InputError(
-                f"{folder}: the folder has a model already; choose another folder, or overwrite it"
+                f"{folder}: the folder already contains a model; choose another folder, or overwrite it"
             )
         _model_config(run.folder)
     return run
@@ -231,9 +231,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
-        raise InputError(
-            f"{config}: not the file of a model, so nothing is overwritten; choose another folder"
-        )
+        raise InputError(f"{config}: not a model file, so nothing is overwritten; choose another folder")
     return read
 
 

@@ -61,9 +61,9 @@ class StaticVectors:
             self.words, self.vectors, files = _read(source)
         except (OSError, ValueError, KeyError, EOFError) as error:
             reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-            raise ModelError(f"{source}: no word vectors can be read from it: {reason}") from error
+            raise ModelError(f"{source}: can't be read as word vectors: {reason}") from error
         if not self.words or len(self.words) != len(self.vectors):
-            raise ModelError(f"{source}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
+            raise ModelError(f"{source}: {len(self.words)} words, but {len(self.vectors)} vectors")
         # If a word occurs twice, its first vector is used. A dict keeps the last value of a key, so the order
         # is reversed.
         self._indices = {word: at for at, word in reversed(list(enumerate(self.words)))}
@@ -133,7 +133,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
         index, vectors = sorted(path.glob(WORD_INDEX)), sorted(path.glob("*_emb.npy"))
         if len(index) != 1 or len(vectors) != 1:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
-            raise ValueError(f"{count} are in it, not one")
+            raise ValueError(f"expected one word index and one array of vectors but found {count}")
         words = parquet.read_table(index[0]).column(0).to_pylist()
         # The array is memory-mapped, so that only the parts that are used are read from disk.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]

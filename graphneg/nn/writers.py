@@ -234,7 +234,9 @@ def per_prompt(constraints: Sequence[Constraints] | None, prompts: Sequence[Prom
     if constraints is None:
         return [FREE] * len(prompts)
     if len(constraints) != len(prompts):
-        raise InputError(f"{len(prompts)} prompts, but {len(constraints)} constraints")
+        raise InputError(
+            f"expected {len(prompts)} constraints, one for each prompt, but found {len(constraints)}"
+        )
     return constraints
 
 
@@ -351,7 +353,7 @@ class LocalWriter:
         """
         held, search, model = per_prompt(constraints, prompts), settings.search, self.model
         if isinstance(search, Beams) and n > search.width:
-            raise InputError(f"{n} texts per prompt: {search.width} beams find at most {search.width}")
+            raise InputError(f"{n} texts per prompt, but {search.width} beams find at most {search.width}")
         # A stop string of several characters may be spread over several tokens, so it is searched for later,
         # in the decoded text.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]
@@ -388,7 +390,7 @@ class LocalWriter:
         room = self.model.longest - len(asked.shown) - asked.settings.max_new_tokens
         if room < 1:
             what = "the examples" if asked.shown else f"{asked.settings.max_new_tokens} new ones"
-            raise ModelError(f"{self.name}: reads {self.model.longest} tokens, too few for {what}")
+            raise ModelError(f"{self.name}: the model reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
             _log.warning("%d of %d prompts were too long and were cut at the beginning", short, len(read))
         # The end of a prompt is kept, because it directly precedes the text.

@@ -194,7 +194,7 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise InputError(
-            f"{host}, port {port}: {error.strerror or error}; name another with --host or --port"
+            f"{host}, port {port}: {error.strerror or error}; choose another with --host or --port"
         ) from error
     return listening
 

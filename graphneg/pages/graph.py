@@ -236,7 +236,7 @@ class GraphView:
             cancellation.cancel()
             if left.done():
                 raise ClientDisconnect
-            raise StoreError(f"{self._too_slow(place.seconds)}; the server has not stopped it yet")
+            raise StoreError(f"{self._too_slow(place.seconds)}; the server has not stopped the query yet")
         except QueryStopped as error:
             raise QueryStopped(self._too_slow(place.seconds)) from error
         finally:
@@ -246,7 +246,7 @@ class GraphView:
         said = f"no answer in {seconds:g} s"
         # If the time limit was shorter than the configured one, the query was in a quick slot.
         if seconds < self._seconds:
-            return f"{said}, and other slow queries are running: try again when they have ended"
+            return f"{said}, and other slow queries are running: try again later"
         return f"{said}: limit the query, or start graphneg serve with a longer --query-timeout"
 
     def _asked(self, given: Mapping[str, str], seconds: float, cancellation: Cancellation) -> Rows:
@@ -287,7 +287,7 @@ def _answer(rows: Rows) -> dict[str, Any]:
 
 
 def _cell(text: str) -> str:
-    return text if len(text) <= CELL else f"{text[:CELL]}… (the first {CELL:,} of {len(text):,} letters)"
+    return text if len(text) <= CELL else f"{text[:CELL]}… (the first {CELL:,} of {len(text):,} characters)"
 
 
 def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:

@@ -253,7 +253,7 @@ class NegativesIndex:
         """
         found = self._numbered("SELECT n FROM negatives WHERE n = ?", [n])
         if not found:
-            raise InputError(f"{self.source}: there is no negative {n}; it has {self.total:,}")
+            raise InputError(f"{self.source}: there is no negative {n}; the file has {self.total:,}")
         return found[0].negative
 
     def same_edit(self, n: int, amount: int) -> tuple[int, list[IndexedNegative]]:
@@ -356,7 +356,8 @@ class NegativesIndex:
             yield
         except damage as error:
             raise InputError(
-                f"{self._path}: the index can't be read: {first_line(error)}; delete it and start again"
+                f"{self._path}: the index can't be read: {first_line(error)}; delete the index and start "
+                "again"
             ) from error
 
 

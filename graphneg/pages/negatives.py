@@ -89,7 +89,7 @@ THRESHOLDS: Mapping[str, Threshold] = {
         MOST,
         "--max-score ",
         "--judge MODEL",
-        "it answers the context",
+        "the response answers the context",
     ),
     FORWARD: Threshold(
         "perplexity of the response, given the context",
@@ -198,7 +198,9 @@ class NegativesView:
     def _index(self, number: int) -> NegativesIndex:
         # Check the number, because the URL may be from an earlier start of the server with other files.
         if number >= len(self._indexes):
-            raise HTTPException(404, f"there is no file {number}; there are {len(self._indexes)}")
+            raise HTTPException(
+                404, f"there is no file {number}; the number of files is {len(self._indexes)}"
+            )
         return self._indexes[number]
 
     def _table(self, request: Request) -> Response:

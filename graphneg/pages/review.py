@@ -162,7 +162,7 @@ class ReviewView:
         elif action == "answer":
             judged.judge(_row(fields), annotator, _answers(fields), fields.get("comment", ""))
         else:
-            raise InputError("the form says neither answer, skip nor undo")
+            raise InputError("the form has no action: expected answer, skip or undo")
         return self._to(f"/by/{quote(annotator, safe='')}")
 
     def _results(self, pages: Pages, request: Request) -> Response:

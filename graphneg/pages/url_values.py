@@ -45,7 +45,7 @@ def integer_value(given: Mapping[str, str], name: str, default: int, *, least: i
     text = given.get(name, "") or str(default)
     found = _digits(text)
     if found is None or found < least:
-        raise InputError(f"{name}: {_short(text)} is not a whole number from {least}")
+        raise InputError(f"{name}: {_short(text)} is not a whole number of at least {least}")
     return found
 
 
@@ -93,7 +93,7 @@ def choice_value(given: Mapping[str, str], name: str, known: Iterable[str], defa
     value, known = given.get(name, "") or default, list(known)
     if value != default and value not in known:
         raise InputError(
-            f"{name}: {_short(value)} is none of {', '.join(map(_short, known)) or 'them: none'}"
+            f"{name}: unknown value {_short(value)}; available: {', '.join(map(_short, known)) or 'none'}"
         )
     return value
 

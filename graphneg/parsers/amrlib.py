@@ -88,7 +88,7 @@ class AmrlibParser:
             ParserError: ``batch`` or ``beams`` is below 1.
         """
         if batch < 1 or beams < 1:
-            raise ParserError(f"batch {batch}, beams {beams}: both must be at least 1")
+            raise ParserError(f"batch and beams must be at least 1, not {batch} and {beams}")
         checkpoint = read_model(model)
         self._propose = load_engine(checkpoint, device or "auto", batch, beams, offline=offline)
         self._max_output = checkpoint.max_output
@@ -178,7 +178,9 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
     if proposal.cut:
         warnings.append(f"truncated: {where}: {proposal.cut} of {proposal.tokens} tokens were not read")
     if proposal.candidates is None:
-        return Parsed(None, (*warnings, f"out-of-memory: {where} does not fit even in a batch of its own"))
+        return Parsed(
+            None, (*warnings, f"out-of-memory: {where} does not fit into memory, even alone in a batch")
+        )
     usable: list[tuple[bool, int, int, AmrGraph]] = []
     for rank, candidate in enumerate(proposal.candidates, 1):
         graph, repairs = _repaired(candidate)
@@ -189,7 +191,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
         return Parsed(None, (*warnings, f"no-graph: {where}: none of {tried} proposals is well formed"))
     broken_off, rank, repairs, graph = min(usable, key=lambda candidate: candidate[:2])
     if broken_off:
-        warnings.append(f"broken-off: {where}: its graph was not finished after {longest} tokens")
+        warnings.append(f"broken-off: {where}: the graph was not finished after {longest} tokens")
     if repairs or rank > 1:
         warnings.append(f"repaired: {where}: {repairs} defects were repaired in the model's proposal {rank}")
     return Parsed(graph, tuple(warnings))
@@ -396,7 +398,7 @@ def read_model(model: str | Path | None) -> ParseModel:
     meta = read_json(path / "amrlib_meta.json", ParserError)
     if not meta:
         raise ParserError(
-            f"{path}: it contains no amrlib_meta.json, so it is not the directory of an amrlib model; "
+            f"{path}: no amrlib_meta.json found, so this is not the directory of an amrlib model; "
             f"parse models are at {AMRLIB_MODELS}"
         )
     if meta.get("model_type") != "stog":
@@ -409,8 +411,8 @@ def read_model(model: str | Path | None) -> ParseModel:
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
-            f"{path}: its amrlib_meta.json names the module {module!r}, which is not a parser of amrlib "
-            f"and is not imported; parse models are at {AMRLIB_MODELS}"
+            f"{path}: its amrlib_meta.json names the module {module!r}, which is not a parser of amrlib, so "
+            f"it is not imported; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
     # Models with equal metadata can still differ, for example after fine-tuning. The digest tells them apart.
@@ -458,7 +460,7 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
         return _amrlib_engine(model, device, batch, beams)
     except ImportError as error:
         raise ParserError(
-            f"the amrlib parser needs a package that is missing ({error}): {INSTALL}"
+            f"the amrlib parser needs a package that is not installed ({error}): {INSTALL}"
         ) from error
     except DecoderError as error:
         raise ParserError(str(error)) from error

@@ -31,7 +31,7 @@ PLUGINS = Plugins("parser", "graphneg.parsers", ParserError)
 EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
 """The graph of a text without words: the single concept ``amr-empty`` (AMR guidelines 1.2.6)."""
 
-FOREIGN = "language: few of its words are English, so it is not edited"
+FOREIGN = "language: few words of the text are English, so it is not edited"
 """Warning for a text that is not English. The text is parsed, but transforms never edit its graph."""
 
 LONGEST_TEXT = 5_000
@@ -170,8 +170,8 @@ class CheckedParser:
         parsed = Parsed(answer) if answer is None or isinstance(answer, AmrGraph) else answer
         if not isinstance(parsed, Parsed):
             raise ParserError(
-                f"parser {self.name} answered with a {type(answer).__name__}; "
-                "an answer is an AmrGraph, a PENMAN text, a Parsed, or None"
+                f"parser {self.name} answered with a {type(answer).__name__}; it must be an AmrGraph, a "
+                "PENMAN text, a Parsed, or None"
             )
         if parsed.graph is None:
             return parsed if parsed.warnings else Parsed(None, ("no-graph: the parser returned no graph",))
@@ -197,7 +197,7 @@ def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
 
 def _too_long(text: str) -> Parsed:
     """Return the result for a text that is longer than `LONGEST_TEXT`."""
-    reason = f"{len(text):,} characters, and texts of over {LONGEST_TEXT:,} are neither parsed nor edited"
+    reason = f"{len(text):,} characters; texts of more than {LONGEST_TEXT:,} are neither parsed nor edited"
     return Parsed(None, (f"too-long: {reason}",))
 
 

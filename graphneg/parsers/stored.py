@@ -109,9 +109,13 @@ class ParseScope:
     def __post_init__(self) -> None:
         """Check that the values of ``kinds`` and ``existing`` are allowed."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise InputError(f"kinds {', '.join(self.kinds) or '(none)'}: choose from {', '.join(KINDS)}")
+            raise InputError(
+                f"kinds must be one or more of {', '.join(KINDS)}, not {', '.join(self.kinds) or 'empty'}"
+            )
         if self.existing not in EXISTING:
-            raise InputError(f"existing graphs {self.existing!r}: choose one of {', '.join(EXISTING)}")
+            raise InputError(
+                f"unknown value {self.existing!r} of existing; choose one of {', '.join(EXISTING)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +290,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         # An error is raised in this case, which rolls back the transaction.
         if tied != len(amrs):
             raise StoreError(
-                f"{len(amrs) - tied} {kind} were removed while their graphs were written; run again"
+                f"{len(amrs) - tied} {kind} were removed while their graphs were written; run the command "
+                "again"
             )
     write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}

@@ -155,14 +155,14 @@ class PolyEncoder(EncoderRanker):
             ModelError: The model does not only have an encoder but also a decoder.
         """
         if codes < 0:
-            raise InputError(f"{codes} codes: give 1 or more, or 0 for a bi-encoder")
+            raise InputError(f"codes must be at least 1, or 0 for a bi-encoder, not {codes}")
         for name, value, known in (
             ("pooling", pooling, ("first", "mean")),
             ("towers", towers, ("shared", "separate")),
             ("objective", objective, ("pairs", "in-batch")),
         ):
             if value not in known:
-                raise InputError(f"{name} {value!r}: choose {' or '.join(known)}")
+                raise InputError(f"unknown {name} {value!r}; choose one of {', '.join(known)}")
         check_packages()
         folder = locate(model, offline=offline)
         from transformers import set_seed
@@ -265,7 +265,10 @@ class PolyEncoder(EncoderRanker):
             ValueError: The number of contexts differs from the number of responses.
         """
         if len(contexts) != len(responses):
-            raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
+            raise ValueError(
+                f"expected one context for each of {len(responses)} responses but found {len(contexts)} "
+                "contexts"
+            )
         import torch
 
         scores: list[float] = []

@@ -131,24 +131,33 @@ class ResponseBank:
             manifest = Manifest(**json.loads((path / _MANIFEST).read_text(encoding="utf-8")))
         except FileNotFoundError as error:
             if (path / _BUILDING).is_file():
-                raise InputError(f"{path}: this bank is unfinished; build it again to continue") from error
+                raise InputError(
+                    f"{path}: this bank is unfinished; run graphneg rank index again to complete the bank"
+                ) from error
             raise InputError(
                 f"{path}: not a bank of responses; build one with graphneg rank index"
             ) from error
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{path / _MANIFEST}: not a file of a bank; build the bank again") from error
+            raise InputError(
+                f"{path / _MANIFEST}: not a valid manifest of a bank; rebuild the bank"
+            ) from error
         # Vectors of contexts and responses can be compared only if the same model computed them.
         if manifest.model != ranker.digest():
-            raise InputError(f"{path}: another model made this bank; build it again with this one")
+            raise InputError(
+                f"{path}: this bank was built with another model; rebuild the bank with this model"
+            )
         try:
             lines = (path / _TEXTS).read_text(encoding="utf-8").split("\n")
             texts = [str(json.loads(line)) for line in lines if line]
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"{path}: the bank can't be read; build it again") from error
+            raise InputError(f"{path}: the bank can't be read; rebuild the bank") from error
         # The numbers differ, for example, if files of different builds were copied into the folder.
         if not len(texts) == index.ntotal == manifest.count:
-            raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it again")
+            raise InputError(
+                f"{path}: expected {manifest.count} responses but found {len(texts)} texts and "
+                f"{index.ntotal} vectors; rebuild the bank"
+            )
         return cls(ranker, texts, index)
 
     def search(
@@ -178,11 +187,13 @@ class ResponseBank:
             InputError: ``by`` or ``context_turns`` has an unknown value.
         """
         for name, value, known in (
-            ("retrieval by", by, QueryVectors),
-            ("own turns", context_turns, ContextTurns),
+            ("by", by, QueryVectors),
+            ("context_turns", context_turns, ContextTurns),
         ):
             if value not in get_args(known):
-                raise InputError(f"{name} {value!r}: choose {' or '.join(get_args(known))}")
+                raise InputError(
+                    f"unknown value {value!r} of {name}; choose one of {', '.join(get_args(known))}"
+                )
         best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         for turns, context in zip(contexts, vectors, strict=True):
@@ -235,7 +246,7 @@ def build_bank(
         InputError: The kind of index is unknown, or there are no responses.
     """
     if index not in get_args(IndexKind):
-        raise InputError(f"index {index!r}: choose {', '.join(get_args(IndexKind))}")
+        raise InputError(f"unknown index {index!r}; choose one of {', '.join(get_args(IndexKind))}")
     faiss = import_faiss("a bank of responses")
     path = Path(folder)
     _check_folder(path, overwrite)
@@ -329,7 +340,7 @@ def read_candidates(path: Path) -> list[str]:
     """
     texts = _lines(read_text(path))
     if not texts:
-        raise InputError(f"{path}: the file has no candidates")
+        raise InputError(f"{path}: the file contains no candidates")
     return texts
 
 
@@ -352,7 +363,7 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
     """
     contexts = [turns for block in re.split(r"\n\s*\n", text) if (turns := _lines(block))]
     if not contexts:
-        raise InputError(f"{name}: no context; write one turn per line, oldest first")
+        raise InputError(f"{name}: there is no context; write one turn per line, oldest first")
     return contexts
 
 
@@ -364,14 +375,16 @@ def _lines(text: str) -> list[str]:
 def _check_folder(folder: Path, overwrite: bool) -> None:
     """Raise an error unless a folder is missing or empty, or contains only files of a bank."""
     if folder.is_file():
-        raise InputError(f"{folder}: a file has this name; name another folder")
+        raise InputError(f"{folder}: not a folder; name another folder")
     if not folder.is_dir():
         return
     names = {path.name.removesuffix(".tmp") for path in folder.iterdir()}
     if strange := sorted(names - set(_FILES)):
-        raise InputError(f"{folder}: there are other files in it ({strange[0]}); choose another folder")
+        raise InputError(f"{folder}: the folder contains other files ({strange[0]}); choose another folder")
     if _MANIFEST in names and not overwrite:
-        raise InputError(f"{folder}: it already contains a bank; choose another folder, or overwrite it")
+        raise InputError(
+            f"{folder}: the folder already contains a bank; choose another folder, or overwrite it"
+        )
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
@@ -381,7 +394,7 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
         return
     if building.state == "other" and not overwrite:
         raise InputError(
-            f"{folder}: a build with other responses or another model was stopped here; "
+            f"{folder}: the folder contains an unfinished build with other responses or another model; "
             "repeat that build, choose another folder, or overwrite it"
         )
     for name in _FILES:

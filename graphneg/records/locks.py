@@ -123,7 +123,9 @@ def output_in_use_error(path: Path) -> InputError:
     Returns:
         The error.
     """
-    return InputError(f"{path}: another run is writing it; wait for its end or name another file")
+    return InputError(
+        f"{path}: another run is writing this file; wait until that run ends, or name another file"
+    )
 
 
 @contextmanager

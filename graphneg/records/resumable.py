@@ -283,7 +283,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 # of the user.
                 if file_digest(self._part) != self._written.hexdigest():
                     raise InputError(
-                        f"{self._part}: changed by another program while the run wrote it; run the command "
+                        f"{self._part}: another program changed this file during the run; run the command "
                         "again"
                     )
                 # Rows cannot be appended to a Parquet file after an interruption. So the part file always
@@ -472,7 +472,10 @@ class NegativeStream(ABC):
                 the negatives only to count them.
         """
         if self._made is None:
-            raise TypeError("negatives are counted when they are made: write them, or take list(...)")
+            raise TypeError(
+                "the number of negatives is known only after they are made: write them to a file, or use "
+                "list(...)"
+            )
         return self._made
 
     def __bool__(self) -> bool:

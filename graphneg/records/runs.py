@@ -65,9 +65,12 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
         (path.suffix not in suffixes, f"{suffix}; use {' or '.join(suffixes)}{instead}"),
         (not folder.exists(), f"the folder {folder} does not exist; create it first"),
         (not folder.is_dir(), f"{folder} is not a folder"),
-        (path.is_dir(), "a folder has this name; name another file"),
+        (path.is_dir(), "this is a folder; name a file"),
         (not os.access(folder, os.W_OK | os.X_OK), f"no permission to write in {folder}"),
-        (path.exists() and not path.is_file(), "not a regular file, it can't be replaced; name another"),
+        (
+            path.exists() and not path.is_file(),
+            "not a regular file, so it can't be replaced; name another file",
+        ),
     ):
         if is_fault:
             raise InputError(f"{path}: {reason}")
@@ -169,7 +172,7 @@ def file_digest(path: Path) -> str:
 def _taken(path: Path, which: str = "") -> InputError:
     """Return the error for an existing file that must not be replaced."""
     error = InputError(
-        f"{path}: the file exists already{which}; name another file, or overwrite it (--overwrite)"
+        f"{path}: the file already exists{which}; name another file, or overwrite it (--overwrite)"
     )
     # The exit status 2 means incorrect usage.
     error.status = 2

@@ -212,7 +212,7 @@ class ShardFile:
             raise InputError(f"{self.path} is a folder, not the file of a shard")
         # The user may have named the part file of an unfinished run, or the file that this run will write.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
-            raise InputError(f"{self.path}: this shard is unfinished; run its command again")
+            raise InputError(f"{self.path}: this shard is unfinished; run the command of the shard again")
         with open_input(self.path, pipes=False) as file:
             first = next(numbered_lines(file, self.path), (1, b""))[1]
         try:
@@ -282,7 +282,9 @@ class ShardFile:
 
     def _damaged(self, how: str) -> InputError:
         """Return the error for a damaged file."""
-        return InputError(f"{self.path}: this shard {how}; copy it again, or run its command again")
+        return InputError(
+            f"{self.path}: this shard {how}; copy the file again, or run the command of the shard again"
+        )
 
 
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
@@ -299,7 +301,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
             twice, or the shards do not belong together.
     """  # noqa: DOC501, DOC502
     if not paths:
-        raise _apart("no shards to merge; name their files")
+        raise _apart("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
     # If each shard has the same settings as the first one, they all have the same settings.
@@ -320,7 +322,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
 
 _MEANT = {
     "amount": "they are parts of {} and of {}",
-    "version": "graphneg {} made one, graphneg {} the other; use the same version everywhere",
+    "version": "one was made by graphneg {}, the other by graphneg {}; use the same version everywhere",
     "content": "they were made from different dialogues, graphs or snapshots, or the store changed",
 }
 """Messages about values of the header that must be the same in all shards, but differ between two of them."""
@@ -339,7 +341,7 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
     for name in sorted({*one["settings"], *two["settings"]}):
         values = (one["settings"].get(name), two["settings"].get(name))
         if values[0] != values[1]:
-            raise _apart(f"{both}{name} is {_short(values[0])} in one, {_short(values[1])} in the other")
+            raise _apart(f"{both}{name} is {_short(values[0])} in one and {_short(values[1])} in the other")
     for name in ("choice", "content"):
         if one[name] != two[name]:
             raise _apart(both + _MEANT["content"])

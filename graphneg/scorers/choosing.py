@@ -46,14 +46,14 @@ BATCH = 32
 """Default number of dialogues whose records the judge scores in one call."""
 
 # The reasons for not choosing a record: a short code, and an explanation after the colon.
-RIGHT = "right: its label is 1"
-UNRELATED = "no-clash: it shares too few content words with the context"
-UNFIT = "no-fit: its nouns rarely occur with these predicates"
+RIGHT = "right: the label of the record is 1"
+UNRELATED = "no-clash: the response shares too few content words with the context"
+UNFIT = "no-fit: the nouns of the response rarely occur with its predicates"
 ANSWER = "answers: the score of the judge is too high"
-NEAR_RIGHT = "answers: the score of the judge is too close to that of the right response"
-NO_RIGHT = "no-right-response: margins need one to compare with"
-OVER_QUOTA = "over-quota: the quota of its transform or category is full"
-RANKED_OUT = "ranked-out: others of the same context score better"
+NEAR_RIGHT = "answers: the score of the judge is too close to that of the correct response"
+NO_RIGHT = "no-right-response: a margin needs a correct response to compare with"
+OVER_QUOTA = "over-quota: the quota of the transform or category is full"
+RANKED_OUT = "ranked-out: other records of the same context rank higher"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,16 @@ class SelectionCriteria:
             InputError: A value is out of range, or ``min_scores`` contains an unknown score.
         """
         if self.per_context is not None and self.per_context < 1:
-            raise InputError(f"per_context {self.per_context}: must be at least 1")
+            raise InputError(f"per_context must be at least 1, not {self.per_context}")
         if unknown := sorted(set(self.min_scores) - {CONTEXT_OVERLAP, SELECTIONAL_FIT}):
-            raise InputError(f"least {unknown[0]!r}: choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}")
+            raise InputError(
+                f"unknown score {unknown[0]!r} of least; choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}"
+            )
         for name, share in {**self.min_scores, **self.quotas}.items():
             if not 0 <= share <= 1:
-                raise InputError(f"{name} {share}: must be a fraction from 0 to 1")
+                raise InputError(f"{name} must be a fraction from 0 to 1, not {share}")
         if self.relative_margin is not None and not 0 <= self.relative_margin <= 1:
-            raise InputError(f"relative_margin {self.relative_margin}: must be a fraction from 0 to 1")
+            raise InputError(f"relative_margin must be a fraction from 0 to 1, not {self.relative_margin}")
 
     @property
     def judged(self) -> bool:
@@ -180,9 +182,9 @@ class SelectedNegatives(NegativeStream):
         if self._shard is not None and choice.quotas:
             raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:
-            raise InputError(f"batch {batch}: must be at least 1")
+            raise InputError(f"batch must be at least 1, not {batch}")
         if choice.judged and judge is None:
-            raise InputError("max_score and margins need a judge")
+            raise InputError("max_score and margins require a judge")
         self._path, self._choice, self._judge, self._judge_name = Path(records), choice, judge, judge_name
         self._seed, self._batch, self._progress = seed, batch, progress or NoProgress()
 

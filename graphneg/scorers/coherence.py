@@ -75,7 +75,7 @@ class WindowSplitter:
             InputError: The overlap is negative.
         """
         if self.overlap < 0:
-            raise InputError(f"overlap {self.overlap}: must be at least 0")
+            raise InputError(f"overlap must be at least 0, not {self.overlap}")
 
     def windows(self, lengths: Sequence[int]) -> list[range]:
         """Return windows that together contain all turns.
@@ -182,7 +182,7 @@ class CoherenceScorer:
             InputError: ``over`` has an unknown value.
         """
         if over not in OVER:
-            raise InputError(f"over {over!r}: choose one of {', '.join(OVER)}")
+            raise InputError(f"unknown value {over!r} of over; choose one of {', '.join(OVER)}")
         self.model = model
         self.tokenizer = tokenizer
         self.categories = tuple(categories)
@@ -504,7 +504,9 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     responses = unchanged = 0
     for record in records:
         if record.label not in (0, 1):
-            raise InputError(f"{record.id}: the label is {record.label!r}; 1 is coherent, 0 is not")
+            raise InputError(
+                f"{record.id}: the label is {record.label!r}, but must be 1 (coherent) or 0 (incoherent)"
+            )
         if record.target != "dialogue":
             responses += 1
             continue

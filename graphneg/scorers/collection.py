@@ -166,7 +166,9 @@ def collect_responses(
     """
     names = [item.name for item in generators]
     if not names or len(set(names)) < len(names):
-        raise InputError(f"generators {', '.join(names) or '(none)'}: name at least one, and each only once")
+        raise InputError(
+            f"generators {', '.join(names) or '(none)'}: give at least one generator, and each only once"
+        )
     path = check_output(out, (".jsonl",))
     settings = {
         "contexts": [context_line(item) for item in contexts],
@@ -253,7 +255,8 @@ def _responses(
         answers = generator.generate(contexts, per_context, seed)
         if len(answers) != len(contexts):
             raise GeneratorError(
-                f"generator {generator.name} answered {len(answers)} of {len(contexts)} contexts"
+                f"generator {generator.name} answered {len(answers)} of {len(contexts)} contexts; it must "
+                "give one response for each"
             )
         for index, candidates in enumerate(answers):
             given[index] += [(generator.name, item.text) for item in candidates[:per_context]]

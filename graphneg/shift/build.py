@@ -56,7 +56,9 @@ _DIGITS = 4
 _MENTIONS = ("mentions_of_utterances", "mentions_of_responses")
 _SHIFTS = ("shifts_of_utterances", "shifts_of_responses")
 _FORGOTTEN = ("edges", "mentions_of_utterances", "mentions_of_responses", "terms", "marks")
-_TAKEN = "another run is removing the shift graph of this store; build it again after that"
+_TAKEN = (
+    "another run is removing the shift graph of this store; build the graph again when that run has ended"
+)
 
 Existing = Literal["keep", "replace"]
 

@@ -57,13 +57,11 @@ class CandidateOptions:
     def __post_init__(self) -> None:
         """Check that the numbers are in range."""
         if self.turns < 1 or self.max_candidates < 1:
-            raise InputError(
-                "at least one turn and one candidate: 'turns' and 'max_candidates' must be 1 or more"
-            )
+            raise InputError("turns and max_candidates must be at least 1")
         if self.hops not in (1, 2):
-            raise InputError(f"hops {self.hops}: candidates are 1 or 2 hops away")
+            raise InputError(f"hops must be 1 or 2, not {self.hops}")
         if self.subset_size < 1:
-            raise InputError("a subset has at least one candidate: 'subset_size' must be 1 or more")
+            raise InputError("subset_size must be at least 1")
 
     @classmethod
     def paper(cls) -> CandidateOptions:
@@ -243,7 +241,7 @@ def stored_reply(store: Store, id: str) -> Reply:
         if reply.id == id:
             return reply
     raise InputError(
-        f"{id} is not a reply: neither an utterance after another one nor a right response in the store"
+        f"{id} is not a reply: neither an utterance after another one nor a correct response in the store"
     )
 
 

@@ -99,7 +99,7 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
         InputError: The name is unknown.
     """
     if name not in EXTRACTORS:
-        raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
+        raise InputError(f"unknown keyword extractor {name!r}; choose one of {', '.join(EXTRACTORS)}")
     return (RakeExtractor if name == "rake" else YakeExtractor)(language, model)
 
 
@@ -120,8 +120,8 @@ def extractor_named(name: str | None) -> KeywordExtractor:
     kind, _, reader = name.partition(" ")
     if kind not in EXTRACTORS or not reader:
         raise InputError(
-            f"the shift graph's keywords were found by {name!r}: give that extractor (keywords=) to find "
-            "those of a post of your own"
+            f"the keywords of the shift graph were extracted by {name!r}: pass this extractor as keywords= "
+            "to extract the keywords of the post"
         )
     return get_extractor(kind, reader.partition("_")[0])
 

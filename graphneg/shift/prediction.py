@@ -335,7 +335,7 @@ def _given(model: str | Path | None, kind: str) -> str | Path:
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
-            f"graphneg shift train {kind} --model FOLDER -o OUT makes one"
+            f"graphneg shift train {kind} --model FOLDER -o OUT trains one"
         )
     return model
 
@@ -381,7 +381,7 @@ class CausalPredictor:
         )
         if self._model.direction != "forward":
             raise ModelError(
-                f"{self._model.path}: reads backward; the causal predictor needs a forward model"
+                f"{self._model.path}: a backward model, but the causal predictor needs a forward model"
             )
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:

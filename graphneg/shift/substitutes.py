@@ -43,7 +43,7 @@ NO_CANDIDATES = "no earlier keyword leads to another perspective"
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
 """Names of the predictors that use a model that can be trained."""
-_NOTHING = "no reply has a perspective to learn from: run graphneg shift build"
+_NOTHING = "nothing to train on: no reply has a perspective; run graphneg shift build"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Prediction:
     def __post_init__(self) -> None:
         """Check that the maximum number of substitutes is at least 1."""
         if self.most is not None and self.most < 1:
-            raise InputError(f"top {self.most}: must be at least 1, or None for all substitutes")
+            raise InputError(f"top must be at least 1, or None for all substitutes, not {self.most}")
 
 
 @dataclass(slots=True)

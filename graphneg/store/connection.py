@@ -137,11 +137,12 @@ def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
 
 ADVICE_ON_SILENCE = (
     "check that Neo4j runs there, its host and Bolt port (7687 by default), "
-    "and whether it wants TLS (neo4j+s://)"
+    "and whether it requires TLS (neo4j+s://)"
 )
 """Advice to the user if a Neo4j server cannot be reached when the store is opened."""
 ADVICE_IN_USE = (
-    "check that the server runs; what was acknowledged is kept, and the same command continues from there"
+    "check that the server is running; acknowledged writes are kept, and the same command continues "
+    "from there"
 )
 """Advice to the user if a server stops answering while the store is in use."""
 ADVICE = {
@@ -153,25 +154,25 @@ ADVICE = {
         "{server} refuses more attempts after too many wrong passwords: wait a few seconds, then try again"
     ),
     "Neo.ClientError.Security.CredentialsExpired": (
-        "{server} wants a new password first: run ALTER CURRENT USER SET PASSWORD FROM 'OLD' TO 'NEW' "
+        "{server} requires a new password first: run ALTER CURRENT USER SET PASSWORD FROM 'OLD' TO 'NEW' "
         "on its database system"
     ),
     "Neo.ClientError.Database.DatabaseNotFound": (
-        "{server} has no such database ({message}): name one that exists with NEO4J_DATABASE, "
-        "or leave it unset"
+        "{server} has no such database ({message}): set NEO4J_DATABASE to an existing database, or leave it "
+        "unset"
     ),
     **dict.fromkeys(
         (
             "Neo.DatabaseError.Transaction.TransactionLogError",
             "Neo.DatabaseError.Transaction.TransactionStartFailed",
         ),
-        "{server} can't write (its disk is full, most often; it says: {message}): make room there, restart "
-        "it, and run the same command again; what was acknowledged is kept",
+        "{server} can't write, usually because its disk is full ({message}): free some space, restart the "
+        "server, and run the same command again; acknowledged writes are kept",
     ),
 }
 """Messages by Neo4j error code. Unlike the server's own messages, they say what to do."""
 REFUSALS: Mapping[type[Neo4jError], str] = {
-    Forbidden: "{server} does not allow this to your user: {message}",
+    Forbidden: "{server} does not permit this to your user: {message}",
     CypherSyntaxError: "the query is not valid Cypher for {server}: {message}",
     ConstraintError: "{server} refuses a write that breaks a constraint: {message}",
     ClientError: "{server} refuses the query: {message}",
@@ -245,10 +246,11 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 f"the certificate of {server} is not trusted ({cause.verify_message}): "
-                "install its authority, or use bolt+ssc:// or neo4j+ssc:// for a self-signed one"
+                "install the certificate of its authority, or use bolt+ssc:// or neo4j+ssc:// for a "
+                "self-signed one"
             )
         if isinstance(cause, ssl.SSLError):
-            return f"{server} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
+            return f"{server} does not use TLS: use bolt:// or neo4j://, or switch TLS on at the server"
         origin = cause.__cause__ or cause.__context__
         # Routing fails with a group of errors, one for each address that was tried. Follow the first one.
         if isinstance(cause, BaseExceptionGroup):
@@ -666,6 +668,7 @@ def _sendable() -> Generator[None]:
         yield
     except (OverflowError, UnicodeError, RecursionError, ValueError, TypeError) as error:
         raise StoreError(
-            f"the query or a parameter of it can't be sent to a store ({first_line(error)}): numbers have 64 "
-            "bits, text is Unicode without surrogates, lists and maps are at most some hundred levels deep"
+            f"the query or one of its parameters can't be sent to a store ({first_line(error)}): numbers "
+            "have 64 "
+            "bits, text is Unicode without surrogates, lists and maps are at most a few hundred levels deep"
         ) from error

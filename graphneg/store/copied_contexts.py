@@ -102,7 +102,14 @@ def copied_contexts(store: Store) -> CopiedContexts:
 
 
 def _copies_in(store: Store) -> CopiedContexts:
-    """Find the contexts that occur in several dialogues of a store with the whole corpus."""
+    """Find the contexts that occur in several dialogues of a store.
+
+    Args:
+        store: The store, which must contain the whole corpus, not only a shard.
+
+    Returns:
+        The contexts that have copies, with the correct replies.
+    """
     # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
     for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):

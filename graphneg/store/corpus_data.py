@@ -215,9 +215,11 @@ def check_selection(store: Store, selection: Selection) -> None:
     if has_whole_corpus(store):
         return
     if selection.shard is None:
-        reason = "this store has a shard, and a snapshot of the rest: say which shard, with --shard I/N"
+        reason = "this store has a shard, and a snapshot of the rest: give the shard with --shard I/N"
     elif selection.limit is not None:
-        reason = "this store has a shard, and can't tell the first dialogues of all: leave --limit out"
+        reason = (
+            "this store has only a shard and can't tell the first dialogues of the corpus: remove --limit"
+        )
     else:
         return
     error = InputError(reason)

@@ -381,7 +381,7 @@ class GraphCache:
         graphs |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
         for id in missing:
             if id not in graphs:
-                raise StoreError(f"graph {id} is not in the store (any more)")
+                raise StoreError(f"graph {id} is not in the store; it may have been deleted")
         with self._lock:
             for id, graph in graphs.items():
                 # Remove each graph and insert it again, so that it moves to the end, where graphs are dropped

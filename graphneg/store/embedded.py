@@ -141,10 +141,13 @@ def _prepare(directory: Path, engine_version: str) -> None:
     """Turn an empty or new directory into a store, or check that this engine can open an existing store."""
     try:
         if directory.exists() and not directory.is_dir():
-            raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
+            raise StoreError(
+                f"{directory} is a file, but a store is a directory: name a new or empty directory"
+            )
         if "${" in str(directory):  # The server would expand "${...}" and use another directory.
             raise StoreError(
-                f"can't use {directory} as a store: its server reads ${{…}} as a variable; rename it"
+                f"can't use {directory} as a store: the server reads ${{…}} as a variable; "
+                "rename the directory"
             )
         # Refuse a directory of another user, who could replace a file in it by a link at any time.
         if directory.exists() and (problem := owner_problem(os.stat(directory))):
@@ -158,9 +161,10 @@ def _prepare(directory: Path, engine_version: str) -> None:
             others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
                 raise StoreError(
-                    f"{directory} is not a graphneg store (it holds {printable(min(others))} and no "
+                    f"{directory} is not a graphneg store (the directory contains {printable(min(others))} "
+                    "and no "
                     f"{STORE_FILE}): "
-                    "name a store, or a directory that is empty or new"
+                    "name a store, or a new or empty directory"
                 )
             # Dialogues may be private, so only the user may read the directory.
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -171,7 +175,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
     except (OSError, ValueError) as error:  # ValueError: the name contains a NUL character.
         raise StoreError(
             f"can't use {directory} as a store: {getattr(error, 'strerror', None) or error}; "
-            "name a directory that you may write, on a disk with room"
+            "name a directory that you may write to, on a disk with free space"
         ) from error
 
 
@@ -206,16 +210,16 @@ def _check_mark(directory: Path, engine_version: str) -> None:
     mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
-            f"{directory} has store format {shown(mark.get('format'))}, this graphneg reads format {FORMAT}: "
-            "open it with the graphneg that made it, or load the corpora into a new directory"
+            f"{directory} has store format {shown(mark.get('format'))}, but this graphneg reads format "
+            f"{FORMAT}: open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
     # Compare releases, because each release can read the files of older releases, but not of newer ones.
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
         by = f"{shown(mark.get('engine'))} {shown(written)}"
         raise StoreError(
-            f"{directory} was written by {by}, installed is {supervisor.ENGINE} "
-            f"{engine_version}: run `pip install --upgrade arcadedb-embedded`"
+            f"{directory} was written by {by}, but {supervisor.ENGINE} {engine_version} is installed: run "
+            "`pip install --upgrade arcadedb-embedded`"
         )
 
 
@@ -426,7 +430,7 @@ def find_engine() -> dict[str, str]:
     java = _find_java(home)
     heap = os.environ.get("GRAPHNEG_JAVA_HEAP") or "1g"
     if not re.fullmatch(r"\d+[kmgKMG]?", heap):
-        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is not a size: write it as 512m or 2g")
+        raise StoreError(f"GRAPHNEG_JAVA_HEAP={heap} is not a valid size: use a value such as 512m or 2g")
     version = importlib.metadata.version(DISTRIBUTION)
     return {"java": str(java), "jars": str(jars), "version": version, "heap": heap}
 
@@ -656,7 +660,7 @@ def _check_named_java() -> None:
     version = JAVA_VERSION.search(said.stderr + said.stdout)
     if said.returncode or version is None or int(version[1]) < OLDEST_JAVA:
         words = (said.stderr + said.stdout).decode(errors="replace").strip().partition("\n")[0]
-        raise StoreError(f"GRAPHNEG_JAVA={named} can't be used ({words or 'it says nothing'}): {advice}")
+        raise StoreError(f"GRAPHNEG_JAVA={named} can't be used ({words or 'it prints nothing'}): {advice}")
 
 
 def _start_supervisor(
@@ -694,8 +698,8 @@ def _lock_is_free(directory: Path) -> bool:
         raise refusal(error) from error
     except OSError as error:
         raise StoreError(
-            f"can't lock {directory}: {error.strerror or error}; a store is written where it is opened: name "
-            "one that you may write, a copy of it say"
+            f"can't lock {directory}: {error.strerror or error}; an open store writes to its directory: name "
+            "a directory that you may write to, such as a copy of the store"
         ) from error
 
 
@@ -741,8 +745,8 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
         # from the previous server: a new server takes the lock before it replaces the file.
         if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
             raise StoreError(
-                f"{directory} is in use by graphneg {endpoint.graphneg}, which shares stores in another way "
-                "than this version: wait until that program has ended, or use the same version in both"
+                f"{directory} is in use by graphneg {endpoint.graphneg}, which does not share stores with "
+                "this version: wait until that program has ended, or use the same version in both"
             )
         control.sendall(endpoint.token.encode() + b"\n")
         until = time.monotonic() + 2 * SILENT_SECONDS

@@ -74,7 +74,8 @@ def check_engine_files(directory: Path) -> None:
             # Refuse other folders, because the server would open each of them as a database.
             if entry.is_dir() and entry.name != supervisor.DATABASE:
                 raise StoreError(
-                    f"{printable(entry.path)} is not graphneg's, and the server would open it as a database: "
+                    f"{printable(entry.path)} does not belong to graphneg, and the server would open it as a "
+                    "database: "
                     "move it out of the store"
                 )
         # Check the previous schema as well: the engine reads it if it cannot read the current one.
@@ -84,8 +85,9 @@ def check_engine_files(directory: Path) -> None:
         for path, status in files_below(databases):
             if _is_hollow(status):
                 raise StoreError(
-                    f"{printable(path)} claims {status.st_size:,} bytes and has nearly none on the disk: the "
-                    "server would read it for hours; get the store again from its source"
+                    f"{printable(path)} has a size of {status.st_size:,} bytes but occupies almost none on "
+                    "the disk: the server would read it for hours; get a new copy of the store from its "
+                    "source"
                 )
     except UnsafeFileError as error:
         raise refusal(error) from error
@@ -115,7 +117,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
         A `StoreError` whose message names the file and says what to do.
     """
     problem = str(error.strerror)
-    advice = "remove it, or get the store again from its source"
+    advice = "remove it, or get a new copy of the store from its source"
     # A copy solves both problems, because it belongs to the user and has no hard links.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
@@ -231,7 +233,7 @@ def _check_configuration(path: Path) -> None:
         if value:
             raise StoreError(
                 f"{path} configures the server ({shown(key)}: {shown(value)}): a store is data only; write "
-                '{"configuration": {}} there to open it without'
+                '{"configuration": {}} there to open the store without this configuration'
             )
 
 
@@ -255,15 +257,15 @@ def _read_object(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     if len(text) > LARGEST_JSON:
-        raise _damaged(path, f"it has more than {LARGEST_JSON:,} bytes")
+        raise _damaged(path, f"the file has more than {LARGEST_JSON:,} bytes")
     try:
         # Parse strictly. The engine's own parser is lenient, so it could read something different from what
         # was checked here if the file is not exactly valid JSON.
         content = json.loads(text.decode("utf-8"), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        raise _damaged(path, f"it is not JSON: {error}") from error
+        raise _damaged(path, f"not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise _damaged(path, "it is not a JSON object")
+        raise _damaged(path, "not a JSON object")
     return cast("dict[str, Any]", content)
 
 

@@ -67,7 +67,7 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     known = found if isinstance(found, int) else 0
     if known == SCHEMA_VERSION or (upgrading and OLDEST_UPGRADABLE <= known < SCHEMA_VERSION):
         return
-    verb, advice = "needs", "bring it over with `graphneg upgrade`; nothing in it is lost"
+    verb, advice = "needs", "convert the store with `graphneg upgrade`; no data are lost"
     if known > SCHEMA_VERSION:
         verb, advice = "knows", "upgrade graphneg with `pip install --upgrade graphneg`"
     elif known < OLDEST_UPGRADABLE:
@@ -76,7 +76,7 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
             "it, with `graphneg export FILE.amr`, and loaded with `graphneg load penman FILE.amr`"
         )
     raise StoreError(
-        f"{store.description} has schema version {found}, this graphneg {verb} {SCHEMA_VERSION}: {advice}"
+        f"{store.description} has schema version {found}, but this graphneg {verb} {SCHEMA_VERSION}: {advice}"
     )
 
 
@@ -216,7 +216,7 @@ def open_store(
             directory = Path(target).expanduser().absolute()
         except RuntimeError as error:
             raise StoreError(
-                f"{target} is in the home of a user who does not exist: name a directory"
+                f"{target} is in the home directory of a user who does not exist: name another directory"
             ) from error
         return open_embedded(directory, upgrading, keep_warm)
     auth = credentials(username, password)
@@ -257,7 +257,7 @@ def check_target(target: str) -> None:
         # Check for a password first, because the other error message repeats the target.
         if "@" in target:
             raise StoreError(
-                "leave user name and password out of the address: write it as neo4j://HOST:PORT, and "
+                "remove the user name and password from the address: write it as neo4j://HOST:PORT, and "
                 "set NEO4J_USERNAME and NEO4J_PASSWORD, or pass username and password"
             )
         if not (is_address and _can_be_reached(target)):
@@ -318,8 +318,8 @@ def _reader_driver(uri: str, database: str | None) -> Driver:
     except AuthError as error:
         driver.close()
         raise StoreError(
-            f"{uri} refuses the account that may only read: set NEO4J_READER_USERNAME and "
-            "NEO4J_READER_PASSWORD to one that it knows, or leave them unset"
+            f"{uri} rejects the read-only account: set NEO4J_READER_USERNAME and "
+            "NEO4J_READER_PASSWORD to an existing account, or leave them unset"
         ) from error
     return driver
 

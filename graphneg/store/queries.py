@@ -58,7 +58,7 @@ _TOPICS = ("focus", "perspective", "start", "end")
 """Parameters of named queries whose values are topics of the shift graph."""
 _FRAME = "frame"
 """The parameter of named queries whose value is a PropBank frame."""
-_TOO_DEEP = "a list or map of the result is too deep to be shown: return a part of it"
+_TOO_DEEP = "a list or map of the result is too deeply nested to be shown: return only a part of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class NamedQuery:
         for name in given:
             if name not in known:
                 raise InputError(
-                    f"the query {self.name} has no parameter {name!r}; it takes: {', '.join(known)}"
+                    f"the query {self.name} has no parameter {name!r}; available: {', '.join(known)}"
                 )
         values: dict[str, Any] = {}
         for parameter in self.parameters:
@@ -130,12 +130,14 @@ class NamedQuery:
             if parameter.is_text:
                 fits, kind = isinstance(value, str) or (value is None and not parameter.required), "a text"
             else:
-                kind = "a whole number, 0 or more"
+                kind = "a whole number of at least 0"
                 # Exclude booleans, which are integers in Python.
                 fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
             # Check only given values, not defaults.
             if name in given and not fits:
-                raise InputError(f"{name!r} of the query {self.name} is {kind}, not {value!r}")
+                raise InputError(
+                    f"the parameter {name!r} of the query {self.name} must be {kind}, not {value!r}"
+                )
         return values
 
 
@@ -164,7 +166,7 @@ def named_query(name: str) -> NamedQuery:
     spelled = name.replace("-", "_")
     if spelled not in known:
         near = get_close_matches(spelled, known, NEAR, 0.5)
-        raise InputError(f"no query named {name!r}; {_meant(near) or 'there are: ' + ', '.join(known)}")
+        raise InputError(f"no query named {name!r}; {_meant(near) or 'available: ' + ', '.join(known)}")
     return known[spelled]
 
 
@@ -188,7 +190,7 @@ def parse_query(name: str, text: str) -> NamedQuery:
     summary, lines = header
     columns = [line.removeprefix("Columns: ") for line in lines if line.startswith("Columns: ")]
     if len(columns) != 1:
-        raise InputError(f"{name}.cypher: one line of the header must be '// Columns: ' and what they hold")
+        raise InputError(f"{name}.cypher: the header needs a line '// Columns: ' that describes the columns")
     parameters: list[QueryParameter] = []
     for match in filter(None, map(_PARAMETER.match, lines)):
         key, default, meaning = match.groups()
@@ -236,7 +238,8 @@ def explore(
         for topic in topics:
             if topic not in known:
                 advice = (
-                    "build it with graphneg shift build, or list its topics with graphneg cypher --named hubs"
+                    "build the graph with graphneg shift build, "
+                    "or list its topics with graphneg cypher --named hubs"
                 )
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")

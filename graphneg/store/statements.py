@@ -246,8 +246,8 @@ class RunningStatement:
             size += sum(map(_size, record.values()))
             if size > MOST_RESULT_SIZE:
                 raise StoreError(
-                    f"the result has more than {MOST_RESULT_SIZE:,} letters and values in {number:,} "
-                    f"row{'s' if number > 1 else ''}: return less of each, or fewer rows"
+                    f"the result has more than {MOST_RESULT_SIZE:,} characters and values in {number:,} "
+                    f"row{'s' if number > 1 else ''}: return fewer columns or fewer rows"
                 )
             yield record
 

@@ -171,7 +171,7 @@ class WindowSampler:
         known = {name for item in dialogues for edited in item.edited for name in edited.names}
         if strange := [name for name in mix if name not in known]:
             there = ", ".join(sorted(known)) or "none"
-            raise InputError(f"no edited dialogues of {strange[0]!r}; there are: {there}")
+            raise InputError(f"no edited dialogues of {strange[0]!r}; available: {there}")
         texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
         self._dialogues: list[DialogueVersions] = []
         self.shortfall = Shortfall()
@@ -184,7 +184,7 @@ class WindowSampler:
             if kept:
                 self._dialogues.append(DialogueVersions(item.id, item.original, kept))
         if not self._dialogues:
-            raise InputError("no dialogue is left to learn from: all of them share turns with held-out ones")
+            raise InputError("nothing to train on: all dialogues share turns with held-out ones")
         self._mix = mix
         self._seed = seed
 

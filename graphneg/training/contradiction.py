@@ -107,7 +107,7 @@ def train_detector(
     kept = [pair for pair in pairs if texts.isdisjoint(map(match_key, (pair.response, *pair.context)))]
     for pair in kept:
         if pair.label not in (0, 1):
-            raise InputError(f"{pair.id}: the label is {pair.label!r}; 1 is contradictory, 0 is not")
+            raise InputError(f"{pair.id}: the label is {pair.label!r}, but must be 1 (contradictory) or 0")
     if {pair.label for pair in kept} != {0, 1}:
         raise InputError("training needs both contradictory and non-contradictory responses")
     check_epochs(epochs, arguments)

@@ -168,7 +168,7 @@ def train_decoder(
         InputError: There are no pairs, or all of them are too long.
     """
     if not meanings:
-        raise InputError("no text with an AMR graph to learn from: run graphneg parse")
+        raise InputError("nothing to train on: no text has an AMR graph; run graphneg parse")
     causal = isinstance(model, CausalLM)
     # A graph may have twice as many tokens as a text. A causal model reads both as one sequence, so two
     # thirds of its maximum length are for the graph.
@@ -184,8 +184,8 @@ def train_decoder(
     ]
     if not fitting:
         raise InputError(
-            f"none of {len(examples):,} graphs and texts fits into {read} and {written} tokens: "
-            "raise max_tokens, or use a model that can read more"
+            f"nothing to train on: none of {len(examples):,} graphs and texts fits into {read} and "
+            f"{written} tokens; raise max_tokens, or use a model that can read more"
         )
     known = getattr(model.model.config, "task_specific_params", None) or {}
     # amrlib loads the tokenizer from the path in the configuration, so this must be the path of the output

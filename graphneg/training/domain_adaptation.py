@@ -231,7 +231,7 @@ class AdaptationExamples:
             if answer.text.strip() and answer.text not in out
         ]
         if len({match_key(text) for _, text in self._pairs}) < 2:
-            raise InputError("fewer than two distinct right responses to learn from")
+            raise InputError("nothing to train on: fewer than two distinct correct responses")
         self.size = len(self._pairs)
         self._epochs = epochs
         self._seed = seed

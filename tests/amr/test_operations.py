@@ -93,9 +93,9 @@ class TestSetting:
             text_after("(b / boy :quant 1)", edit("add", 0, role="mod", value=label))
 
     def test_kinds_are_not_mixed(self) -> None:
-        with pytest.raises(TransformError, match="a constant is set by 'value'"):
+        with pytest.raises(TransformError, match="the node is a constant: give its new 'value'"):
             text_after("(b / boy :quant 1)", edit("set", 1, concept="two"))
-        with pytest.raises(TransformError, match="a concept is set by 'concept'"):
+        with pytest.raises(TransformError, match="the node has a concept: give its new 'concept'"):
             text_after("(b / boy :quant 1)", edit("set", 0, value="two"))
 
 
@@ -202,7 +202,7 @@ class TestGrafting:
 
     def test_a_graph_is_not_grafted_onto_itself(self) -> None:
         graph = parse_graph(self.SOURCE, AMR)
-        with pytest.raises(TransformError, match="copies from another graph"):
+        with pytest.raises(TransformError, match="must copy from another graph"):
             after(graph, edit("graft", 1, from_amr=AMR, from_position=0), sources=[graph])
 
 

@@ -127,7 +127,7 @@ class TestLoad:
     ) -> None:
         ended = run("load", "everyday", *place)
         assert ended.status == 0
-        assert "already there: 50 dialogues" in ended.err
+        assert "already in the store: 50 dialogues" in ended.err
         assert ended.out == ""
 
     def test_refusals_are_told_with_their_place_and_written_to_a_file(
@@ -247,7 +247,7 @@ class TestNegatives:
     def test_options_are_for_recipes_of_a_generator(self, run: Run, tmp_path: Path) -> None:
         ended = run("negatives", "-o", tmp_path / "out.jsonl", "--recipe", "all", "--option", "max_uses=2")
         assert ended.status == 2
-        assert "only recipes of a generator take options (hard)" in " ".join(ended.err.split())
+        assert "only the recipes that use a generator take options (hard)" in " ".join(ended.err.split())
 
 
 class TestCypher:

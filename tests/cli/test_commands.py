@@ -190,7 +190,7 @@ class TestValuesByName:
 
     @pytest.mark.parametrize("given", ["tea=0", "tea=true", "tea=some"])
     def test_amounts_are_whole_numbers_from_one(self, given: str) -> None:
-        with pytest.raises(BadParameter, match="a whole number from 1"):
+        with pytest.raises(BadParameter, match="must be a whole number of at least 1"):
             named_amounts([given], "--mix")
 
     def test_what_is_not_given_is_left_out(self) -> None:

@@ -26,7 +26,7 @@ def test_tells_versions_extras_models_java_and_the_store_and_leaves_them_alone(
     assert found["System"]["graphneg"] == graphneg.__version__
     assert found["Packages"]["neo4j"].startswith("6.")
     assert {f"[{extra}]" for extra in EXTRAS} < set(found["Packages"])
-    assert "core" in found["Models"]["for parsing English"]
+    assert "core" in found["Models"]["English parser"]
     assert "version" in found["Java"]["Java"]
     assert found["Store"]["server"] == "runs" and is_served(everyday)
     assert found["Store"]["written by"].startswith("arcadedb 2")

@@ -54,7 +54,7 @@ def test_a_store_that_is_not_there_is_not_made_by_looking_into_it(
 ) -> None:
     ended = run(*command, "--store", tmp_path / "none")
     assert ended.status == 1
-    assert "there is no store at" in ended.err and "create one with graphneg load CORPUS" in ended.err
+    assert "there is no store at" in ended.err and "create it with graphneg load CORPUS" in ended.err
     assert not (tmp_path / "none").exists()
 
 
@@ -81,8 +81,8 @@ def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
     said = run("load", "dialogues", path, table, "--store", everyday).err.splitlines()
     assert said[1:] == [
         f"  {path}:1: not JSON: Unterminated string at column 23",
-        f"  {path}:2: item 1: it has no turns (turns, messages, conversations, conversation, dialogue, "
-        "dialog, utterances, log, posts, comments); its keys are 'id'",
+        f"  {path}:2: item 1: the object has no turns (turns, messages, conversations, conversation, "
+        "dialogue, dialog, utterances, log, posts, comments); its keys are 'id'",
         f"  {path}:3: item 2: turns is not a list",
         f"  {table}:2: not CSV: unexpected end of data inside quotation marks",
     ]
@@ -95,13 +95,13 @@ def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> No
     assert lacking.status == 1 and lacking.err.count("\n") == 1
     assert f"{table}:1: the table lacks the columns dialogue; its first row is 'ticket'" in lacking.err
     wrong = run("load", "dialogues", table, "--map", "ticket", "--store", store)
-    assert wrong.status == 2 and "write FIELD=NAME" in wrong.err
+    assert wrong.status == 2 and "expected FIELD=NAME" in wrong.err
     loaded = run("load", "dialogues", table, "--map", "dialogue=ticket", "--store", store)
     assert loaded.status == 0 and "loaded 1 dialogue, 1 utterance" in loaded.err
     assert set(loaded.err.splitlines()[1:]) == {
         f"  {table}: not UTF-8, read as cp1252; if that is wrong, set --encoding",
         f"  {table}: read as text=Utterance",
-        f"  {table}: no speaker column; A and B assumed",
+        f"  {table}: no speaker column, so the speakers A and B are assumed",
     }
 
 
@@ -121,11 +121,11 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
     ("arguments", "message"),
     [
         (["cypher", "--named", "hub"], "no query named 'hub'; did you mean hubs?"),
-        (["cypher", "--named", "hubs", "--write"], "the shipped queries only read"),
-        (["parse", "--text", "a.txt"], "--text FILE and -o FILE belong together"),
-        (["parse", "--text", "a.txt", "-o", "b.amr", "--again"], "are for a store"),
+        (["cypher", "--named", "hubs", "--write"], "the shipped queries are read-only"),
+        (["parse", "--text", "a.txt"], "give both --text FILE and -o FILE"),
+        (["parse", "--text", "a.txt", "-o", "b.amr", "--again"], "can't be used with --text"),
         (["generate", "none", "-o", "a.jsonl"], "no generator named 'none'; choose one of"),
-        (["generate", "bm25", "-o", "a.jsonl", "--option", "by"], "write NAME=VALUE"),
+        (["generate", "bm25", "-o", "a.jsonl", "--option", "by"], "expected NAME=VALUE"),
         (["shift", "substitutes", "--post", "Hi!", "--utterance", "a#1"], "give one of --post, --utterance"),
         (["shift", "substitutes", "--post", "Hi!", "--predictor", "none"], "no predictor named 'none'"),
         (["rank", "search", "--model", "m", "--context", "-"], "give either --bank or --candidates"),
@@ -133,15 +133,24 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
             ["rank", "index", "a.txt", "--model", "m", "-o", "b", "--limit", "3"],
             "apply to a store, not to files",
         ),
-        (["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--kind", "none"], "none: choose one of"),
+        (
+            ["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--kind", "none"],
+            "'none' is not a kind of ranker; choose one of",
+        ),
         (
             ["train", "ranker", "a.jsonl", "--model", "m", "-o", "r", "--codes", "4"],
             "a cross-encoder has no codes",
         ),
-        (["train", "lm", "--model", "m", "-o", "r", "--option", "bf16"], "'bf16': write NAME=VALUE"),
-        (["train", "contradiction", "--model", "m", "-o", "r"], "name labelled responses, or negatives"),
-        (["contradictions", "responses", "c.jsonl", "-o", "r.jsonl"], "name who responds: --generator, --lm"),
-        (["evaluate", "ranker", "a.json"], "give either --model or --scores"),
+        (["train", "lm", "--model", "m", "-o", "r", "--option", "bf16"], "'bf16': expected NAME=VALUE"),
+        (
+            ["train", "contradiction", "--model", "m", "-o", "r"],
+            "give files of labelled responses",
+        ),
+        (
+            ["contradictions", "responses", "c.jsonl", "-o", "r.jsonl"],
+            "give at least one source of responses",
+        ),
+        (["evaluate", "ranker", "a.json"], "give exactly one of --model and --scores"),
         (["evaluate", "correlation", "a.json"], "give --model or --scores"),
         (["evaluate", "contradiction", "a.jsonl"], "give one of --model, --scores and --encoder"),
         (
@@ -158,7 +167,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
                 "--source-option",
                 "bm25=1",
             ],
-            "'bm25': write SOURCE.NAME=VALUE",
+            "'bm25': expected SOURCE.NAME=VALUE",
         ),
     ],
 )
@@ -186,9 +195,9 @@ def test_the_models_and_files_of_a_selection_are_looked_at_first(
     file = tmp_path / "a.jsonl"
     limits = ("--forward-threshold", "9", "--backward-threshold", "9")
     for arguments, message in (
-        ((file, "-o", tmp_path / "b.jsonl"), "limit the perplexities"),
+        ((file, "-o", tmp_path / "b.jsonl"), "the perplexities need thresholds"),
         ((tmp_path / "none.jsonl", "-o", tmp_path / "b.jsonl", *limits), "there is no such file"),
-        ((file, "-o", file, *limits), "is the input; name another file"),
+        ((file, "-o", file, *limits), "is an input file; name another output file"),
     ):
         ended = run("select", *arguments, "--model", "no/such/model")
         assert (ended.status, message in " ".join(ended.err.split())) == (2, True)
@@ -232,7 +241,7 @@ class TestAFileThatIsThere:
         made = (out.read_bytes(), out.stat().st_mtime_ns)
         again = run(*command)
         assert again.status == 0
-        assert "is complete, with" in again.err and "so nothing was done\n" in again.err
+        assert "is already complete, with" in again.err and "nothing was done\n" in again.err
         assert (out.read_bytes(), out.stat().st_mtime_ns) == made
 
         out.write_text("what somebody wrote")
@@ -240,12 +249,12 @@ class TestAFileThatIsThere:
         refused = run(*command)
         assert (refused.status, refused.err.count("\n")) == (2, 1)
         assert (
-            f"{out.name}: the file exists already, and it is not the unchanged output of a run" in refused.err
+            f"{out.name}: the file already exists, and it is not the unchanged output of a run" in refused.err
         )
         assert {path: path.read_bytes() for path in here.iterdir() if path.is_file()} == files
         assert run(*command, "--overwrite").status == 0
         assert out.read_bytes() == made[0]
-        assert "is complete, with" in run(*command).err
+        assert "is already complete, with" in run(*command).err
 
     @pytest.mark.parametrize("command", WRITERS, ids=" ".join)
     def test_of_other_settings_is_refused(self, run: Run, here: Path, command: list[str]) -> None:
@@ -264,7 +273,7 @@ class TestAFileThatIsThere:
         own.write_text("what somebody wrote")
         refused = run(*command)
         assert (refused.status, own.read_text()) == (2, "what somebody wrote")
-        assert f"{own.name}: the file exists already; name another file" in refused.err
+        assert f"{own.name}: the file already exists; name another file" in refused.err
 
     def test_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
         with no_room_for_more_than(9_000):
@@ -278,4 +287,4 @@ class TestAFileThatIsThere:
         with no_room_for_more_than(2_000):
             ended = run("load", "dialogues", "bad.jsonl", "--rejected", "rejected.txt")
         assert (ended.status, ended.err.count("\n")) == (1, 1)
-        assert "rejected.txt: can't be written: File too large; what was loaded is kept" in ended.err
+        assert "rejected.txt: can't be written: File too large; the data loaded so far are kept" in ended.err

@@ -75,7 +75,7 @@ class TestSomeNegatives:
         show_briefly([EXAMPLE])
         lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
         assert "polarity_flip I like it. I don't like it." in lines
-        assert lines[-1] == f"One of them in detail: graphneg negatives --explain {EXAMPLE.id}"
+        assert lines[-1] == f"To see one of them in detail: graphneg negatives --explain {EXAMPLE.id}"
 
     def test_an_edited_turn_of_the_context_is_shown_as_it_was(
         self, capsys: pytest.CaptureFixture[str]

@@ -39,7 +39,7 @@ class TestStores:
 
     def test_that_do_not_exist_are_not_made_by_opening(self, tmp_path: Path) -> None:
         with (
-            pytest.raises(InputError, match="there is no store at none: create one with graphneg load"),
+            pytest.raises(InputError, match="there is no store at none: create it with graphneg load"),
             StoreOptions("none").opened(),
         ):
             pass
@@ -61,7 +61,7 @@ class TestSharedOptions:
 
     def test_an_option_that_can_not_be_read_is_told_when_it_is_given(self) -> None:
         for lessons in (LanguageModelTraining, EncoderTraining):
-            with pytest.raises(BadParameter, match="write NAME=VALUE"):
+            with pytest.raises(BadParameter, match="expected NAME=VALUE"):
                 lessons(option=["bf16"])
 
     def test_no_files_make_no_responses_and_need_no_embedder(self) -> None:

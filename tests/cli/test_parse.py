@@ -105,7 +105,7 @@ class TestAStore:
             (["--model", "."], "spaCy model"),
             (["--parser", "amrlib"], "the amrlib parser needs --model DIR"),
             (["--parser", "amrlib", "--model", "missing"], "missing: there is no such directory"),
-            (["--parser", "amrlib", "--model", "."], "it contains no amrlib_meta.json"),
+            (["--parser", "amrlib", "--model", "."], "no amrlib_meta.json found"),
             (["--device", "cpu"], "'device'"),
         ],
     )

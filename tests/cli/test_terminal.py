@@ -173,7 +173,7 @@ class TestStopping:
     def test_a_training_looks_for_checkpoints_when_it_is_stopped(self, said: Said, tmp_path: Path) -> None:
         for made, advice in (
             (False, "nothing is kept"),
-            (True, "checkpoints keeps what was learned; run the same"),
+            (True, "checkpoints; run the same"),
         ):
             with pytest.raises(typer.Exit), training(tmp_path):
                 if made:
@@ -195,7 +195,8 @@ class TestStreams:
         with pytest.raises(typer.Exit):
             write_stream(Stream(stop=2), out, "run it again")
         assert (
-            said() == f"stopped: what was made is kept beside {out}; run the same command again to continue\n"
+            said()
+            == f"stopped: the finished part is kept beside {out}; run the same command again to continue\n"
         )
         write_stream(Stream(), out, "run it again")
         assert said().endswith("out.jsonl: 3 negatives, resumed after 2 dialogues of an earlier run\n")
@@ -214,7 +215,7 @@ class TestStreams:
         write_stream(Stream(), out, "run it again")
         before = len(said())
         write_stream(Stream(stop=0), out, "run it again")  # which would stop if it did anything
-        complete = f"{out} is complete, with 3 negatives: the same command wrote it, so nothing was done\n"
+        complete = f"{out} is already complete, with 3 negatives: nothing was done\n"
         assert said()[before:] == complete
 
     @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])

@@ -152,13 +152,13 @@ class TestContexts:
         assert "1 contexts" in ended.err
         assert "left out: 2 contexts without a correct or a wrong response" in ended.err
         assert "left out: 1 negatives of edited dialogues" in ended.err
-        assert "left out: 1 negatives of dialogues that are not among these" in ended.err
+        assert "left out: 1 negatives of dialogues that are not exported" in ended.err
         written([wrong("Other."), *records], negatives)
         assert run(*command, *store).status == 2
         assert run(*command, *store, "--overwrite").status == 0 and len(lines(out)) == 2
 
     def test_of_which_none_is_complete_are_no_file(self, graph: DialogueGraph, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="no context has both right and wrong responses"):
+        with pytest.raises(InputError, match="no context has both correct and wrong responses"):
             graph.export(tmp_path / "out.json", format="dailydialog_pp", splits=["test"])
         assert not list(tmp_path.iterdir())
 
@@ -167,5 +167,5 @@ class TestContexts:
             graph.export(tmp_path / "out.parquet", format="dailydialog_pp")
         with pytest.raises(InputError, match="format 'ubuntu': there is dailydialog_pp"):
             graph.export(tmp_path / "out.json", format="ubuntu")  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="negatives go into the format dailydialog_pp"):
+        with pytest.raises(InputError, match="only the format dailydialog_pp can contain negatives"):
             graph.export(tmp_path / "out.jsonl", negatives=["some.jsonl"])

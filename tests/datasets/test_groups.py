@@ -84,7 +84,7 @@ class TestEntries:
 
     @pytest.mark.parametrize("label", [-1, 2])
     def test_a_label_that_is_none_is_named(self, label: int) -> None:
-        with pytest.raises(InputError, match=f"here: the label is {label}; 1 fits, 0 does not"):
+        with pytest.raises(InputError, match=f"here: the label is {label}, but must be 1"):
             entry_from_record(replace(EXAMPLE, label=label), "here")
 
     def test_files_and_negatives_give_the_same(self, tmp_path: Path) -> None:

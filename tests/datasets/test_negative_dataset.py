@@ -102,7 +102,7 @@ class TestEpochs:
 class TestCache:
     def test_files_that_can_not_be_grouped_leave_no_cache(self, tmp_path: Path) -> None:
         path = written([wrong(0, "No.")], tmp_path / "some.jsonl")
-        with pytest.raises(InputError, match="no right response"):
+        with pytest.raises(InputError, match="no correct response"):
             NegativeDataset([path], cache=tmp_path / "cache").groups(0)
         assert list((tmp_path / "cache").iterdir()) == []
 

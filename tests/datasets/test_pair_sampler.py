@@ -19,7 +19,7 @@ EDITS = {"edits": 3}
 
 
 def made(contexts: int, wrong: int = 4) -> list[Group]:
-    """Contexts of growing length with two right responses and some wrong ones."""
+    """Contexts of growing length with two correct responses and some wrong ones."""
     return [
         Group(
             f"own/{at}#1",
@@ -46,7 +46,7 @@ class TestMix:
         "mix", [(0, {"edits": 1}), (1, {}), (1, {"edits": 0}), (1, {"edits": 2, "overlap": -1})]
     )
     def test_one_without_right_or_wrong_responses_is_refused(self, mix: tuple[int, dict[str, int]]) -> None:
-        with pytest.raises(InputError, match="at least one right and one wrong response"):
+        with pytest.raises(InputError, match="at least one correct and one wrong response"):
             Mix(*mix)
 
     def test_a_weight_below_nothing_is_refused_and_nothing_is_allowed(self) -> None:

@@ -150,7 +150,7 @@ class TestHeldOut:
         assert not any("own/test" in pair.id for pair in pairs)
 
     def test_a_split_that_is_nowhere_is_refused(self) -> None:
-        with pytest.raises(InputError, match="there are no negatives of the split 'tset', only of: train"):
+        with pytest.raises(InputError, match="there are no negatives of the split 'tset'; available: train"):
             list(read_pairs(some(), held_out_splits=["tset"]))
 
 
@@ -176,7 +176,7 @@ class TestWrongInput:
 
     def test_a_context_without_a_right_response_is_named(self, tmp_path: Path) -> None:
         path = written([*some(2), wrong(7, "No.")], tmp_path / "some.jsonl")
-        complaint = "own/train/7#2: no right response; a context needs"
+        complaint = "own/train/7#2: no correct response; a context needs"
         for read in (lambda: list(read_pairs(path)), lambda: read_groups([path])):
             with pytest.raises(InputError, match=complaint):
                 read()
@@ -184,7 +184,7 @@ class TestWrongInput:
     def test_a_label_that_is_none_is_named_with_its_line(self, tmp_path: Path) -> None:
         path = written([right(0, "Yes."), replace(wrong(0, "No."), label=2)], tmp_path / "some.jsonl")
         for read in (lambda: list(read_pairs(path)), lambda: read_groups([path])):
-            with pytest.raises(InputError, match=r"some.jsonl, line 2: the label is 2; 1 fits, 0 does not"):
+            with pytest.raises(InputError, match=r"some.jsonl, line 2: the label is 2, but must be 1"):
                 read()
 
     def test_a_state_of_other_pairs_is_refused(self) -> None:

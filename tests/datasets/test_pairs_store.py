@@ -78,13 +78,15 @@ def test_what_a_split_of_the_store_says_is_held_out(graph: DialogueGraph) -> Non
     pairs, lacking = graph.pairs(made, mix=Mix(1, {"counting": 2}), held_out_splits=["test"]).draw(0)
     assert {pair.response for pair in pairs if not pair.label} == {"Number 0."}
     assert lacking.held_out == 2 and lacking.responses == {"counting": 2}
-    with pytest.raises(InputError, match="the store has no dialogue of the split 'dev'; it has: test, train"):
+    with pytest.raises(
+        InputError, match="the store has no dialogue of the split 'dev'; available: test, train"
+    ):
         graph.pairs(made, held_out_splits=["dev"])
 
 
 def test_a_stream_has_the_length_of_its_last_whole_use_and_says_what_it_is(graph: DialogueGraph) -> None:
     made = graph.generate(Counting(), splits=["train"])
-    with pytest.raises(TypeError, match="negatives are counted when they are made"):
+    with pytest.raises(TypeError, match="the number of negatives is known only after they are made"):
         len(made)
     next(iter(made))
     with pytest.raises(TypeError):

@@ -138,7 +138,9 @@ def test_another_letter_case_or_full_stop_is_no_change(tiny: TinyT5, utterances:
         replace(utterance, text=text.upper().rstrip("?.!") + " ")
         for utterance, text in zip(utterances, said, strict=True)
     ]
-    assert set(decoder.decode(originals)) == {Decoded(None, "unchanged: the model gave the original text")}
+    assert set(decoder.decode(originals)) == {
+        Decoded(None, "unchanged: the model returned the original text")
+    }
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -171,7 +173,7 @@ def test_a_model_that_says_nothing_is_reported(tiny: TinyT5, utterances: list[Ed
         return logits
 
     decoder.backend.model.lm_head.register_forward_hook(end_at_once)
-    assert set(decoder.decode(utterances)) == {Decoded(None, "empty: the model gave no text")}
+    assert set(decoder.decode(utterances)) == {Decoded(None, "empty: the model returned no text")}
 
 
 # Memory

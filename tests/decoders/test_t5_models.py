@@ -55,7 +55,7 @@ def test_offline_a_missing_model_names_the_command_that_gets_it(
     with pytest.raises(DecoderError) as caught:
         T5Decoder("graphneg/not-there", offline=True)
     assert str(caught.value) == (
-        "model graphneg/not-there is not on this machine and it is offline; "
+        "model graphneg/not-there is not on this machine and downloads are disabled; "
         "get it with: hf download graphneg/not-there"
     )
 
@@ -106,10 +106,10 @@ def test_folders_that_hold_no_such_model_are_refused(tiny: TinyT5, tmp_path: Pat
 
     (tmp_path / "empty").mkdir()
     cases = [
-        (tmp_path / "empty", "no config.json in it"),
+        (tmp_path / "empty", "not a model folder: it has no config.json"),
         (changed("parser", "amrlib_meta.json", '{"model_type": "stog"}'), "type 'stog' parses text"),
         (changed("broken", "config.json", "{"), "can't be read as JSON"),
-        (changed("list", "config.json", "[]"), "an object is expected"),
+        (changed("list", "config.json", "[]"), "expected a JSON object"),
         (changed("weights", "model.safetensors", "no weights"), "no sequence-to-sequence model can be read"),
         (without_weights("fewer"), "weights are missing"),
         (changed("tokenizer", "tokenizer.json", "{}"), "no tokenizer can be read"),

@@ -68,7 +68,7 @@ def test_each_tag_that_may_follow_is_one_that_something_follows() -> None:
 
 def test_a_class_of_words_has_one_row() -> None:
     assert "ohio" in word_class("states") and "know" in word_class("stative-verbs")
-    with pytest.raises(InputError, match="two rows are called states"):
+    with pytest.raises(InputError, match="two rows have the name states"):
         unique_rows([["states", "ohio"], ["states", "know"]], "words.tsv")
 
 

@@ -82,7 +82,7 @@ class TestFiles:
             ([{"context": DIALOGUE, "fits": 1}, {"context": " ", "fits": 1}], ":2: .* no turns"),
             ([{"context": DIALOGUE, "annotations": {"fits": ["good"]}}], ":1: .*expected numbers"),
             ([{"context": DIALOGUE, "annotations": {"fits": [float("nan")]}}], "not JSON: NaN"),
-            ([{"context": DIALOGUE}], ":1: no quality is rated"),
+            ([{"context": DIALOGUE}], ":1: the item has no ratings"),
         ],
     )
     def test_another_shape_is_refused_with_its_place(
@@ -128,11 +128,11 @@ class TestCoefficients:
         assert correlate(scores, people, seed=4) == correlate(scores, people, seed=4)
 
     def test_too_few_or_too_many_scores_are_refused(self) -> None:
-        with pytest.raises(InputError, match="2 scores for 3 ratings"):
+        with pytest.raises(InputError, match="expected 3 scores, one for each rating in order, but found 2"):
             correlate([1, 2], rated(1, 2, 3))
         with pytest.raises(InputError, match="at least three"):
             correlate([1, 2], rated(1, 2))
-        with pytest.raises(InputError, match="no quality named 'fit'; there are: fits"):
+        with pytest.raises(InputError, match="no quality named 'fit'; available: fits"):
             select_qualities(rated(1, 2, 3), ["fit"])
 
 
@@ -202,17 +202,17 @@ def test_the_command_takes_one_level_of_a_file_that_has_both(tmp_path: Path, run
     assert from_file["correlations"][0]["spearman"]["value"] == pytest.approx(1)
     only_whole = written(tmp_path, [value for value in values if "response" not in value])
     ended = run("evaluate", "correlation", only_whole, "--model", ranker, "--level", "turn")
-    assert ended.status == 2 and "no turn is rated" in ended.err
+    assert ended.status == 2 and "no turn has a rating" in ended.err
 
 
 class TestFaults:
     @pytest.mark.parametrize(
         ("changed", "complaint"),
         [
-            ({"response": 5}, '"response" is not a text'),
+            ({"response": 5}, '"response" is not a string'),
             ({"annotations": [1, 2]}, '"annotations" is not an object'),
             ({"annotations": {"fits": ["N/A", ""]}}, "expected numbers"),
-            ({"fits": True}, "no quality is rated"),
+            ({"fits": True}, "the item has no ratings"),
         ],
     )
     def test_of_an_object_are_told_with_its_place(

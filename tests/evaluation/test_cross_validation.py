@@ -17,7 +17,10 @@ from tests.contradiction_samples import apart
 class TestWrongUse:
     @pytest.mark.parametrize(
         ("source", "complaint"),
-        [("people", "source 'people': choose one of labelled, made, both"), ("both", "needs graph-made")],
+        [
+            ("people", "unknown source 'people'; choose one of labelled, made, both"),
+            ("both", "needs graph-made"),
+        ],
     )
     def test_of_sources_ends_it_before_a_model_is_looked_for(
         self, tmp_path: Path, source: Any, complaint: str
@@ -28,7 +31,7 @@ class TestWrongUse:
 
     def test_of_a_generator_with_one_class_names_it(self, tmp_path: Path) -> None:
         some = [replace(item, votes=0) if item.generator == "six" else item for item in apart()]
-        with pytest.raises(InputError, match="six: all responses are of one class"):
+        with pytest.raises(InputError, match="six: all responses have the same label"):
             cross_validate(some, "no encoder", tmp_path)
 
 

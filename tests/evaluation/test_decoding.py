@@ -57,7 +57,7 @@ def test_pairs_are_read_with_their_places(tmp_path: Path) -> None:
     file.write_text(
         "# ::id a\n# ::snt Birds sing.\n(s / sing-01 :ARG0 (b / bird))\n\n# ::id b\n(g / go-01)\n"
     )
-    with pytest.raises(InputError, match=r"some\.amr:5: a graph without its text: write it above"):
+    with pytest.raises(InputError, match=r"some\.amr:5: the graph has no text: add"):
         read_graph_text_pairs(file)
     file.write_text("# ::snt Birds sing.\n(s / sing-01\n   :ARG0 (b / bird)\n")
     with pytest.raises(InputError, match=r"some\.amr:\d: line \d, column"):

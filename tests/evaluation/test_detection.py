@@ -62,5 +62,5 @@ class TestForm:
 
     def test_a_generator_of_one_class_is_named(self) -> None:
         check_classes(labelled(3, 0))
-        with pytest.raises(InputError, match="g: all responses are of one class"):
+        with pytest.raises(InputError, match="g: all responses have the same label"):
             check_classes(labelled(2, 3))

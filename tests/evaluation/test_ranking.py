@@ -1,4 +1,4 @@
-"""Rankers against right and wrong responses: the figures by hand, files, models, wrong input."""
+"""Rankers against correct and wrong responses: the figures by hand, files, models, wrong input."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class TestFigures:
         assert adversarial.matched_accuracy == 0.5
 
     def test_scores_that_do_not_fit_are_refused(self) -> None:
-        with pytest.raises(InputError, match="own/test/1: 4 scores for 5 responses"):
+        with pytest.raises(
+            InputError, match="own/test/1: expected 5 scores, one for each response, but found 4"
+        ):
             rank([ONE], [[0.1] * 4])
 
     def test_places_of_equals_stay_in_order(self) -> None:
@@ -82,7 +84,7 @@ class TestFiles:
         ("bad", "complaint"),
         [
             ("{", "dev.json:2: "),
-            (line(id=2, positive_responses=[]), "dev.json:2: context .*/2 has no right response"),
+            (line(id=2, positive_responses=[]), "dev.json:2: context .*/2 has no correct response"),
             (
                 line(id=2, positive_responses=["Now."], adversarial_negative_responses=[]),
                 "dev.json:2: context .*/2 has no wrong response",
@@ -190,7 +192,7 @@ class TestCommand:
             ("0.9\nmany\n", "scores.txt:2: not JSON"),
             ('0.9\n"0.5"\n', "scores.txt:2: expected a number"),
             ("0.9\nnan\n", "scores.txt:2: not JSON"),
-            ("1\n", "1 scores where 4"),
+            ("1\n", "expected 4 scores, one for each item in order, but found 1"),
         ],
     )
     def test_wrong_scores_are_one_clear_line(

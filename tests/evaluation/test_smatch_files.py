@@ -141,7 +141,7 @@ class TestWrongInput:
     @pytest.mark.parametrize(
         ("predicted", "message"),
         [
-            ("# ::id one\n(a / and)\n", "1 of 2 ids of .*gold.amr are not in it, 'two' first"),
+            ("# ::id one\n(a / and)\n", "1 of 2 ids of .*gold.amr are missing, such as 'two'"),
             ("(a / and)\n", "gold.amr has 2 graphs and .*predicted.amr 1"),
             ("# a comment\n", "there is no PENMAN graph in this file"),
         ],

@@ -11,7 +11,7 @@ from graphneg.store.connection import Store
 
 @pytest.fixture
 def context() -> Context:
-    """Two turns about a boat, and two right responses."""
+    """Two turns about a boat, and two correct responses."""
     turns = (Turn("A", "Is the boat still for sale?"), Turn("B", "My uncle sold it on Friday."))
     positives = ("What a pity!", "Did he get an honest price for it?")
     return Context("own/test/1#2", "own", "test", "own/test/1", 2, turns, "A", positives)

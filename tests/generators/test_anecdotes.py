@@ -79,7 +79,7 @@ class TestThePoolThatComesWithGraphneg:
         assert sum(person_of(one.text) == FIRST for one in bundled) >= 0.6 * len(bundled)
 
     def test_takes_no_path(self, tmp_path_factory: pytest.TempPathFactory) -> None:
-        with pytest.raises(InputError, match="comes with its file and takes no path"):
+        with pytest.raises(InputError, match="reads a bundled file and takes no path"):
             list(get_loader("anecdotes").read([tmp_path_factory.mktemp("any")], LoadOptions()))
 
     def test_gives_all_that_is_asked_for_on_fifty_dialogues(self, hard: list[Negative]) -> None:

@@ -1,4 +1,4 @@
-"""The generator ``counterfactual`` on a store: new right replies, wrong ones, and what is left out."""
+"""The generator ``counterfactual`` on a store: new correct replies, wrong ones, and what is left out."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueG
     ("options", "message"),
     [
         ({}, "needs a language model"),
-        ({"model": "x", "purpose": "others"}, "purpose 'others': choose one of negatives, positives"),
+        ({"model": "x", "purpose": "others"}, "unknown purpose 'others'; choose one of negatives, positives"),
         ({"model": "x", "tries": 0}, "tries and batch_size must be at least 1"),
         ({"model": "x", "keyword_bias": -1}, "keyword_bias at least 0"),
         ({"model": "/there/is/none"}, "there is no such model folder"),
@@ -184,7 +184,7 @@ def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms
     trained = run(*start, *few)
     assert trained.status == 0 and "in 2 steps" in trained.err
     again = run(*start, *few)
-    assert again.status == 2 and "the folder has a model already" in again.err
+    assert again.status == 2 and "the folder already contains a model" in again.err
     option = ["--option", f"model={model}"]
     ended = run("--store", store, "generate", "counterfactual", "-o", str(out), *option)
     # A model of two steps writes nothing that is kept, which a script must be able to see.

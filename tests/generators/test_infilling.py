@@ -309,7 +309,7 @@ class TestGenerator:
         ("options", "error", "told"),
         [
             ({}, GeneratorError, "mask-and-fill needs a language model"),
-            ({"model": "m", "sources": ["news"]}, InputError, "choose some of responses, context, retrieved"),
+            ({"model": "m", "sources": ["news"]}, InputError, "choose from responses, context, retrieved"),
             ({"model": "m", "sources": "context"}, InputError, "takes a list"),
             ({"model": "m", "versions": 0}, InputError, "must be at least 1"),
             ({"model": "m", "colour": 1}, GeneratorError, "colour"),
@@ -431,7 +431,9 @@ class TestTraining:
         self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         bare = [replace(one, positives=()) for one in contexts]
-        with pytest.raises(InputError, match="no context has a right response that can have blanks"):
+        with pytest.raises(
+            InputError, match="nothing to train on: no context has a correct response with words to blank out"
+        ):
             train_infilling(load_causal(tiny_lms.llama), bare, tmp_path / "out", **SHORT)
         model = load_causal(tiny_lms.llama)
         model.direction = "backward"
@@ -458,7 +460,7 @@ class TestCommands:
         assert written == 2 or "skipped" in made.err + made.out
         assert "unfilled" not in made.err + made.out
         again = run(*given)
-        assert again.status == 2 and "the folder has a model already" in again.err
+        assert again.status == 2 and "the folder already contains a model" in again.err
         no = run("train", "infill", "--model", tmp_path / "no", "-o", tmp_path / "x", *place)
         assert no.status == 2 and "there is no such model folder" in no.err
 

@@ -207,7 +207,7 @@ class TestTraining:
 
     def test_contexts_without_responses_are_refused(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         bare = [replace(CONTEXT, positives=())]
-        with pytest.raises(InputError, match="no context has a right response with a keyword"):
+        with pytest.raises(InputError, match="no context has a correct response with a keyword"):
             train_keyword_replies(load_causal(tiny_lms.llama), bare, get_extractor("rake"), tmp_path / "out")
 
 
@@ -280,7 +280,11 @@ class TestWrongInput:
             ("key-sentence", {"model": "no/such/model"}, "no/such/model"),
             ("key-context", {"model": "no/such/model", "max_perplexity": 0.5}, "perplexities are above 1"),
             ("key-context", {"model": "no/such/model", "drafts": 0}, "must be at least 1"),
-            ("key-context", {"model": "no/such/model", "min_keywords": 3}, "keywords from 3 to 1"),
+            (
+                "key-context",
+                {"model": "no/such/model", "min_keywords": 3},
+                "min_keywords must be from 1 to max_keywords, 1, not 3",
+            ),
             ("key-context", {"model": "no/such/model", "judge": "no/such/judge"}, "no/such/judge"),
         ],
     )

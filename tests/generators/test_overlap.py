@@ -109,7 +109,7 @@ class TestConditions:
             list(graph.generate("overlap", min_words=60, max_words=70))
 
     def test_a_source_that_is_not_there_is_named_with_those_that_are(self, graph: DialogueGraph) -> None:
-        with pytest.raises(GeneratorError, match=r"'news'; there are: own/test, pool"):
+        with pytest.raises(GeneratorError, match=r"'news'; available: own/test, pool"):
             list(graph.generate("overlap", sources=["news"]))
 
     def test_a_source_alone_gives_all_there_is(self, graph: DialogueGraph) -> None:
@@ -134,7 +134,7 @@ class TestConditions:
             ("least_word", 3, "no option 'least_word'"),
             ("questions", 2, "share from 0 to 1"),
             ("max_overlap_frequency", -1, "share from 0 to 1"),
-            ("max_words", 0, "whole number of 1 or more"),
+            ("max_words", 0, "whole number of at least 1"),
             ("openings", "well", "list of texts"),
             ("overlap", [1, 2], "four shares"),
         ],

@@ -156,7 +156,10 @@ class TestExamples:
             ('{"context": ["Hi."], "responses": []}', "line 1: an object with lists of texts"),
             ('{"context": "Hi.", "responses": ["No."]}', "line 1: an object with lists of texts"),
             ("[", "line 1: an object with lists of texts"),
-            ('{"context": ["Hi."], "responses": ["No."]}', "k 2: only 1 examples are available"),
+            (
+                '{"context": ["Hi."], "responses": ["No."]}',
+                "k must be at most 1, the number of examples, not 2",
+            ),
         ],
     )
     def test_a_set_of_ones_own_is_checked(self, unused: Store, tmp_path: Path, lines: str, told: str) -> None:
@@ -263,7 +266,7 @@ class TestOptions:
             (
                 {"model": "m", "min_responses": 6},
                 InputError,
-                "min_responses 6: must be from 1 to the number of responses, 5",
+                "min_responses must be from 1 to the number of responses, 5, not 6",
             ),
             ({"model": "m", "max_draws": 0}, InputError, "at least 1"),
             ({"model": "m", "k": 11}, InputError, "k 11: only 10 examples"),
@@ -297,7 +300,7 @@ class TestCommand:
         with stub_model(folder) as url:
             told = served(url, tmp_path)
             ended = run(*ask, "-o", tmp_path / "a.jsonl", *told, "--batch", "5")
-        assert ended.status == 0 and "12 requests of about" in ended.err, ended.err
+        assert ended.status == 0 and "12 requests with about" in ended.err, ended.err
         made = list(read_jsonl(tmp_path / "a.jsonl"))
         # The stub's replies depend on the order in which requests arrive. If an answer has fewer than two
         # usable replies, the generator sends one more request for it. There can thus be more than 12.
@@ -371,7 +374,7 @@ class TestCommand:
             (
                 ("--dry-run", "--price-in", "1", "--price-out", "2"),
                 0,
-                "tokens, 1,920 at most to be written, 0.0",
+                "input tokens and at most 1,920 output tokens, at most 0.0",
             ),
             (("--price-in", "1"), 2, "prices need a limit"),
             ((), 2, "no server can be reached"),

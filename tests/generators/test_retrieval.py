@@ -96,7 +96,7 @@ class TestEachBaseline:
 
     def test_says_when_there_is_nothing_to_take_from(self, embedded: Store) -> None:
         wipe(embedded)
-        with pytest.raises(GeneratorError, match="the store has no right responses"):
+        with pytest.raises(GeneratorError, match="the store has no correct responses"):
             read_bank(embedded)
 
 

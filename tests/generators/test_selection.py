@@ -233,7 +233,7 @@ class TestSelected:
     def test_what_is_asked_for_is_checked(self) -> None:
         with pytest.raises(InputError, match="per_context 0"):
             SelectionCriteria(LOOSE, per_context=0)
-        with pytest.raises(InputError, match="perplexities must be above 0"):
+        with pytest.raises(InputError, match="the thresholds must be above 0"):
             Thresholds(0, 1)
 
 
@@ -317,5 +317,5 @@ def test_what_does_not_fit_is_dropped_by_name_and_kept_where_that_is_asked(
 
 
 def test_either_fitting_or_unfitting_records_are_kept() -> None:
-    with pytest.raises(InputError, match="keep 'some': choose one of fitting, unfitting"):
+    with pytest.raises(InputError, match="unknown value 'some' of keep; choose one of fitting, unfitting"):
         SelectionCriteria(LOOSE, "some")  # pyright: ignore[reportArgumentType]

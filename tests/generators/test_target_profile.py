@@ -124,8 +124,8 @@ def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int
         ({"sources": "own"}, "sources is a list of texts"),
         ({"overlap": (0, 0, 0, 0)}, "four shares"),
         ({"overlap": (1, -1, 1, 1)}, "four shares"),
-        ({"sentences_per_term": 1.5}, "sentences_per_term is a whole number of 1 or more, not 1.5"),
-        ({"max_bridge_frequency": "much"}, "max_bridge_frequency is a share from 0 to 1, not 'much'"),
+        ({"sentences_per_term": 1.5}, "sentences_per_term must be a whole number of at least 1, not 1.5"),
+        ({"max_bridge_frequency": "much"}, "max_bridge_frequency must be a share from 0 to 1, not 'much'"),
     ],
 )
 def test_conditions_that_nothing_can_meet_are_refused(wrong: dict[str, object], told: str) -> None:

@@ -34,7 +34,7 @@ KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
     [
         ({"temperature": 0}, "temperature must be above 0"),
         ({"keyword_bias": -0.1}, "keyword_bias at least 0"),
-        ({"max_words": 2}, "max_words 2: must be at least ."),
+        ({"max_words": 2}, "max_words must be at least ., not 2"),
         ({"max_token_loss": 0}, "losses above 0"),
         ({"max_perplexity_alone": 1}, "perplexities are above 1"),
     ],
@@ -48,9 +48,9 @@ def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], t
     ("kind", "wrong", "told"),
     [
         (KeywordOptions, {"top_p": 1.5}, "top_p 1.5"),
-        (KeywordOptions, {"min_keywords": 0}, "keywords from 0 to 1"),
-        (KeywordOptions, {"max_draws": 0}, "both must be at least 1"),
-        (KeywordOptions, {"max_words": 4}, "max_words 4: must be at least 5"),
+        (KeywordOptions, {"min_keywords": 0}, "min_keywords must be from 1 to max_keywords, .*, not 0"),
+        (KeywordOptions, {"max_draws": 0}, "drafts and max_draws must be at least 1"),
+        (KeywordOptions, {"max_words": 4}, "max_words must be at least 5, not 4"),
         (CounterfactualOptions, {"hops": 3}, "1 or 2 hops"),
         (CounterfactualOptions, {"batch_size": 0}, "batch_size must be at least 1"),
     ],

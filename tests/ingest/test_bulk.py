@@ -158,7 +158,7 @@ def test_what_was_stopped_goes_on(tmp_path: Path, files: Path, bulk: tuple[Path,
 def test_a_lexicon_comes_before_the_graphs(tmp_path: Path, files: Path) -> None:
     with BulkFiles(tmp_path / "import") as target:
         target.load("everyday")
-        with pytest.raises(InputError, match="in a bulk load, the lexicon must come first"):
+        with pytest.raises(InputError, match="a bulk load must begin with the lexicon"):
             target.load("lexicon", files / "lexicon.tsv")
 
 
@@ -166,12 +166,12 @@ def test_wrong_uses_are_one_line(tmp_path: Path, run: Run) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").touch()
     wrong = run("load", "everyday", "--bulk", str(tmp_path / "full"))
-    assert (wrong.status, "has other files in it" in wrong.err) == (2, True)
+    assert (wrong.status, "the folder contains other files" in wrong.err) == (2, True)
     both = run("--store", str(tmp_path / "store"), "load", "everyday", "--bulk", str(tmp_path / "new"))
     assert (both.status, "remove --store" in both.err) == (2, True)
     assert not (tmp_path / "new").exists()
     with BulkFiles(tmp_path / "busy"):
         taken = run("load", "everyday", "--bulk", str(tmp_path / "busy"))
-    assert (taken.status, "another run is writing it" in taken.err) == (1, True)
+    assert (taken.status, "another run is writing this file" in taken.err) == (1, True)
     done = run("load", "everyday", "--bulk", str(tmp_path / "good"))
     assert (done.status, f"sh {tmp_path}/good/import.sh" in done.err.replace("\n", "")) == (0, True)

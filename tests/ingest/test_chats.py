@@ -221,7 +221,7 @@ class TestWhatsApp:
         path = file("1.2.23, 10:00 - Ann: Hi.\n31.2.23, 10:01 - Bo: Ho.\n20.3.23, 10:00 - Ann: Hm.\n")
         dialogues, refused, _ = read("whatsapp", path)
         assert said(dialogues)[-1] == [("Ann", "Hm.")]
-        assert "there is no such time" in refused[0].reason and refused[0].place.endswith(":2")
+        assert "not a valid time" in refused[0].reason and refused[0].place.endswith(":2")
 
 
 class TestGaps:
@@ -311,12 +311,12 @@ class TestSlack:
         ("content", "told"),
         [
             ("<html>", "neither a JSON array nor a JSON object"),
-            ('[{"type": "message", "user": "U1", "te', "the value does not end"),
+            ('[{"type": "message", "user": "U1", "te', "the value is not closed"),
             (
                 '[{"type": "message", "user": "U1", "text": "x", "ts": "soon"}]',
                 "the time 'soon' is not one of Slack",
             ),
-            ('[{"type": "message", "text": "x", "ts": "1715936400.1"}]', "does not say who wrote it"),
+            ('[{"type": "message", "text": "x", "ts": "1715936400.1"}]', "the message has no author"),
             ("[7]", "the message is not a JSON object"),
         ],
     )
@@ -331,7 +331,7 @@ class TestSlack:
     def test_what_is_no_export_is_refused(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "none").mkdir()
         for path, told in (
-            (tmp_path / "none", "no channel of Slack"),
+            (tmp_path / "none", "contains no Slack channel"),
             (workspace / "users.json", "name its folder"),
         ):
             with pytest.raises(InputError, match=told):

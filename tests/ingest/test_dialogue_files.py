@@ -146,10 +146,13 @@ def test_turns_count_from_nought_or_one_and_stand_in_any_order(tmp_path: Path, b
 @pytest.mark.parametrize(
     ("turns", "reason"),
     [
-        (["0", "2"], "turn '2' at {}:3 where 1 should follow"),
-        (["2", "3"], "turn '2' at {}:2 where 0 should follow"),
-        (["1", "1"], "turn '1' at {}:3 where 2 should follow"),
-        (["first", "1"], "turn 'first' at {}:2 is not a number; --map turn= orders by time or by the rows"),
+        (["0", "2"], "expected turn 1 but found '2' at {}:3"),
+        (["2", "3"], "expected turn 0 but found '2' at {}:2"),
+        (["1", "1"], "expected turn 2 but found '1' at {}:3"),
+        (
+            ["first", "1"],
+            "turn 'first' at {}:2 is not a number; use --map turn= to order by time or by the rows",
+        ),
     ],
 )
 def test_turns_that_are_missing_or_no_numbers_are_refused(
@@ -170,7 +173,7 @@ def test_rows_keep_the_lines_that_they_begin_on(tmp_path: Path) -> None:
     assert isinstance(first, Dialogue) and first.place == f"{tmp_path}/t.csv:3" and first.split == "dev"
     assert [turn.speaker for turn in first.utterances] == ["A", "B"]
     assert refused(others) == [
-        f"t.csv:6 dialogue 'b': another split at {tmp_path}/t.csv:7",
+        f"t.csv:6 dialogue 'b': the row at {tmp_path}/t.csv:7 has a different split",
         "t.csv:8 dialogue '': the column 'dialogue' is empty",
         "t.csv:10 not CSV: unexpected end of data inside quotation marks",
     ]
@@ -200,10 +203,13 @@ class TestNames:
     @pytest.mark.parametrize(
         ("given", "reason"),
         [
-            ({"words": "text"}, "--map words=text: no field 'words'; it is dialogue, turn, speaker, text"),
+            (
+                {"words": "text"},
+                "--map words=text: unknown field 'words'; choose one of dialogue, turn, speaker, text",
+            ),
             (
                 {"text": "words"},
-                r"t.csv:1: --map text=words: there is no such key or column, only 'dialogue'",
+                r"t.csv:1: --map text=words: there is no such key or column; available: 'dialogue'",
             ),
         ],
     )
@@ -222,9 +228,9 @@ class TestNames:
         ]
         records, _ = load(written(tmp_path / "t.jsonl", lines([good, *odd])))
         assert refused(records) == [
-            "t.jsonl:2 item 1: it has no turns (turns, messages, conversations, conversation, dialogue, "
-            "dialog, utterances, log, posts, comments); its keys are 'id', 'history'",
-            "t.jsonl:3 item 2: turns[0] lacks 'text'; it has 'said': --map text=NAME says which",
+            "t.jsonl:2 item 1: the object has no turns (turns, messages, conversations, conversation, "
+            "dialogue, dialog, utterances, log, posts, comments); its keys are 'id', 'history'",
+            "t.jsonl:3 item 2: turns[0] lacks 'text'; it has 'said': name the text with --map text=NAME",
             "t.jsonl:4 item 3: turns is not a list",
         ]
 
@@ -321,11 +327,11 @@ class TestTables:
         cut = written(tmp_path / "cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-40])
         with pytest.raises(InputError, match=r"cut\.parquet is not a file for the loader 'dialogues'"):
             load(cut)
-        with pytest.raises(InputError, match=r"can't read 'int': give it a path, a list of dicts"):
+        with pytest.raises(InputError, match=r"can't read 'int': pass a path, a list of dicts"):
             load(3)
         with pytest.raises(InputError, match="the loader 'text' reads files, not a 'list'"):
             list(get_loader("text").read([ROWS], LoadOptions()))  # type: ignore[list-item]
-        with pytest.raises(InputError, match=r"is a directory, but not one that save_to_disk wrote"):
+        with pytest.raises(InputError, match=r"is a directory, but was not written by save_to_disk"):
             load(tmp_path)
         state = written(tmp_path / "state.json", '{"_data_files": [{"filename": "../../../etc/passwd"}]}')
         with pytest.raises(InputError, match=rf"{state.parent}/passwd: there is no such file"):
@@ -425,7 +431,9 @@ class TestDocumentsOfPandas:
     ) -> None:
         rows = [{"dialogue": number, "turn": 0, "text": "Hi. " * 1000} for number in range(1300)]
         pd.DataFrame(rows).to_json(tmp_path / "t.json", orient=orient)
-        with pytest.raises(InputError, match=r"more than 4 MiB: write it row by row.*orient='records'"):
+        with pytest.raises(
+            InputError, match=r"more than 4 MiB: write the table row by row.*orient='records'"
+        ):
             load(tmp_path / "t.json")
 
     @pytest.mark.parametrize("orient", ["columns", "split", "index", "table", "records"])
@@ -498,7 +506,7 @@ class TestKeysBesideTheDialogues:
     def test_make_no_dialogue_of_a_single_pair_of_prompt_and_response(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.jsonl", '{"prompt": "Name a bird.", "response": "A swan."}\n')
         with pytest.raises(
-            InputError, match="it has no turns and no rows; its keys are 'prompt', 'response'"
+            InputError, match="the object has neither turns nor rows; its keys are 'prompt', 'response'"
         ):
             load(file)
 

@@ -79,9 +79,12 @@ def test_an_array_inside_the_object_is_streamed_with_its_key_and_lines(file: Pat
     ("document", "reasons"),
     [
         ('[1, {"a": x}, 3]', ["1 item 1: not JSON: Expecting value"]),
-        ('[1\n, "cut', ["2 the value does not end; the rest of the file is not read"]),
-        ("[1 2]", ["1 not JSON: '2' where , should follow; the rest of the file is not read"]),
-        ("[1, 2", ["1 the file ends where , should follow; the rest of the file is not read"]),
+        ('[1\n, "cut', ["2 the value is not closed; the rest of the file is not read"]),
+        ("[1 2]", ["1 not JSON: expected ',' but found '2'; the rest of the file is not read"]),
+        (
+            "[1, 2",
+            ["1 not JSON: expected ',' but found the end of the file; the rest of the file is not read"],
+        ),
         ("{1: 2}", ["1 not JSON: a member's name is not a string; the rest of the file is not read"]),
         ("[1] 2", ["1 text follows the end of the JSON document; the rest of the file is not read"]),
         ("12", ["1 neither a JSON array nor a JSON object; the rest of the file is not read"]),
@@ -163,7 +166,7 @@ def test_a_directory_stands_for_its_files_and_needs_some(tmp_path: Path) -> None
     for name in ("b.xml", "a.xml", "c.txt"):
         written(tmp_path / name, "x")
     assert [one.name for one in reading.files_within(tmp_path, "*.xml", "frames")] == ["a.xml", "b.xml"]
-    with pytest.raises(InputError, match=r"has no frames \(\*\.cfg\) in it"):
+    with pytest.raises(InputError, match=r"contains no frames \(\*\.cfg\)"):
         reading.files_within(tmp_path, "*.cfg", "frames (*.cfg)")
     with pytest.raises(InputError, match="is a directory; the loader 'text' reads files"):
         reading.input_files([tmp_path], "text")

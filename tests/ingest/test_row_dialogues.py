@@ -58,7 +58,7 @@ class TestExports:
             "c2": "cid: Is the pool open? / dee: Not before June. / cid: A pity.",
         }
         assert sorted(load(file)[1].notices.lines()[1:]) == [
-            "1 dialogue with several replies to one message: its turns are in one line",
+            "1 dialogue with several replies to one message, kept as a single sequence of turns",
             "1 turn kept although the message that it answers is missing",
         ]
 
@@ -92,7 +92,7 @@ class TestExports:
             "3": "115712: My bag is lost. / AirHelp: Which flight? / 115712: To Lima.",
             "9": "ShopHelp: Thanks!",
         }
-        assert notices(file)[1] == "no dialogue column; messages that answer each other are one dialogue"
+        assert notices(file)[1] == "no dialogue column, so messages that answer each other form a dialogue"
 
     @pytest.mark.parametrize(
         ("header", "rows", "found"),
@@ -168,7 +168,7 @@ class TestOrder:
         unknown = "a,A,yesterday,1\na,A,today,2\n"
         file = written(tmp_path / "t.csv", head.format("date") + unknown)
         assert texts(file)["a"] == "A: 1 / A: 2"
-        assert notices(file) == ["1 dialogue kept in the order of its rows, as its times are not understood"]
+        assert notices(file) == ["1 dialogue kept in the order of its rows, because its times can't be read"]
 
     def test_puts_no_reply_before_what_it_answers(self, tmp_path: Path) -> None:
         rows = "a,A,4,3,four\na,A,3,2,three\na,A,1,,one\na,A,5,1,five\na,A,2,1,two\n"
@@ -178,7 +178,7 @@ class TestOrder:
     @pytest.mark.parametrize(
         ("rows", "reason"),
         [
-            ("a,A,1,2,x\nb,B,9,,y\na,A,2,1,z\n", "dialogue 'a': its replies form a cycle"),
+            ("a,A,1,2,x\nb,B,9,,y\na,A,2,1,z\n", "dialogue 'a': the replies form a cycle"),
             ("a,A,1,,x\nb,B,9,,y\na,A,1,1,z\na,A,2,1,z\n", "dialogue 'a': two rows have the id '1': "),
         ],
     )
@@ -197,7 +197,7 @@ class TestOrder:
         records, _ = load(written(tmp_path / "t.csv", "dialogue,turn,text\n" + rows))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/b", "t/all/c"]
         assert refused(records) == [
-            f"t.csv:2 dialogue 'a': turn '2' at {tmp_path}/t.csv:5 where 1 should follow"
+            f"t.csv:2 dialogue 'a': expected turn 1 but found '2' at {tmp_path}/t.csv:5"
         ]
 
 
@@ -250,8 +250,8 @@ class TestSpeakers:
         file = written(tmp_path / "t.csv", "dialogue,answerer,mood,text,split,amr\n" + rows)
         assert texts(file)["0"] == "A: Hi. / B: Ho."
         assert notices(file) == [
-            "no speaker column; A and B assumed; columns left: answerer, mood; "
-            "--map speaker=NAME says which it is"
+            "no speaker column, so the speakers A and B are assumed; unused columns: answerer, mood; "
+            "name the right one with --map speaker=NAME"
         ]
         assert texts(file, map={"speaker": "answerer"})["0"] == "Ann: Hi. / Bo: Ho."
         assert notices(file, map={"speaker": "answerer"}) == notices(file, map={"speaker": ""}) == []
@@ -259,13 +259,14 @@ class TestSpeakers:
     def test_that_no_key_of_turns_names_are_assumed_aloud(self) -> None:
         told = load([{"id": 1, "turns": [{"text": "Hi.", "x": 1}, {"text": "Ho."}]}])[1].notices.lines()
         assert told == [
-            "data: no speaker column; A and B assumed; columns left: x; --map speaker=NAME says which it is"
+            "data: no speaker column, so the speakers A and B are assumed; unused columns: x; "
+            "name the right one with --map speaker=NAME"
         ]
         assert load([{"id": 1, "turns": ["Hi.", "Ho."]}])[1].notices.lines() == []
 
     def test_that_some_turns_lack_are_counted(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,Ann,Hi.\n1,,Ho.\n")
-        assert notices(file) == ["1 turn without a speaker given to A or B"]
+        assert notices(file) == ["1 turn without a speaker assigned to A or B"]
 
     def test_that_speak_twice_keep_both_turns(self, tmp_path: Path) -> None:
         text = (
@@ -317,7 +318,9 @@ class TestIds:
             "the id 1e+300 is a float whose last digits are lost: give ids as text",
             "id is empty",
         ]
-        assert options.notices.lines() == ["data: ids that are whole numbers are kept as such: 1.0 is 1"]
+        assert options.notices.lines() == [
+            "data: ids that are whole numbers are read as integers: 1.0 becomes 1"
+        ]
 
     @pytest.mark.parametrize("once", [False, True])
     def test_that_are_generated_meet_none_that_are_given(self, once: bool) -> None:
@@ -334,7 +337,9 @@ class TestIds:
         rows = [{"dialogue": id, "text": "Hi."} for id in (7, 8, 7.0)]
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/8"]
-        assert refused(records) == ["data:row 1 dialogue '7': its id is '7', but '7.0' at data:row 3"]
+        assert refused(records) == [
+            "data:row 1 dialogue '7': the row at data:row 3 has the id '7.0' instead of '7'"
+        ]
 
     @given(number=st.integers(-(2**53) + 1, 2**53 - 1))
     def test_of_floats_lose_no_digit(self, number: int) -> None:

@@ -127,7 +127,7 @@ class TestASheet:
             ("row,answer,answer\n1,x,y\n", "s.csv:1: the column 'answer' occurs twice in the header"),
             ("row\n1\n", "s.csv:1: no column answer; see there"),
             ("", "s.csv:1: no column row, answer; see there"),
-            ("row,answer\n1\n", "s.csv:2: 1 cells where the header has 2"),
+            ("row,answer\n1\n", "s.csv:2: 1 cells, but the header has 2"),
             ('row,answer\n1,"x\n', "s.csv:2: not CSV: unexpected end of data inside quotation marks"),
             ("row,answer\n1,a\0b\n", "s.csv:2: a NUL character"),
         ],

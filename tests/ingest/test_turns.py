@@ -18,7 +18,7 @@ from tests.cli_runs import Run
 from tests.loader_samples import written
 from tests.servers import wipe
 
-SPOILT = "with HTML entities or the blanks of a tokeniser"
+SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
 def read(path: Path, loader: str = "dialogues", **options: Any) -> tuple[list[Record], list[str]]:
@@ -86,7 +86,7 @@ class TestAPlaceholder:
     def test_for_a_speaker_is_kept_and_counted(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, by("Ann: Hi.", "[deleted]: Ho."))
         assert said(talk) == ["Ann: Hi.", "[deleted]: Ho."]
-        assert notices == ["1 turn of deleted accounts kept: they all have one name"]
+        assert notices == ["1 turn of deleted accounts kept, all with the same name"]
 
     @pytest.mark.parametrize("text", ["<image>\nA swan?", "A swan?\n<image>", "<image>\n<video>\nA swan?"])
     def test_of_an_image_is_cut_off(self, tmp_path: Path, text: str) -> None:
@@ -170,7 +170,7 @@ class TestASpoiltText:
     def test_is_kept_and_warned_of(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": self.TURNS})
         assert [turn[3:] for turn in said(talk)] == list(self.TURNS)
-        assert notices == [f"3 texts {SPOILT}: --clean mends them"]
+        assert notices == [f"3 texts {SPOILT}: --clean repairs them"]
 
     def test_is_mended_on_request(self, tmp_path: Path) -> None:
         entry = {"turns": self.TURNS, "responses": [{"turn": 0, "text": "Is n't it ?", "label": 1}]}
@@ -179,7 +179,7 @@ class TestASpoiltText:
             "It's late. :)", "Salt & pepper", "He said 'no\"\nTwice.", self.TURNS[3],
         ]  # fmt: skip
         assert isinstance(talk, Dialogue) and talk.responses[0].text == "Isn't it?"
-        assert notices == [f"4 texts {SPOILT} mended"]
+        assert notices == [f"4 texts {SPOILT} repaired"]
 
     def test_that_was_a_blank_is_an_empty_turn(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", "&nbsp;"]}, clean=True)
@@ -206,7 +206,7 @@ def test_all_of_it_is_in_the_report_and_the_store(store: Store, tmp_path: Path) 
     )  # fmt: skip
     report = graph.load("dialogues", file, clean=True)
     assert report.notices.lines()[1:] == [
-        f"1 text {SPOILT} mended", "1 system message kept out of the turns", "1 empty turn left out",
+        f"1 text {SPOILT} repaired", "1 system message kept out of the turns", "1 empty turn left out",
     ]  # fmt: skip
     rows = graph.cypher(
         "MATCH (d:Dialogue)-[:HAS_TURN]->(u) "
@@ -223,7 +223,7 @@ def test_the_command_line_says_so(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path / "talks.jsonl", '{"id": 1, "turns": ["Salt &amp; pepper ?", "", "Yes."]}')
     for options, told in (
         ([], "1 text with HTML entities"),
-        (["--clean", "--name", "b"], "tokeniser mended"),
+        (["--clean", "--name", "b"], "tokeniser repaired"),
     ):
         ended = run("--store", tmp_path / "store", "load", "dialogues", file, *options)
         assert ended.status == 0 and told in ended.err and "1 empty turn left out" in ended.err

@@ -72,7 +72,7 @@ def test_options_go_before_what_an_entry_says_and_that_before_its_file(
     ("change", "reason"),
     [
         ({"utterances": ()}, "no turns"),
-        ({"id": "x" * 501}, "at most 500 are stored"),
+        ({"id": "x" * 501}, "the maximum is 500"),
         ({"id": "a\tb"}, "not printable"),
         ({"utterances": (Utterance(0, "A", " "),)}, "turn 0 is empty"),
         ({"utterances": (Utterance(0, "A\0", "Hi."),)}, "turn 0 has a NUL"),
@@ -138,6 +138,6 @@ def test_a_report_counts_and_keeps_the_first_refusals() -> None:
     report.present.update(dialogues=3)
     assert (
         report.summary()
-        == "talks: loaded 1 dialogue, 2,000 nodes; already there: 3 dialogues; refused: 1,001"
+        == "talks: loaded 1 dialogue, 2,000 nodes; already in the store: 3 dialogues; refused: 1,001"
     )
     assert len(report.rejected) == 1_000 and len(told) == 1_001

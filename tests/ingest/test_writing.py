@@ -85,10 +85,10 @@ class TestInTheStore:
         changed = [dialogue("a", "Hi!", amr=GRAPH), dialogue("b", "Ho.", amr="(s / sing-01)")]
         report = write(embedded, [*changed, Sentence("p/1", "One.", "p")])
         assert [place for place, _ in refusals(report)] == ["own/all/a", "own/all/b#0"]
-        assert "other content is in the store; load it under another --name" in refusals(report)[0][1]
+        assert "other content; load the new one under another --name" in refusals(report)[0][1]
         assert "another AMR graph of this utterance" in refusals(report)[1][1]
         [refused] = refusals(write(embedded, [Sentence("p/1", "Two.", "p")]))
-        assert refused == ("p/1", "a sentence with this id and another text is in the store")
+        assert refused == ("p/1", "the store has a sentence with this id but another text")
 
     def test_what_is_too_large_or_malformed_is_refused_at_its_place(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
@@ -114,9 +114,7 @@ class TestInTheStore:
         reasons = [reason for _, reason in refusals(report)]
         assert "a dialogue of 0 MB is over the limit of 0 MB" in reasons[0]
         assert reasons[1].startswith("malformed AMR graph own/all/bad#0: ")
-        assert (
-            "the id or term 'xxx" in reasons[2] and "has 501 bytes, and at most 500 are stored" in reasons[2]
-        )
+        assert "the id or term 'xxx" in reasons[2] and "has 501 bytes; the maximum is 500" in reasons[2]
         assert "line 12" in reasons[4] or ":12" in reasons[4]
 
     @pytest.mark.parametrize(
@@ -141,7 +139,7 @@ class TestInTheStore:
         report = write(embedded, texts, turns=3)
         assert report.written["graphs"] == 2 and report.written["utterances"] == 3
         [(place, told)] = refusals(report)
-        assert place == "g.amr:4" and told.startswith(f"AMR graph w2: {reason}") and "are stored" in told
+        assert place == "g.amr:4" and told.startswith(f"AMR graph w2: {reason}") and "the maximum is" in told
         assert len(told) < 200
 
     def test_whatever_else_is_indexed_is_refused_by_itself_if_it_is_too_long(self, embedded: Store) -> None:
@@ -163,7 +161,7 @@ class TestInTheStore:
         report = write(embedded, records)
         assert (report.rejections, report.written["dialogues"], report.written["frames"]) == (9, 1, 1)
         assert [place for place, _ in refusals(report)][:3] == ["f:1", "f:2", "f:3"]
-        assert all("bytes, and at most 500 are stored" in reason for _, reason in refusals(report))
+        assert all("bytes; the maximum is 500" in reason for _, reason in refusals(report))
 
     def test_an_item_that_the_server_fails_at_is_found_and_the_rest_of_its_batch_is_written(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
@@ -182,7 +180,7 @@ class TestInTheStore:
             "f.jsonl:x: own/all/odd#1",
             "x.01",
         ]
-        assert all("the server does not store it: " in reason for _, reason in refusals(report))
+        assert all("rejected by the server: " in reason for _, reason in refusals(report))
 
     def test_a_server_that_fails_at_everything_ends_the_load(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch

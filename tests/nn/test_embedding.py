@@ -230,5 +230,7 @@ class TestEncoder:
             get_embedder(encoder, beams=3)
 
     def test_offline_nothing_is_fetched(self) -> None:
-        with pytest.raises(ModelError, match=r"it is offline; get it with: hf download no-one/no-such-model"):
+        with pytest.raises(
+            ModelError, match=r"downloads are disabled; get it with: hf download no-one/no-such-model"
+        ):
             get_embedder("no-one/no-such-model", offline=True)

@@ -65,7 +65,9 @@ class TestScores:
         assert gpt2.score([TARGETS[0]], [long]) != gpt2.score([TARGETS[0]])
 
     def test_sources_must_be_as_many_as_texts(self, gpt2: CausalLM):
-        with pytest.raises(InputError, match="2 texts to score, but 1 texts given"):
+        with pytest.raises(
+            InputError, match="expected 2 preceding texts, one for each text to score, but found 1"
+        ):
             gpt2.score(["a", "b"], ["c"])
 
     def test_memory_that_runs_out_halves_the_batch(self, gpt2: CausalLM, monkeypatch: pytest.MonkeyPatch):
@@ -96,7 +98,7 @@ class TestLoading:
         with pytest.raises(ModelError) as caught:
             load_causal("graphneg/not-there", offline=True)
         assert str(caught.value) == (
-            "model graphneg/not-there is not on this machine and it is offline; "
+            "model graphneg/not-there is not on this machine and downloads are disabled; "
             "get it with: hf download graphneg/not-there"
         )
         with pytest.raises(ModelError, match="there is no such model folder; get one with: hf download"):
@@ -123,7 +125,7 @@ class TestLoading:
         (two / "b.gguf").touch()
         cases = [
             (tmp_path / "empty", "neither config.json nor a GGUF file"),
-            (two, "2 GGUF files in it; choose one as gguf_file: a.gguf, b.gguf"),
+            (two, "2 GGUF files found; choose one as gguf_file: a.gguf, b.gguf"),
             (changed("broken", "config.json", "{"), "no model can be read from it"),
             (changed("weights", "model.safetensors", "none"), "no causal language model can be read from it"),
             (changed("kind", "config.json", json.dumps({"model_type": "vit"})), "which is not a causal"),
@@ -132,7 +134,7 @@ class TestLoading:
             with pytest.raises(ModelError, match=message) as caught:
                 load_causal(folder, offline=True)
             assert str(folder) in str(caught.value) and "\n" not in str(caught.value)
-        with pytest.raises(ModelError, match=r"there is no file c\.gguf"):
+        with pytest.raises(ModelError, match=r"the folder has no file c\.gguf"):
             load_causal(two, gguf_file="c.gguf")
 
 
@@ -186,7 +188,7 @@ class TestTraining:
     @pytest.mark.parametrize(
         ("examples", "settings", "message"),
         [
-            ([], {}, "none of 0 examples can be learned"),
+            ([], {}, "nothing to train on: the targets of all 0 examples"),
             (LEARNED, {"epochs": 3}, "no argument epochs; see transformers' TrainingArguments"),
         ],
     )

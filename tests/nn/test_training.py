@@ -105,7 +105,9 @@ class TestRuns:
         checkpoint(run, 3)
         checkpoint(run, 40, finished=False)
         assert open_run(tmp_path, ["a", 1]).last == last
-        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+        with pytest.raises(
+            InputError, match="the folder contains an unfinished run with other examples or settings"
+        ):
             open_run(tmp_path, ["a", 2])
         other = open_run(tmp_path, ["a", 2], overwrite=True)
         assert last.exists()  # nothing is removed before the run begins
@@ -114,12 +116,12 @@ class TestRuns:
 
     def test_checkpoints_of_nobody_known_are_not_gone_on_from(self, tmp_path: Path) -> None:
         checkpoint(Run(tmp_path, "x"), 1)
-        with pytest.raises(InputError, match="was stopped here"):
+        with pytest.raises(InputError, match="unfinished run"):
             open_run(tmp_path, [1])
 
     def test_a_model_gives_way_only_where_that_is_asked_for(self, tmp_path: Path) -> None:
         model_in(tmp_path)
-        with pytest.raises(InputError, match="the folder has a model already"):
+        with pytest.raises(InputError, match="the folder already contains a model"):
             open_run(tmp_path, [1])
         open_run(tmp_path, [1], overwrite=True).begin()
         assert {path.name for path in tmp_path.iterdir()} == {"notes.md", "checkpoints"}

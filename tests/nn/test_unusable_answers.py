@@ -242,7 +242,7 @@ class TestOptions:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-first\nsk-second")
         writer = ServedWriter("m", ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c"))
         with pytest.raises(
-            ModelError, match="OPENAI_API_KEY contains characters that no key contains"
+            ModelError, match="OPENAI_API_KEY contains characters that a key can't contain"
         ) as raised:
             writer.complete([ASKED])
         assert "sk-" not in str(raised.value)
@@ -276,9 +276,7 @@ class TestFile:
             assert answers.get([b"key"]) == {}
             answers.close()
         [line] = [record.getMessage() for record in caplog.records]
-        assert line.endswith(
-            "1 answers of an older version do not say which server gave them, and are not used"
-        )
+        assert line.endswith("1 answers of an older version do not record their server, so they are not used")
 
     def test_a_file_of_a_newer_version_is_refused(self, tmp_path: Path) -> None:
         newer = sqlite3.connect(tmp_path / "c")

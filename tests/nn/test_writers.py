@@ -142,7 +142,7 @@ class TestConstraints:
         assert sum("garden" in text for text in often) > 40 > sum("garden" in text for text in seldom)
 
     def test_there_is_one_for_each_prompt(self, untrained: LocalWriter):
-        with pytest.raises(InputError, match="3 prompts, but 1 constraints"):
+        with pytest.raises(InputError, match="expected 3 constraints, one for each prompt, but found 1"):
             untrained.complete(WORDS, constraints=[Constraints()])
 
 

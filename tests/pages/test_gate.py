@@ -270,14 +270,14 @@ class TestWrongStarts:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             said = self.run(capfd, written(tmp_path), "--port", str(port))
-        assert f"127.0.0.1, port {port}: Address already in use; name another with --host or --port" in said
+        assert f"127.0.0.1, port {port}: Address already in use; choose another with --host or --port" in said
 
     def test_a_host_of_another_machine(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         said = self.run(capfd, written(tmp_path), "--host", "127.0.0.1.example", "--port", "0")
         assert "127.0.0.1.example" in said
 
     def test_nothing_to_show(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert "nothing to show: name files of negatives" in self.run(capfd, "--port", "0")
+        assert "nothing to show: give files of negatives" in self.run(capfd, "--port", "0")
 
     def test_a_file_that_is_missing_or_broken(
         self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -290,7 +290,7 @@ class TestWrongStarts:
         path = tmp_path / "mine.json"
         path.write_text('{"name": "mine", "title": "?"}', encoding="utf-8")
         said = self.run(capfd, written(tmp_path), "--questions", path, "--port", "0")
-        assert "mine.json: no file of questions: Object missing required field `questions`" in said
+        assert "mine.json: not a file of questions: Object missing required field `questions`" in said
 
     def test_judgements_that_are_none(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "some.judgements.sqlite").write_text("no judgements" * 500, encoding="utf-8")

@@ -126,7 +126,7 @@ class TestByAScreenReader:
         page = visitor(served)
         page.goto(f"{served.origin}/graph?topic=coffee")
         expect(page.get_by_role("main")).to_match_aria_snapshot("""
-            - application /shifts around coffee; arrow keys move it/
+            - application /shifts around coffee; arrow keys move the drawing/
             - heading "coffee" [level=1]
             - heading "coffee → …" [level=2]
             - list:

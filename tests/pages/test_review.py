@@ -285,7 +285,7 @@ class TestTogether:
         (tmp_path / f"bad{suffix}").write_text("{", encoding="utf-8")
         page.get_by_label("Judgements (").set_input_files(tmp_path / f"bad{suffix}")
         page.get_by_role("button", name="Import").press("Enter")
-        page.get_by_text(f"Not taken in: bad{suffix}").wait_for()
+        page.get_by_text(f"Not imported: bad{suffix}").wait_for()
 
 
 class TestACrash:

@@ -98,7 +98,7 @@ class TestAText:
         told = [
             parsed.warnings for parsed in checked(Fixed(GOOD, GOOD)).parse_batch(["Ich bin zu müde.", "Hi."])
         ]
-        assert told == [("language: few of its words are English, so it is not edited",), ()]
+        assert told == [("language: few words of the text are English, so it is not edited",), ()]
 
 
 class TestFinding:

@@ -130,7 +130,7 @@ class TestTexts:
         assert set(graphs(dialogues)) == {"d/train/a#2@penman", "d/test/b#0@toy", "d/test/b#1@toy"}
         dialogues.parse(ToyParser(), limit=1)
         assert len(graphs(dialogues)) == 3
-        with pytest.raises(InputError, match="kinds turns: choose from utterances, responses"):
+        with pytest.raises(InputError, match="kinds must be one or more of utterances, responses, not turns"):
             dialogues.parse(ToyParser(), of=["turns"])  # type: ignore[list-item]
 
     def test_may_be_responses_too(self, dialogues: DialogueGraph) -> None:

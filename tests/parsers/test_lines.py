@@ -87,9 +87,9 @@ class TestAPool:
 
 class TestWhatIsStored:
     def test_is_chosen_by_kind_and_by_what_is_there(self) -> None:
-        with pytest.raises(InputError, match="kinds \\(none\\): choose from utterances, responses"):
+        with pytest.raises(InputError, match="kinds must be one or more of utterances, responses, not empty"):
             ParseScope(kinds=())
-        with pytest.raises(InputError, match="existing graphs 'drop': choose one of keep, replace"):
+        with pytest.raises(InputError, match="unknown value 'drop' of existing; choose one of keep, replace"):
             ParseScope(existing="drop")  # type: ignore[arg-type]
 
     def test_is_remembered_with_spans_and_warnings_only_where_there_are_any(self) -> None:

@@ -102,7 +102,7 @@ class TestFolders:
     ) -> None:
         PolyEncoder.new(encoder, codes=3, towers="separate", device="cpu").save(tmp_path)
         (tmp_path / "response" / "notes.txt").write_text("mine")
-        with pytest.raises(InputError, match="has a model already"):
+        with pytest.raises(InputError, match="already contains a model"):
             open_run(tmp_path, [1])
         open_run(tmp_path, [1], overwrite=True).begin()
         left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
@@ -129,7 +129,7 @@ class TestFolders:
         ("options", "complaint"),
         [
             ({"codes": -1}, "-1 codes"),
-            ({"pooling": "last"}, "pooling 'last': choose first or mean"),
+            ({"pooling": "last"}, "unknown pooling 'last'; choose one of first, mean"),
             ({"frozen": ["wings"]}, "no parameter's name begins with 'wings'"),
         ],
     )
@@ -199,7 +199,7 @@ def _new(encoder: Path) -> PolyEncoder:
 
 
 def _auc(ranker: PolyEncoder) -> float:
-    """The share of right and wrong responses of a context that are in the right order."""
+    """The share of correct and wrong responses of a context that are in the right order."""
     won = [
         ranker.score([group.context], [right.text]) > ranker.score([group.context], [wrong.text])
         for group in groups()

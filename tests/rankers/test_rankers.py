@@ -152,13 +152,16 @@ class TestTrainCommand:
         lines = run("evaluate", "ranker", dev, "--model", tmp_path / "ranker", "--json").out.splitlines()
         assert [json.loads(line)["kind"] for line in lines] == ["adversarial", "random"]
         ended = run(*command)
-        assert ended.status == 2 and "the folder has a model already" in ended.err
+        assert ended.status == 2 and "the folder already contains a model" in ended.err
         assert run(*command, "--overwrite").status == 0
 
     @pytest.mark.parametrize(
         ("options", "complaint"),
         [
-            (("--kind", "owl"), "owl: choose one of cross-encoder, sa-bert, poly-encoder"),
+            (
+                ("--kind", "owl"),
+                "'owl' is not a kind of ranker; choose one of cross-encoder, sa-bert, poly-encoder",
+            ),
             (("--kind", "sa-bert", "--codes", "4"), "a sa-bert has no codes"),
             (("--mix", "owl=2"), "no negatives of 'owl'"),
             (("--validation", "1.5"), "must be between 0 and 1"),
@@ -188,7 +191,10 @@ class TestTrainCommand:
             "train", "ranker", negatives(tmp_path), "--model", encoder, "-o", tmp_path / "r",
             "--device", "cpu",
         )  # fmt: skip
-        assert ended.status == 2 and "a run with other examples or settings was stopped here" in ended.err
+        assert (
+            ended.status == 2
+            and "the folder contains an unfinished run with other examples or settings" in ended.err
+        )
 
     def test_an_encoder_is_adapted_and_a_ranker_starts_from_it(
         self, encoder: Path, tmp_path: Path, run: Run
@@ -219,7 +225,7 @@ class TestEvaluateCommand:
         dev = contexts(tmp_path, {**CONTEXT, **RESPONSES}, wrong)
         command = ("evaluate", "ranker", dev, "--scores", tmp_path / "scores.txt")
         ended = run(*command)
-        assert ended.status == 2 and "dev.json:2: " in ended.err and "no right response" in ended.err
+        assert ended.status == 2 and "dev.json:2: " in ended.err and "no correct response" in ended.err
 
 
 def _with_mask(encoder: Path, folder: Path) -> Path:

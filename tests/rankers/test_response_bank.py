@@ -79,7 +79,7 @@ class TestSearch:
         assert len(without) == 5 and not {one.text for one in without} & {RESPONSES[3], RESPONSES[70]}
         [among] = bank.search([own], k=len(RESPONSES), context_turns="kept")
         assert {one.text for one in among} == set(RESPONSES)
-        with pytest.raises(InputError, match="own turns"):
+        with pytest.raises(InputError, match="context_turns"):
             bank.search([own], context_turns="maybe")  # pyright: ignore[reportArgumentType]
 
     def test_more_than_there_are_is_all(self, poly: PolyEncoder, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ class TestBuilding:
             ResponseBank.open(place, poly)
         with (place / "vectors.part").open("ab") as file:
             file.write(b"half of a vector")
-        with pytest.raises(InputError, match="a build with other responses or another model"):
+        with pytest.raises(InputError, match="an unfinished build with other responses or another model"):
             build_bank(poly, RESPONSES[1:], place)
         seen = _Stop(1 << 30)
         build_bank(poly, RESPONSES, place, progress=seen)
@@ -119,14 +119,14 @@ class TestBuilding:
     def test_a_bank_is_replaced_only_where_that_is_asked_for(self, poly: PolyEncoder, tmp_path: Path) -> None:
         place = tmp_path / "bank"
         build_bank(poly, ["at six"], place)
-        with pytest.raises(InputError, match="it already contains a bank"):
+        with pytest.raises(InputError, match="the folder already contains a bank"):
             build_bank(poly, ["now"], place)
         build_bank(poly, ["now"], place, overwrite=True)
         assert ResponseBank.open(place, poly).texts == ["now"]
 
     def test_a_folder_with_other_files_is_never_touched(self, poly: PolyEncoder, tmp_path: Path) -> None:
         (tmp_path / "thesis.txt").write_text("mine")
-        with pytest.raises(InputError, match="other files in it"):
+        with pytest.raises(InputError, match="the folder contains other files"):
             build_bank(poly, ["now"], tmp_path, overwrite=True)
         assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -139,7 +139,7 @@ class TestBuilding:
 class TestOpening:
     def test_the_bank_of_another_model_is_refused(self, encoder: Path, folder: Path) -> None:
         other = PolyEncoder.new(encoder, codes=3, pooling="first", device="cpu")
-        with pytest.raises(InputError, match="another model made this bank"):
+        with pytest.raises(InputError, match="this bank was built with another model"):
             ResponseBank.open(folder, other)
 
     def test_a_folder_that_is_no_bank_is_refused(self, poly: PolyEncoder, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ class TestCommands:
         assert "where is the cat" in table
         refused = run("rank", "index", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
         assert refused.status == 2
-        assert "it already contains a bank" in refused.err
+        assert "the folder already contains a bank" in refused.err
 
     def test_candidates_are_ranked_by_any_kind_of_ranker(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -281,7 +281,7 @@ class TestAdapting:
         from graphneg.training.domain_adaptation import adapt, new_adaptable
 
         one = [Group("a#1", ("when",), [Answer("now", "reference")])]
-        with pytest.raises(InputError, match="fewer than two distinct right responses"):
+        with pytest.raises(InputError, match="fewer than two distinct correct responses"):
             adapt(new_adaptable(encoder, device="cpu"), one, tmp_path / "a")
         with pytest.raises(ModelError, match="no mask token"):
             new_adaptable(encoder_folder(tmp_path / "plain"))
@@ -291,7 +291,7 @@ class TestAdapting:
 
 
 def dialogues() -> list[Group]:
-    """Contexts of two turns with two right responses each."""
+    """Contexts of two turns with two correct responses each."""
     return [Group(one.id, ("fish now", *one.context), one.positives) for one in groups()]
 
 

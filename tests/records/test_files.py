@@ -174,7 +174,7 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path):
         ("out", "no suffix; use"),
         ("missing/out.jsonl", "missing does not exist; create it first"),
         ("file.jsonl/out.jsonl", "is not a folder"),
-        ("folder.jsonl", "a folder has this name"),
+        ("folder.jsonl", "this is a folder"),
         ("/dev/null/out.jsonl", "is not a folder"),
     ],
 )

@@ -121,7 +121,7 @@ def test_another_file_is_not_replaced(
     with open(tmp_path / name, "ab") as file:
         file.write(change)
     kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError, match=rf"the file exists already, {why}.*--overwrite") as refused:
+    with pytest.raises(InputError, match=rf"the file already exists, {why}.*--overwrite") as refused:
         run_dialogues(tmp_path / name, 0, settings=settings, made_of=made_of)
     assert refused.value.status == 2
     assert kept == {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -284,7 +284,7 @@ def test_a_part_that_another_program_changes_meanwhile_is_no_result(tmp_path: Pa
         part = part_of(tmp_path / name)
         assert part is not None
         part.write_bytes(part.read_bytes().replace(b"e", b"a", 1))
-        with pytest.raises(InputError, match="changed by another program while the run wrote it"):
+        with pytest.raises(InputError, match="another program changed this file during the run"):
             writer.finish()
     assert not (tmp_path / name).exists()
     run_dialogues(tmp_path / name, 0)
@@ -293,7 +293,7 @@ def test_a_part_that_another_program_changes_meanwhile_is_no_result(tmp_path: Pa
 def test_two_runs_cannot_write_the_same_file(tmp_path: Path):
     with (
         ResumableWriter(tmp_path / "out.jsonl", "s"),
-        pytest.raises(InputError, match="another run is writing it"),
+        pytest.raises(InputError, match="another run is writing this file"),
     ):
         ResumableWriter(tmp_path / "out.jsonl", "s")
     run_dialogues(tmp_path / "out.jsonl", 0)
@@ -316,7 +316,7 @@ def test_runs_that_follow_each_other_closely_never_write_at_once(tmp_path: Path)
                     inside.rmdir()
                     done += 1
             except InputError as error:
-                assert "another run is writing it" in str(error), error
+                assert "another run is writing this file" in str(error), error
         """
     )
     command = [sys.executable, "-c", script, str(tmp_path / "out.jsonl"), str(tmp_path / "inside")]

@@ -206,14 +206,16 @@ class TestTraining:
             train_coherence(
                 CoherenceScorer.new(encoder), read(), tmp_path / "a", progress=StopsAt(15), **settings
             )
-        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+        with pytest.raises(
+            InputError, match="the folder contains an unfinished run with other examples or settings"
+        ):
             train_coherence(CoherenceScorer.new(encoder), read(), tmp_path / "a", seed=1, **settings)
         stopped, whole = CoherenceScorer.new(encoder), CoherenceScorer.new(encoder)
         train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(whole, read(), tmp_path / "b", **settings)
         some = [talk("shall we swim", "fish"), talk("where is the cat", "at six")]
         assert stopped.score(some) == pytest.approx(whole.score(some), abs=1e-6)
-        with pytest.raises(InputError, match="the folder has a model already"):
+        with pytest.raises(InputError, match="the folder already contains a model"):
             train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(stopped, read(), tmp_path / "a", overwrite=True, epochs=1)
 
@@ -249,16 +251,16 @@ class TestTraining:
         from graphneg.training.coherence import train_coherence
 
         scorer = CoherenceScorer.new(encoder)
-        with pytest.raises(InputError, match="no edited dialogues of 'C-ent'; there are: C-cont, deam"):
+        with pytest.raises(InputError, match="no edited dialogues of 'C-ent'; available: C-cont, deam"):
             train_coherence(scorer, read(), tmp_path / "a", mix={"C-ent": 1})
-        with pytest.raises(InputError, match="no dialogue is left"):
+        with pytest.raises(InputError, match="nothing to train on: all dialogues share turns"):
             train_coherence(scorer, read()[3:], tmp_path / "a", held_out=[TALKS[3][0]])
         assert not (tmp_path / "a").exists()
 
     @pytest.mark.parametrize(
         ("epochs", "arguments", "told"),
         [
-            (0, {}, "epochs 0: must be at least 1"),
+            (0, {}, "epochs must be at least 1, not 0"),
             (1, {"max_steps": 5}, "max_steps: epochs set the length of a run"),
         ],
     )
@@ -303,7 +305,7 @@ class TestCommands:
             assert ended.status == 2 and told in " ".join(ended.err.split())
         write_jsonl(records(), tmp_path / "edits.jsonl")
         ended = run("train", "coherence", tmp_path / "edits.jsonl", "--model", encoder, "-o", trained)
-        assert ended.status == 2 and "the folder has a model already" in ended.err
+        assert ended.status == 2 and "the folder already contains a model" in ended.err
 
 
 class TestBenchmark:

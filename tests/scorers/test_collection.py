@@ -151,7 +151,7 @@ class TestCollecting:
         assert read_contexts_file(out) == found
         assert {one.context.dialogue[-1] for one in found} == {"0", "1"}
         assert [path.name for path in chats.parent.iterdir() if "scores" in path.name] == []
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             collect_contexts(read_dialogues_file(chats), small, out)
 
     def test_a_run_that_was_stopped_goes_on(self, tmp_path: Path) -> None:
@@ -260,15 +260,15 @@ class TestJudging:
     def test_judgements_of_other_responses_or_people_are_refused(self) -> None:
         asked = review_of(responded())
         said = judgements(asked, VOTES)
-        with pytest.raises(InputError, match="no such response"):
+        with pytest.raises(InputError, match="is not among the responses"):
             labelled_responses(responded()[:3], asked, said)
         few = review_of(responded()[:3])
-        with pytest.raises(InputError, match="it was not judged"):
+        with pytest.raises(InputError, match="has no judgements"):
             labelled_responses(responded(), few, judgements(few, VOTES))
-        with pytest.raises(InputError, match=r"row 4 \(.*\): 2 annotators judged it, 3 have to"):
+        with pytest.raises(InputError, match=r"row 4 \(.*\): expected 3 annotators but found 2"):
             labelled_responses(responded(), asked, said[:-1])
         usable = replace_struct(asked, questions=load_questions("usable"))
-        with pytest.raises(InputError, match="usable: one question with a positive answer"):
+        with pytest.raises(InputError, match="usable: labels need exactly one question"):
             labelled_responses(responded(), usable, said)
 
 
@@ -308,7 +308,7 @@ class TestCommands:
         ended = run("contradictions", "annotate", responses, "-o", sheet)
         assert ended.status == 0 and "2 responses to label; " in ended.err
         ended = run("contradictions", "export", responses, sheet, "-o", out)
-        assert ended.status == 2 and "no row is filled" in ended.err and not out.exists()
+        assert ended.status == 2 and "no row is filled in" in ended.err and not out.exists()
         first, second = (one.id for one in read_responses_file(responses))
         copies = judged_copies(sheet, {first: "110", second: "001"})
         told = run("annotate", "--read", *copies[:1], "--read", copies[1], "--key", key_path(sheet), "--json")
@@ -332,7 +332,7 @@ class TestCommands:
 
     def test_somebody_must_respond(self, run: Run, tmp_path: Path) -> None:
         ended = run("contradictions", "responses", tmp_path / "c.jsonl", "-o", tmp_path / "r.jsonl")
-        assert ended.status == 2 and "name who responds" in ended.err
+        assert ended.status == 2 and "give at least one source of responses" in ended.err
 
 
 def test_what_a_model_reads_names_the_speakers() -> None:

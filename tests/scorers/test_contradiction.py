@@ -61,13 +61,13 @@ class TestLabelledResponses:
     @pytest.mark.parametrize(
         ("change", "reason"),
         [
-            ({"contradictory_label_count": 4}, "4; it must be 0 to 3"),
-            ({"contradictory_label_count": True}, "True; it must be 0 to 3"),
+            ({"contradictory_label_count": 4}, "4, but must be from 0 to 3"),
+            ({"contradictory_label_count": True}, "True, but must be from 0 to 3"),
             ({"annotation_target_pair": [2, 2]}, "is not an earlier utterance and the last one"),
             ({"annotation_target_pair": [0, 1]}, "is not an earlier utterance and the last one"),
             ({"annotation_target_pair": 0}, "is not a pair of utterance indices"),
-            ({"speakers": ["A"]}, '1 "speakers" of 3 "utterances"'),
-            ({"utterances": ["one"]}, "there must be a context and a response"),
+            ({"speakers": ["A"]}, '1 "speakers", but 3 "utterances"'),
+            ({"utterances": ["one"]}, "a context and a response are required"),
             ({"utterances": ["I sail.", " ", "No."]}, "utterance 1 is empty"),
             ({"utterances": ["I sail.", "When?", "[[TBA]]"]}, "its text was not published"),
             ({"rgm_name": ""}, "not a name"),
@@ -127,7 +127,7 @@ class TestLeavingOneGeneratorOut:
             leave_one_out([one for one in apart() if one.generator == "six"])
 
     def test_shared_contexts_leave_nothing_to_train_on(self) -> None:
-        with pytest.raises(InputError, match="without six there are not both classes"):
+        with pytest.raises(InputError, match="nothing to train on without six"):
             leave_one_out(labelled())
 
 
@@ -158,7 +158,8 @@ class TestMeasures:
         )
 
     @pytest.mark.parametrize(
-        ("amount", "reason"), [(3, "3 scores for"), (None, "all responses are of one class")]
+        ("amount", "reason"),
+        [(3, "one for each response in order, but found 3"), (None, "all responses have the same label")],
     )
     def test_what_can_not_be_measured_is_refused(self, amount: int | None, reason: str) -> None:
         some = apart() if amount else [one for one in apart() if one.label]

@@ -297,7 +297,7 @@ def test_the_command_writes_a_corpus(run: Run, kitchen: Path, tmp_path: Path) ->
         ([], 2, "give one of --post, --utterance and --out"),
         (["--post", "Coffee?", "--predictor", "oracle"], 2, "no predictor named 'oracle'; choose one of"),
         (["--post", "Oh, is it?"], 1, "has no keywords, so it has no focus"),
-        (["--post", "The elephant sleeps."], 1, "leads to another perspective in the shift graph: elephant"),
+        (["--post", "The elephant sleeps."], 1, "has no perspective for the keywords of the post: elephant"),
         (["--utterance", "kitchen/train/1#9"], 1, "kitchen/train/1#9 is not a reply"),
         (["--post", "Coffee?", "--predictor", "seq2seq"], 2, "the seq2seq predictor needs a model"),
         (["--post", "Coffee?", "--predictor", "embedding"], 2, "the embedding predictor needs a model"),

@@ -252,7 +252,7 @@ def test_the_command_trains_a_predictor_and_uses_it(run: Run, folders: Path, tmp
         assert ended.status == 0, ended.err
         assert f"{out}: trained on 8 pairs in 1 step" in ended.err
         again = run("shift", "train", "causal", *given)
-        assert (again.status, "the folder has a model already" in again.err) == (1, True)
+        assert (again.status, "the folder already contains a model" in again.err) == (1, True)
         ended = run("shift", "substitutes", "--store", place, "--post", "A coffee?", "--subset-size", "1",
                     "--predictor", "causal", "--model", out, "--option", "device=cpu")  # fmt: skip
         assert ended.status == 0, ended.err

@@ -98,7 +98,7 @@ def test_a_posts_keywords_are_found_as_those_of_the_graph(embedded: Store, tmp_p
     file.write_text(json.dumps({"id": "0", "turns": ["The CAT.", "The CART."]}) + "\n", encoding="utf-8")
     graph.load("dialogues", file)
     graph.shift(Letters(), keywords=Capitals())
-    with pytest.raises(InputError, match=r"found by 'capitals': give that extractor"):
+    with pytest.raises(InputError, match=r"extracted by 'capitals': pass this extractor"):
         graph.substitutes().of_post("A CAT!")
     [one] = graph.substitutes(keywords=Capitals()).of_post("A CAT!").ranked
     assert (one.focus, one.text) == ("cat", "cart")

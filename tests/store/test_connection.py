@@ -233,7 +233,7 @@ def test_an_unknown_database_is_one_clear_error(neo4j_instance: Neo4jServer) -> 
 
 @pytest.mark.parametrize("scheme", ["bolt+s", "neo4j+ssc"])
 def test_a_server_without_tls_is_one_clear_error(neo4j_instance: Neo4jServer, scheme: str) -> None:
-    with pytest.raises(StoreError, match="does not speak TLS"):
+    with pytest.raises(StoreError, match="does not use TLS"):
         open_store(f"{scheme}://{neo4j_instance.uri.partition('://')[2]}", password="unused")
 
 
@@ -366,22 +366,25 @@ def answer(code: str) -> Neo4jError:
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (answer("ClientError.Security.Forbidden"), "does not allow this to your user: because"),
+        (answer("ClientError.Security.Forbidden"), "does not permit this to your user: because"),
         (
             answer("ClientError.Schema.ConstraintValidationFailed"),
             "that breaks a constraint: because",
         ),
         (answer("ClientError.Statement.ArgumentError"), "refuses the query: because"),
         (answer("ClientError.Statement.SyntaxError"), "not valid Cypher for Neo4j at home: because"),
-        (answer("ClientError.Security.CredentialsExpired"), "wants a new password first: run ALTER"),
+        (answer("ClientError.Security.CredentialsExpired"), "requires a new password first: run ALTER"),
         (answer("ClientError.Security.AuthenticationRateLimit"), "wait a few seconds, then try again"),
-        (answer("ClientError.Database.DatabaseNotFound"), "has no such database (because): name one"),
+        (
+            answer("ClientError.Database.DatabaseNotFound"),
+            "has no such database (because): set NEO4J_DATABASE",
+        ),
         (answer("DatabaseError.General.Unknown"), "failed: because [Neo.DatabaseError.General.Unknown]"),
         (ConfigurationError("no such option\nat line 1"), "can't open Neo4j at home: no such option"),
         (DriverError("closed"), "Neo4j at home: closed"),
         (
             answer("DatabaseError.Transaction.TransactionLogError"),
-            "can't write (its disk is full, most often",
+            "can't write, usually because its disk is full",
         ),
     ],
 )
@@ -407,7 +410,7 @@ def test_a_server_without_tls_or_with_a_certificate_of_its_own_is_told_from_a_si
     untrusted = ssl.SSLCertVerificationError("self-signed")
     untrusted.verify_message = "self-signed certificate"
     assert "is not trusted (self-signed certificate)" in told(silence(untrusted))
-    assert "does not speak TLS" in told(silence(ssl.SSLError("wrong version"), OSError("closed")))
+    assert "does not use TLS" in told(silence(ssl.SSLError("wrong version"), OSError("closed")))
 
 
 def test_of_what_a_server_says_of_itself_a_line_is_told() -> None:

@@ -271,7 +271,7 @@ class TestParameters:
             named_query("origins").values({})
 
     def test_one_that_a_query_does_not_take_is_named(self) -> None:
-        with pytest.raises(InputError, match="hubs has no parameter 'size'; it takes: limit"):
+        with pytest.raises(InputError, match="hubs has no parameter 'size'; available: limit"):
             named_query("hubs").values({"size": 1})
 
     @pytest.mark.parametrize("value", ["3", -1, 1.5, True, None])
@@ -306,7 +306,7 @@ class TestFiles:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
     def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
-        with pytest.raises(InputError, match="'xyz'; there are: behind, contested, "):
+        with pytest.raises(InputError, match="'xyz'; available: behind, contested, "):
             named_query("xyz")
 
     @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ class TestFiles:
         [
             ("RETURN 1", "the first line must be"),
             ("// other: It.\n// Columns: one\nRETURN 1 AS one", "the first line must be"),
-            ("// mine: It.\nRETURN 1 AS one", "one line of the header must be '// Columns: '"),
+            ("// mine: It.\nRETURN 1 AS one", "the header needs a line '// Columns: '"),
             (
                 "// mine: It.\n// $limit (few): rows\n// Columns: one\nRETURN 1 AS one",
                 "default of \\$limit is not",

@@ -171,7 +171,7 @@ def test_an_account_that_may_only_read_must_be_known(
     neo4j_instance: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEO4J_READER_USERNAME", "nobody")
-    with pytest.raises(StoreError, match="refuses the account that may only read"):
+    with pytest.raises(StoreError, match="rejects the read-only account"):
         neo4j_instance.open()
 
 

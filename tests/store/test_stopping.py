@@ -93,7 +93,7 @@ class TestStopping:
     def test_a_result_in_part_has_a_largest_size(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(statements, "MOST_RESULT_SIZE", 10_000)
         query = "UNWIND range(1, 100) AS n RETURN [{list: range(1, 1000)}, 'text']"
-        with pytest.raises(StoreError, match="return less of each, or fewer rows"):
+        with pytest.raises(StoreError, match="return fewer columns or fewer rows"):
             store.query_read(query, most=50)
         assert len(store.query_read(query, most=5).records) == 5
 

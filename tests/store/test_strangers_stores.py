@@ -272,7 +272,7 @@ class TestTheSchemaOfAStore:
     def test_beside_a_file_of_holes_is_refused(self, sent: Path, name: str) -> None:
         (sent / DATABASE / name).touch()
         os.truncate(sent / DATABASE / name, 1 << 41)
-        assert "has nearly none on the disk" in refusal(sent)
+        assert "occupies almost none on the disk" in refusal(sent)
 
     def test_that_is_huge_is_refused_unread(self, sent: Path) -> None:
         os.truncate(sent / DATABASE / "schema.json", 1 << 40)

@@ -113,7 +113,7 @@ class TestTrained:
     def test_the_decoder_gives_no_original_text(self, trained: Path) -> None:
         items = [edited(graph, text) for graph, text in zip(GRAPHS, TEXTS, strict=True)]
         answers = T5Decoder(trained, num_beams=1).decode(items)
-        assert {answer.reason for answer in answers} == {"unchanged: the model gave the original text"}
+        assert {answer.reason for answer in answers} == {"unchanged: the model returned the original text"}
         other = replace(items[0], text="Nobody said this.")
         assert T5Decoder(trained, num_beams=1).decode([other])[0].text == TEXTS[0]
 
@@ -190,7 +190,7 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("meanings", "settings", "message"),
         [
-            ([], {}, "no text with an AMR graph to learn from: run graphneg parse"),
+            ([], {}, "nothing to train on: no text has an AMR graph; run graphneg parse"),
             (MEANINGS, {"max_tokens": 8}, "none of 6 graphs and texts fits into 8 and 4 tokens"),
             (MEANINGS, {"frozen": ["head"]}, "no parameter's name begins with 'head'"),
         ],
@@ -221,7 +221,7 @@ class TestCommands:
             ["5", "of", "5"]
         ]
         again = run(*given, "--option", "max_steps=2", "--held-out", "5")
-        assert again.status == 2 and "the folder has a model already" in again.err
+        assert again.status == 2 and "the folder already contains a model" in again.err
 
         found = run("evaluate", "decoder", out / HELD_OUT, "--model", out, "--limit", "2", "--json")
         assert found.status == 0, found.err
@@ -253,7 +253,7 @@ class TestCommands:
             ),
             (
                 ("evaluate", "decoder", tmp_path / "bare.amr", "--model", tiny_lms.bart),
-                "bare.amr:1: a graph without its text: write it above, as # ::snt TEXT",
+                "bare.amr:1: the graph has no text: add # ::snt TEXT above the graph",
             ),
         ]
         for arguments, message in cases:

@@ -91,7 +91,7 @@ class TestTraining:
     def test_a_model_is_not_replaced_unasked(self, encoder: Path, tmp_path: Path) -> None:
         pairs = pairs_of(apart())
         train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
-        with pytest.raises(InputError, match="the folder has a model already"):
+        with pytest.raises(InputError, match="the folder already contains a model"):
             train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
         train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1, overwrite=True)
 
@@ -145,7 +145,7 @@ class TestCrossValidation:
         self, encoder: Path, tmp_path: Path
     ) -> None:
         some = [one for one in apart() if one.generator != "six" or one.label]
-        with pytest.raises(InputError, match="six: all responses are of one class"):
+        with pytest.raises(InputError, match="six: all responses have the same label"):
             cross_validate(some, encoder, tmp_path / "folds")
         assert not (tmp_path / "folds").exists()
 

@@ -88,8 +88,12 @@ class TestDrawing:
     @pytest.mark.parametrize(
         ("some", "mix", "complaint"),
         [
-            (groups(), Mix(1, {"overlap": 1}), "no negatives of 'overlap'; there are: C-cont, edited"),
-            ([Group("a#1", ("Hi.",), [], [Answer("No.", "x")])], Mix(), "no context has a right response"),
+            (groups(), Mix(1, {"overlap": 1}), "no negatives of 'overlap'; available: C-cont, edited"),
+            (
+                [Group("a#1", ("Hi.",), [], [Answer("No.", "x")])],
+                Mix(),
+                "nothing to train on: no context has a correct response",
+            ),
         ],
     )
     def test_nothing_to_draw_from_is_refused(self, some: list[Group], mix: Mix, complaint: str) -> None:
@@ -131,18 +135,22 @@ class TestTraining:
             train_ranker(
                 CrossEncoder.new(encoder), groups(), tmp_path / "a", progress=StopsAt(50), **settings
             )
-        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+        with pytest.raises(
+            InputError, match="the folder contains an unfinished run with other examples or settings"
+        ):
             train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "a", seed=1, **settings)
         shutil.copytree(tmp_path / "a", tmp_path / "copied")
         (tmp_path / "copied" / "checkpoints" / "run.json").unlink()
-        with pytest.raises(InputError, match="a run with other examples or settings was stopped here"):
+        with pytest.raises(
+            InputError, match="the folder contains an unfinished run with other examples or settings"
+        ):
             train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "copied", **settings)
         stopped, whole = CrossEncoder.new(encoder), CrossEncoder.new(encoder)
         train_ranker(stopped, groups(), tmp_path / "a", **settings)
         train_ranker(whole, groups(), tmp_path / "b", **settings)
         pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
-        with pytest.raises(InputError, match="the folder has a model already"):
+        with pytest.raises(InputError, match="the folder already contains a model"):
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
 
     def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:
@@ -311,4 +319,7 @@ class TestTraining:
         command = ("train", "ranker", path, "--model", encoder, "--mix", "edits=1", "--epochs", "1")
         ended = run(*command, "-o", tmp_path / "ranker")
         assert ended.status == 0
-        assert "overlap: 6 negatives not used: the mix does not name them (--mix overlap=1)" in ended.err
+        assert (
+            "overlap: 6 negatives not used, because the mix does not include them (--mix overlap=1 adds them)"
+            in ended.err
+        )

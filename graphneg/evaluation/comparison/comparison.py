@@ -382,10 +382,11 @@ def _open(note: RunNote, overwrite: bool) -> None:
     try:
         # Refuse a folder that has other files than those of a comparison.
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder}: the folder has other files; choose another folder")
+            raise InputError(f"{folder}: the folder contains other files; choose another folder")
         if state == "other" and not overwrite:
             raise InputError(
-                f"{folder}: the folder has a comparison of other contexts, ranker or budget; "
+                f"{folder}: the folder contains a comparison with other contexts, another ranker or another "
+                "budget; "
                 "choose another folder, or start again with --overwrite"
             )
         if overwrite:

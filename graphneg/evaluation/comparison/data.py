@@ -95,14 +95,14 @@ def read_data(
     if test is not None:
         return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
     if not 0 < split < 1:
-        raise InputError(f"split {split}: a share of the contexts, between 0 and 1")
+        raise InputError(f"split must be between 0 and 1, not {split}")
     # Ids have the form CORPUS/SPLIT/NAME. Take the name only, since the split is about to change.
     order = [(context.id.split("/", 2)[2], context) for context in _read(train)]
     # Sort by a hash of the name, so that the split does not depend on the order of the file.
     order.sort(key=lambda named: number(split_seed, named[0]))
     border = int(split * len(order))
     if not 0 < border < len(order):
-        raise InputError(f"{train}: {len(order)} contexts can't be split at {split}")
+        raise InputError(f"{train}: {len(order)} contexts can't be split at {split}: one part would be empty")
     parts = (
         tuple(replace(context, id=f"{FORM}/{part}/{name}") for name, context in some)
         for part, some in (("train", order[:border]), ("test", order[border:]))
@@ -127,10 +127,10 @@ def _read(path: str | Path) -> list[LabelledContext]:
     contexts: list[LabelledContext] = []
     for place, context in placed_choices([path]):
         if not context.positives:
-            raise InputError(f"{place}: context {context.id} has no right response")
+            raise InputError(f"{place}: context {context.id} has no correct response")
         contexts.append(context)
     if not contexts:
-        raise InputError(f"{path}: the file has no contexts")
+        raise InputError(f"{path}: the file contains no contexts")
     return contexts
 
 
@@ -139,11 +139,9 @@ def _checked(data: Data, place: str) -> Data:
     known = {context_key(context.turns): context.id for context in data.train}
     for context in data.test:
         if not context.negatives:
-            raise InputError(f"{place}: context {context.id} has no wrong response to be tested on")
+            raise InputError(f"{place}: test context {context.id} has no wrong response")
         if (other := known.get(context_key(context.turns))) is not None:
-            raise InputError(
-                f"{place}: context {context.id} is to be tested on, and {other} to learn from is the same"
-            )
+            raise InputError(f"{place}: test context {context.id} is the same as training context {other}")
     return data
 
 
@@ -160,7 +158,7 @@ class BankFile:
     path: Path
 
     def facts(self) -> list[object]:
-        """Return the loader and the names and sizes of the files, which identify the bank."""
+        """Return values that identify the bank: the loader, and the names and sizes of the files."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
         return [self.loader, [[file.name, file.stat().st_size] for file in files if file.is_file()]]
 
@@ -181,10 +179,10 @@ def bank_of(text: str) -> BankFile:
     """
     loader, equals, path = text.partition("=")
     if not equals or not path:
-        raise InputError(f"bank {text!r}: write LOADER=PATH, such as text=sentences.txt")
+        raise InputError(f"bank {text!r}: expected LOADER=PATH, such as text=sentences.txt")
     get_loader(loader)
     if not Path(path).exists():
-        raise InputError(f"bank {text!r}: there is nothing at that path")
+        raise InputError(f"bank {text!r}: the path does not exist")
     return BankFile(loader, Path(path))
 
 
@@ -277,7 +275,7 @@ class LeakageFilter:
         # The bank may be the corpus that the training contexts were taken from. Its dialogues are in the
         # store already.
         if dialogue.id in self.known:
-            self.left_out["contexts that are learned from"] += 1
+            self.left_out["training contexts"] += 1
             return None
         said = dialogue.utterances
         # If only the forbidden turn were removed, the next turn would seem to answer the turn before it.

@@ -109,7 +109,9 @@ class ComparisonPlan:
         if not names or not self.seeds:
             raise InputError("a comparison needs at least one source and one seed")
         if self.held_out not in HELD_OUT:
-            raise InputError(f"held out {self.held_out!r}: choose one of {', '.join(HELD_OUT)}")
+            raise InputError(
+                f"unknown value {self.held_out!r} of held_out; choose one of {', '.join(HELD_OUT)}"
+            )
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"source {name} is named twice")

@@ -122,7 +122,7 @@ class Budget:
         """
         if min(self.positives, self.random, self.source, self.epochs) < 1:
             raise InputError(
-                "a budget needs at least one right, one random and one wrong response, and one epoch"
+                "a budget needs at least one correct, one random and one wrong response, and one epoch"
             )
 
     def mix(self, source: NegativeSource) -> Mix:
@@ -166,7 +166,7 @@ def source_of(text: str) -> NegativeSource:
                 f"source {text!r}: give the file another name, NAME=FILE, not one of {', '.join(_TAKEN)}"
             )
         if path.suffix not in _SUFFIXES:
-            raise InputError(f"source {text!r}: a file of negatives ends in {' or '.join(_SUFFIXES)}")
+            raise InputError(f"source {text!r}: a file of negatives must end in {' or '.join(_SUFFIXES)}")
         if not path.is_file():
             raise InputError(f"source {text!r}: there is no such file")
         return NegativeSource(name, "file", path)
@@ -182,7 +182,7 @@ def source_of(text: str) -> NegativeSource:
             return NegativeSource(name, kind)
     others = ", ".join(name for name in generators if name not in (RANDOM, *GENERATED))
     raise InputError(
-        f"no source {text!r}; choose {RANDOM}, {HUMAN}, NAME=FILE, "
+        f"unknown source {text!r}; choose {RANDOM}, {HUMAN}, NAME=FILE, "
         f"a recipe ({', '.join(RECIPE_NAMES)}), a transform or a generator ({others})"
     )
 
@@ -212,7 +212,7 @@ def existing_groups(train: Sequence[LabelledContext], source: NegativeSource) ->
         replace(context, negatives={ADVERSARIAL: context.negatives.get(ADVERSARIAL, ())}) for context in train
     )
     if not any(group.negatives for group in groups):
-        raise InputError("source human: no context to learn from has adversarial responses; leave it out")
+        raise InputError("source human: no training context has adversarial responses; leave this source out")
     return groups
 
 
@@ -242,7 +242,7 @@ def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, pat
         answers = wrong.get(context_key(group.context), ())
         group.negatives = list(dict.fromkeys(replace(answer, source=source.drawn_as) for answer in answers))
     if not any(group.negatives for group in groups):
-        raise InputError(f"source {source.name}: {path} has no negative of a context to learn from")
+        raise InputError(f"source {source.name}: {path} has no negative of a training context")
     return groups
 
 
@@ -380,7 +380,7 @@ class NegativeCache:
             InputError: The cache has no function to open a dialogue graph.
         """
         if self.open_graph is None:
-            raise InputError("its negatives are made in a store: compare with open_graph=graphneg.open")
+            raise InputError("this source makes its negatives in a store: pass open_graph=graphneg.open")
         if kind not in self._graphs:
             # The name of the folder has the fingerprint of the data, so other data get another store.
             folder = self.folder / f"store-{self._digest(kind)[:12]}"

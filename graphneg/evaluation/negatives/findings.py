@@ -2,7 +2,7 @@
 
 Example:
     Negatives have 14.2 words on average, and correct responses 8.8. The area under the ROC curve is 0.81. The
-    finding is: "they are 1.6 times as long as right responses (14.2 words against 8.8): a ranker can tell
+    finding is: "they are 1.6 times as long as correct responses (14.2 words against 8.8): a ranker can tell
     them by length (AUC 0.81)".
 """
 
@@ -44,7 +44,7 @@ class Finding:
     Attributes:
         level: ``wrong`` (an error that spoils training), ``suspicious`` (it may spoil training), ``note`` (a
             remark) or ``good`` (no problem was found).
-        line: The name of the line of the report, such as ``overlap (C-follow)``.
+        line: The name of the row of the report, such as ``overlap (C-follow)``.
         sentence: The text of the finding.
     """
 
@@ -56,15 +56,15 @@ class Finding:
 def findings(
     lines: Sequence[CategoryLine], reference: Callable[[CategoryLine], Figures | None]
 ) -> list[Finding]:
-    """Return the findings on all lines of a report.
+    """Return the findings on all rows of a report.
 
     Args:
-        lines: The lines of the report.
-        reference: A function that returns the statistics of the right texts that a line is compared with, or
+        lines: The rows of the report.
+        reference: A function that returns the statistics of the right texts that a row is compared with, or
             None if there are none.
 
     Returns:
-        The findings, most severe first. For a line without problems, there is a finding of the level
+        The findings, most severe first. For a row without problems, there is a finding of the level
         ``good``.
     """
     found = [
@@ -77,32 +77,34 @@ def findings(
 
 
 def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
-    """Return the findings on one line of the report, including good ones."""
+    """Return the findings on one row of the report, including good ones."""
     texts = line.figures.texts
     faults: list[_Fault] = []
     # A single negative that equals a correct response is an error, so report it even if there are few texts.
     if line.equal_to_right:
         sentence = (
-            f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, "
-            "word for word: a ranker would learn to reject right responses"
+            f"{line.equal_to_right:,} of {texts:,} are correct responses of their own contexts, "
+            "word for word: a ranker would learn to reject correct responses"
         )
         faults.append(("wrong", sentence))
     if texts < FEWEST:
-        return [*faults, ("note", f"only {texts:,} texts: too few to say much")]
+        return [*faults, ("note", f"only {texts:,} texts, which are too few for reliable figures")]
     if line.again > AGAIN * texts:
         sentence = f"{line.again / texts:.0%} repeat a negative of the same context: they teach nothing new"
         faults.append(("suspicious", sentence))
     if line.elsewhere > ELSEWHERE * texts:
         sentence = (
-            f"{line.elsewhere / texts:.0%} occur under more than one context: a ranker can learn these "
-            "texts by heart"
+            f"{line.elsewhere / texts:.0%} occur with more than one context: "
+            "a ranker can memorise these texts"
         )
         faults.append(("suspicious", sentence))
     faults += [*_cues(line, right), *_judged(line, right)]
     if right is None:
-        faults.append(("note", "nothing to compare with: add a file of right responses (graphneg export)"))
+        faults.append(
+            ("note", "there is nothing to compare with: add a file of correct responses (graphneg export)")
+        )
     elif all(level == "note" for level, _ in faults):
-        faults.append(("good", f"no single cue separates them from {line.compared_with}"))
+        faults.append(("good", f"no single cue separates these negatives from {line.compared_with}"))
     return faults
 
 
@@ -124,22 +126,21 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
     if abs(line.figures.questions - right.questions) > QUESTIONS:
         yield (
             "suspicious",
-            f"{line.figures.questions:.0%} are questions, of {line.compared_with} {right.questions:.0%}: a "
-            "ranker can tell them by the question mark",
+            f"{line.figures.questions:.0%} are questions, but {right.questions:.0%} of {line.compared_with}: "
+            "a ranker can detect negatives by the question mark",
         )
 
 
 def _overlap(line: CategoryLine, right: Figures) -> str:
     """Describe that negatives have more or fewer content words in common with their contexts than usual."""
     shared, usual = line.figures.shared.mean, right.shared.mean
-    said = (
-        f"{shared:.1f} of their content words are their contexts' too, of {line.compared_with} {usual:.1f}: "
-    )
+    said = f"they share {shared:.1f} content words with their contexts, {line.compared_with} {usual:.1f}: "
     if shared > usual:
         return (
-            f"{said}trained on them alone, a ranker learns that shared words mean wrong; mix in random ones"
+            f"{said}a ranker trained on these negatives alone learns that shared words mean wrong; "
+            "add random negatives"
         )
-    return f"{said}a ranker can tell them by their lack of shared words"
+    return f"{said}a ranker can detect negatives by their lack of shared words"
 
 
 def _similarity(line: CategoryLine, right: Figures) -> str:
@@ -147,7 +148,7 @@ def _similarity(line: CategoryLine, right: Figures) -> str:
     mean, usual = (of.to_context.mean if of.to_context else 0.0 for of in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
-        f"{line.compared_with} ({usual:.2f}): a ranker can tell them by topic"
+        f"{line.compared_with} ({usual:.2f}): a ranker can detect negatives by topic"
     )
 
 
@@ -155,22 +156,22 @@ def _words(line: CategoryLine, right: Figures) -> str:
     """Describe which words are more frequent in negatives than in correct responses."""
     such = ", ".join(f'"{word}"' for word in line.cue_words)
     return (
-        f"some words are more frequent in them than in {line.compared_with} ({such}): a ranker can tell them "
-        "by a list of words"
+        f"some words are more frequent in these negatives than in {line.compared_with} ({such}): "
+        "a ranker can detect them by a list of words"
     )
 
 
 _SENTENCES: Mapping[str, Callable[[CategoryLine, Figures], str]] = {
     "length": lambda line, right: (
         f"they are {_times(line.words_ratio or 0.0)} as long as {line.compared_with} "
-        f"({line.figures.words.mean:.1f} words against {right.words.mean:.1f}): a ranker can tell them by "
-        "length"
+        f"({line.figures.words.mean:.1f} words against {right.words.mean:.1f}): a ranker can detect "
+        "negatives by length"
     ),
     "overlap": _overlap,
     "similarity": _similarity,
     "fluency": lambda line, right: (
         f"their perplexity is {_times(line.perplexity_ratio or 0.0)} that of {line.compared_with}: a ranker "
-        "can tell them by how they are put"
+        "can detect negatives by their wording"
     ),
     "words": _words,
 }
@@ -187,8 +188,15 @@ def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
     if share is None:
         return
     of_right = None if right is None else right.judged_right
-    known = "" if of_right is None else f" (of {line.compared_with} {of_right:.0%})"
+    known = "" if of_right is None else f" ({line.compared_with}: {of_right:.0%})"
     if share >= JUDGED_RIGHT:
-        yield "suspicious", f"the judge takes {share:.0%} for right{known}: read some, they may well be"
+        yield (
+            "suspicious",
+            f"the judge accepts {share:.0%} as correct{known}: read some of them, since they may be correct",
+        )
     elif share < JUDGED_EASY:
-        yield "note", f"the judge takes only {share:.0%} for right{known}: it has little to learn from them"
+        yield (
+            "note",
+            f"the judge accepts only {share:.0%} as correct{known}: a similar ranker would learn little from "
+            "these negatives",
+        )

@@ -5,7 +5,7 @@ and error category, the cues by which negatives can be recognised without their 
 plain sentences. `page` renders all of this with plots.
 
 Example:
-    ``measure(["negatives.jsonl"]).findings[0].sentence`` may be "3 of 640 are right responses of their own
+    ``measure(["negatives.jsonl"]).findings[0].sentence`` may be "3 of 640 are correct responses of their own
     contexts, word for word: a ranker would learn to refuse what fits".
 """
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 
-# Default number of texts per line that models score, and default number of examples per line.
+# Default number of texts per row that models score, and default number of examples per row.
 SAMPLE, EXAMPLES = 1000, 3
-REFERENCE = {"response": "right responses", "dialogue": "original turns"}
+REFERENCE = {"response": "correct responses", "dialogue": "original turns"}
 """The names that the page has for right texts, keyed by the target of the negatives."""
-LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
+LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "note", "good": "good"}
 """The names that the page has for the levels of findings."""
 CUES = {
     "length": "#d97b29",
@@ -58,12 +58,14 @@ RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
 _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 # Height of one row of a plot, and of the space around the rows, in pixels.
 _ROW, _FRAME = 26, 70
-_READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
+_READING = (
+    "The bar spans the middle half of the texts, the line marks the median, and the dot marks the mean."
+)
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
     ("words", "Words per text", lambda figures: figures.words),
     ("shared", "Content words shared with the context", lambda figures: figures.shared),
     ("to-context", "Cosine with the context", lambda figures: figures.to_context),
-    ("to-right", "Cosine with the right response", lambda figures: figures.to_right),
+    ("to-right", "Cosine with the correct response", lambda figures: figures.to_right),
     ("perplexity", "Perplexity", lambda figures: figures.perplexity),
 )
 
@@ -83,7 +85,7 @@ class Report:
         seed: The seed for sampling.
         reference: Statistics of right texts, keyed by target. The key ``response`` has correct responses, the
             key ``dialogue`` has turns before they were edited.
-        lines: Statistics of negatives, one line for each source, error category and target.
+        lines: Statistics of negatives, one row for each source, error category and target.
         findings: The findings, most severe first.
     """
 
@@ -101,7 +103,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The lines for single categories, and those of sources whose negatives have no categories."""
+        """The rows for single categories, and those of sources whose negatives have no categories."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -128,8 +130,8 @@ def measure(
         paths: Files of negatives (``.jsonl``, ``.parquet``).
         models: The models that score texts, or None for the bundled word vectors only.
         threshold: A response with a score at or above this threshold is correct according to the judge.
-        sample: Maximum number of texts per line that models score.
-        examples: Number of examples per line.
+        sample: Maximum number of texts per row that models score.
+        examples: Number of examples per row.
         seed: Seed for sampling.
         progress: Progress display; advanced by the records read, then by the texts scored.
 
@@ -222,13 +224,13 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    """Return the area under the ROC curve for a cue, keyed by the name of the line."""
+    """Return the area under the ROC curve for a cue, keyed by the name of the row."""
     areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in areas.items() if area is not None}
 
 
 def _cues(report: Report) -> Drawing:
-    """Plot the strength of the cues, one row per line and one marker per cue."""
+    """Plot the strength of the cues, with one row for each row of the report and one marker per cue."""
     from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, Range1d
 
     names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]
@@ -262,8 +264,9 @@ def _cues(report: Report) -> Drawing:
     drawing.add_tools(HoverTool(tooltips="@name: @cue separates them with AUC @area{0.00}"))
     return Drawing(
         "told",
-        "Single cues that separate negatives from right responses",
-        "0.5 is chance, 1.0 separates every pair. In the red zone a ranker need not read the context.",
+        "Single cues that separate negatives from correct responses",
+        "0.5 is chance, 1.0 separates every pair. In the red zone, a ranker can find the negatives without "
+        "reading the context.",
         drawing,
     )
 
@@ -331,7 +334,7 @@ def page(report: Report) -> str:
     verdicts: dict[str, list[tuple[str, str]]] = {}
     for finding in report.findings:
         verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
-    # For the summary, count each line under the most severe level of its findings. Findings are sorted by
+    # For the summary, count each row under the most severe level of its findings. Findings are sorted by
     # level, so this is the level of the first.
     counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(

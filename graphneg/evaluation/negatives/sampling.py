@@ -2,7 +2,7 @@
 
 Two kinds of texts are counted. A wrong text is a wrong response or, if a whole dialogue was edited, an edited
 turn. A right text is a correct response, or an edited turn before the edit. Wrong texts are grouped by source
-(generator or recipe), error category and target (``response`` or ``dialogue``). Each group becomes a line of
+(generator or recipe), error category and target (``response`` or ``dialogue``). Each group becomes a row of
 the report.
 
 The files may be larger than the memory: distributions are histograms of rounded values, samples have a
@@ -43,7 +43,7 @@ RESPONSE, TURN = "response", "dialogue"
 UNNAMED = "unnamed"
 """The source that is given to negatives whose records name no recipe or generator."""
 ALL = "all"
-"""The category of the line that has the negatives of all categories of a source."""
+"""The category of the row that has the negatives of all categories of a source."""
 # Number of records that are read between two updates of the progress display.
 _SHOWN_EVERY = 200
 
@@ -143,12 +143,12 @@ _TABLES = """
 CREATE TABLE wrong (line INTEGER, place INTEGER, text INTEGER);
 CREATE TABLE right (place INTEGER, text INTEGER, PRIMARY KEY (place, text)) WITHOUT ROWID;
 """
-# For each line: how many texts repeat an earlier negative of the same context.
+# For each row of the report: how many texts repeat an earlier negative of the same context.
 _AGAIN = """
 SELECT line, sum(times - 1) FROM (SELECT line, count(*) AS times FROM wrong GROUP BY line, place, text)
 GROUP BY line
 """
-# For each line: how many texts occur after more than one context.
+# For each row of the report: how many texts occur after more than one context.
 _ELSEWHERE = """
 SELECT line, sum(times)
 FROM (
@@ -156,7 +156,7 @@ FROM (
 )
 GROUP BY line
 """
-# For each line: how many texts equal a right text with the same context.
+# For each row of the report: how many texts equal a right text with the same context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
@@ -272,7 +272,7 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
 
 
 class Key(NamedTuple):
-    """The key of a line of the report, which is a group of negatives.
+    """The key of a row of the report, which is a group of negatives.
 
     Attributes:
         source: The name of the generator or recipe.
@@ -288,10 +288,10 @@ class Key(NamedTuple):
 class TextPool:
     """The statistics and a random sample of a group of texts.
 
-    A group has the wrong texts of a line of the report, or the right texts with the same target.
+    A group has the wrong texts of a row of the report, or the right texts with the same target.
 
     Attributes:
-        line: The number of the line, by which the temporary database refers to the group.
+        line: The number of the row of the report, by which the temporary database refers to the group.
         records: Number of records.
         words: Histogram of the number of words per text.
         shared: Histogram of the number of content words per text that also occur in the context.
@@ -308,7 +308,7 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The number of the line, by which the temporary database refers to the group.
+            line: The number of the row of the report, by which the temporary database refers to the group.
         """
         self.line = line
         self.records = 0
@@ -357,10 +357,11 @@ class NegativeStatistics:
         records: Number of records.
         negatives: Number of records that are negatives.
         empty: Number of negatives without a wrong text, because turns were only removed.
-        wrong: Statistics of wrong texts, keyed by line, in the order of the report.
+        wrong: Statistics of wrong texts by `Key` (source, category and target), in the order of the report.
         right: Statistics of right texts, keyed by target.
-        repeated: Three numbers for each line: how many texts repeat a negative of the same context, how many
-            occur after several contexts, and how many equal a right text with the same context.
+        repeated: Three numbers for each row of the report: how many texts repeat a negative of the same
+            context, how many occur after several contexts, and how many equal a right text with the same
+            context.
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
@@ -368,7 +369,7 @@ class NegativeStatistics:
 
         Args:
             records: Negatives and correct responses.
-            sample: Maximum number of texts in the sample of each line.
+            sample: Maximum number of texts in the sample of each row of the report.
             seed: Seed for sampling.
         """
         self.records = self.negatives = self.empty = 0
@@ -381,7 +382,7 @@ class NegativeStatistics:
             for record in records:
                 self._add(record, rows)
             counts = [dict(rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
-        # Sort the line for all categories of a source before the lines for single categories.
+        # Sort the row for all categories of a source before the rows for single categories.
         order = sorted(
             self.wrong, key=lambda key: (key.source, key.target, key.category != ALL, key.category)
         )
@@ -419,7 +420,7 @@ class NegativeStatistics:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether a line for all categories has the same texts as the source's only other line."""
+        """Return whether a row for all categories has the same texts as the source's only other row."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False
@@ -436,7 +437,7 @@ def count_texts(
 
     Args:
         paths: Files of negatives and correct responses.
-        size: Maximum number of texts in the sample of each line.
+        size: Maximum number of texts in the sample of each row of the report.
         seed: Seed for sampling.
         progress: Progress display; advanced by the number of records read.
 
@@ -453,7 +454,10 @@ def count_texts(
         located = chain.from_iterable(map(read_located, paths))
         for count, (address, record) in enumerate(located, 1):
             if record.label not in (0, 1):
-                raise InputError(f"{address}: the label of {record.id} is {record.label}; 1 fits, 0 does not")
+                raise InputError(
+                    f"{address}: the label of {record.id} is {record.label}, but must be 1 (correct) or 0 "
+                    "(wrong)"
+                )
             yield record
             if count % _SHOWN_EVERY == 0:
                 bar.advance(_SHOWN_EVERY)
@@ -465,7 +469,6 @@ def count_texts(
         bar.finish()
     if not counts.negatives:
         raise InputError(
-            f"{', '.join(map(str, paths))}: no negative among {counts.records} records; "
-            "a negative has the label 0"
+            f"{', '.join(map(str, paths))}: none of the {counts.records} records is a negative (label 0)"
         )
     return counts

@@ -1,6 +1,6 @@
-"""Compute the statistics of each line of the report, and the strength of cues.
+"""Compute the statistics of each row of the report, and the strength of cues.
 
-A line of the report is a group of negatives with the same source and error category. Statistics are computed
+A row of the report is a group of negatives with the same source and error category. Statistics are computed
 from the counted and sampled texts of the group (`TextPool`) and from the scores of models: an embedder and,
 optionally, a language model and a ranker.
 
@@ -123,7 +123,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         The scores, keyed by the name of the score and the text.
     """
     bar = progress or NoProgress()
-    # Texts repeat, because the line for all categories has the same texts as those for single categories.
+    # Texts repeat, because the row for all categories has the same texts as those for single categories.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
     with_right = [text for text in every if text.right is not None]
@@ -146,12 +146,12 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 
     scores = {
         "to_context": ask(
-            "closeness to contexts",
+            "similarity to contexts",
             in_context,
             lambda some: cosines(some, [" ".join(text.context) for text in some]),
         ),
         "to_right": ask(
-            "closeness to right responses",
+            "similarity to correct responses",
             with_right,
             lambda some: cosines(some, [text.right or "" for text in some]),
         ),
@@ -224,7 +224,7 @@ class NegativeExample:
 
 @dataclass(frozen=True, slots=True)
 class CategoryLine:
-    """A line of the report: the statistics of the negatives of one source and category.
+    """A row of the report: the statistics of the negatives of one source and category.
 
     Attributes:
         source: The name of the generator or recipe.
@@ -258,13 +258,13 @@ class CategoryLine:
 
     @property
     def name(self) -> str:
-        """The name of the line, such as ``overlap (C-follow)``, or the source alone for all categories."""
+        """The name of the row, such as ``overlap (C-follow)``, or the source alone for all categories."""
         return self.source if self.category == ALL else f"{self.source} ({self.category})"
 
     @property
     def compared_with(self) -> str:
-        """The name of the right texts that the line is compared with."""
-        return "right responses" if self.target == RESPONSE else "the original turns"
+        """The name of the right texts that the row is compared with."""
+        return "correct responses" if self.target == RESPONSE else "the original turns"
 
 
 class ScoredPool:

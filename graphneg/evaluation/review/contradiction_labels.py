@@ -68,12 +68,18 @@ def labelled_responses(
     """
     [question, *others] = set.questions.questions
     if others or not question.positive:
-        raise InputError(f"{set.questions.name}: one question with a positive answer makes labels here")
+        raise InputError(
+            f"{set.questions.name}: labels need exactly one question, which has a positive answer"
+        )
     votes = _votes(set, judgements, question.name, question.positive)
     known = {response.id for response in responses}
-    for ids, there, what in ((known, votes, "it was not judged"), (votes, known, "no such response")):
+    for ids, there, what in (
+        (known, votes, "has no judgements"),
+        (votes, known, "is not among the responses"),
+    ):
         if missing := sorted(id for id in ids if id not in there):
-            raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
+            more = f", like {len(missing) - 1:,} others" if len(missing) > 1 else ""
+            raise InputError(f"the response {missing[0]!r} {what}{more}")
     labelled: list[JudgedResponse] = []
     for response in responses:
         followup = response.followup
@@ -104,5 +110,5 @@ def _votes(
             votes[set.item(one.row).id].append(one.answers[question] == positive)
     for row, item in enumerate(set.items, 1):
         if (said := len(votes[item.id])) != ANNOTATORS:
-            raise InputError(f"row {row} ({item.id}): {said} annotators judged it, {ANNOTATORS} have to")
+            raise InputError(f"row {row} ({item.id}): expected {ANNOTATORS} annotators but found {said}")
     return votes

@@ -85,20 +85,22 @@ def draw(
     for file in files:
         name, path = _named(file)
         if name in sources or name == PEOPLE:
-            raise InputError(f"{path}: a source named {name} is there already; write NAME={path}")
+            raise InputError(
+                f"{path}: there is already a source named {name}; choose another name with NAME={path}"
+            )
         sources[name], others = _items(name, path)
         left_out += others
         if not sources[name]:
             raise InputError(
-                f"{path}: no wrong response in it (label 0, target response); edited dialogues are"
-                " not judged: graphneg negatives --target response edits responses"
+                f"{path}: the file has no wrong response (label 0, target response); edited dialogues can't "
+                "be judged: edit responses with graphneg negatives --target response"
             )
     if human:
         sources[PEOPLE] = list(_by_people(human))
         if not sources[PEOPLE]:
-            raise InputError(f"{', '.join(map(str, human))}: no adversarial responses in it")
+            raise InputError(f"{', '.join(map(str, human))}: no adversarial responses found")
     if not sources:
-        raise InputError("nothing to draw from: name files of negatives, or contexts with --human")
+        raise InputError("nothing to judge: give files of negatives, or contexts with --human")
     drawn = _drawn(sources, each, seed)
     # Remove sampled items that are also gold items. Otherwise, annotators would judge them twice.
     known = {item.text_digest for item in gold}

@@ -38,7 +38,7 @@ READER = "reader"
 """The name that is given to the annotator if a file names none."""
 BESIDE = ("row", "context", "response")
 """The columns of a sheet that come before those of the questions."""
-EMPTY = "no row is filled"
+EMPTY = "no row is filled in"
 """The error message for a file without answers."""
 _DIALOGUE = "dialogue"
 
@@ -74,7 +74,7 @@ def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) ->
         InputError: The suffix is neither ``.csv`` nor ``.json``.
     """
     if path.suffix not in (".csv", ".json"):
-        raise InputError(f"{path}: a sheet is a .csv file, or a .json file of tasks for Label Studio")
+        raise InputError(f"{path}: a sheet must be a .csv file, or a .json file of tasks for Label Studio")
     if path.suffix == ".csv":
         texts = {path: _blank_csv(set)}
     else:
@@ -112,7 +112,7 @@ def read_key(path: Path) -> ReviewSet:
         InputError: The file does not exist.
     """
     if not path.exists():
-        raise InputError(f"{path}: there is no such key; name the key file of the sheet with --key")
+        raise InputError(f"{path}: there is no such key file; give the key file of the sheet with --key")
     return review_set_of(read_text(path), path)
 
 
@@ -327,10 +327,10 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
                 facts = (str(line["source"]), str(line["id"]), context, str(line["response"]))
                 answers, transforms = dict(line["answers"]), tuple(map(str, line["transforms"]))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise InputError(f"{where}: no labelled item: {error!r}") from error
+                raise InputError(f"{where}: not a labelled item: {error!r}") from error
             item = Item(*facts, transforms, questions.check(answers, where))
             if found.setdefault(item.text_digest, item).gold != item.gold:
-                raise InputError(f"{where}: {item.id} has other answers in a line before")
+                raise InputError(f"{where}: {item.id} has different answers in an earlier line")
     return list(found.values())
 
 
@@ -369,7 +369,7 @@ _Read = Iterator[tuple[str, Judgement]]
 def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
     """Yield the complete judgements in a CSV sheet, each after its file and line."""
     columns = (*BESIDE, *_columns(set))
-    for where, cells in read_sheet(path, columns, f"a sheet to be read has {', '.join(columns)}"):
+    for where, cells in read_sheet(path, columns, f"a sheet must have the columns {', '.join(columns)}"):
         row = _row(set, cells["row"], texts_digest(cells["context"], cells["response"]), where)
         answers: dict[str, str] = {}
         for question in set.questions.questions:
@@ -395,7 +395,7 @@ def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
             says = Item("", "", context, str(line["response"])).text_digest
             row, answers = line["row"], mapping(line["answers"], "answers")
         except (KeyError, TypeError, ValueError, AttributeError, ItemError) as error:
-            raise InputError(f"{where}: no judgement: {error!r}") from error
+            raise InputError(f"{where}: not a judgement: {error!r}") from error
         texts = {name: str(line.get(name) or "") for name in ("annotator", "comment", "at")}
         answers = set.questions.check({name: str(value) for name, value in answers.items()}, where)
         yield (
@@ -417,7 +417,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
     except ItemError as error:
         raise InputError(f"{path}: {error}") from error
     if not isinstance(tasks, list):
-        raise InputError(f"{path}: no list of tasks, as Label Studio exports them")
+        raise InputError(f"{path}: expected a list of tasks, as Label Studio exports them")
     for at, task in enumerate(cast("list[Any]", tasks)):
         where = f"{path}: task {at}"
         try:
@@ -429,7 +429,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
                 if not one.get("was_cancelled"):
                     yield where, _label_studio_judgement(set, row, one, annotator, where)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise InputError(f"{where}: no task of this review: {error!r}") from error
+            raise InputError(f"{where}: not a task of this review: {error!r}") from error
 
 
 def _label_studio_judgement(
@@ -469,5 +469,5 @@ def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
     if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= len(set.items):
         raise InputError(f"{where}: row {text[:20]!r} is not in the key")
     if set.item(int(text)).text_digest != says:
-        raise InputError(f"{where}: row {text} has another context or response than was drawn")
+        raise InputError(f"{where}: row {text} has a different context or response than the key")
     return int(text)

@@ -97,7 +97,7 @@ class ReviewSet(msgspec.Struct, frozen=True):
             InputError: The row does not exist.
         """
         if not 1 <= row <= len(self.items):
-            raise InputError(f"row {row}: there are rows 1 to {len(self.items)}")
+            raise InputError(f"there is no row {row}; the rows are numbered 1 to {len(self.items)}")
         return self.items[row - 1]
 
     def order(self, annotator: str) -> list[int]:

@@ -162,7 +162,7 @@ class Judgements:
             InputError: The file exists or cannot be written.
         """
         if path.exists():
-            raise InputError(f"{path}: the file exists already; name another file")
+            raise InputError(f"{path}: the file already exists; name another file")
         connection = _connected(path)
         try:
             with connection:
@@ -198,7 +198,7 @@ class Judgements:
             # `create` writes the tables and the review set in one transaction. Without the review set, the
             # file cannot be used.
             if found is None:
-                raise InputError(f"{path}: an unfinished file of judgements; remove it and start again")
+                raise InputError(f"{path}: an unfinished file of judgements; remove the file and start again")
             opened = cls(path, review_set_of(str(found[0]), path), connection)
             opened._check()
         except BaseException as error:
@@ -206,7 +206,7 @@ class Judgements:
             if connection is not None:
                 connection.close()
             if isinstance(error, sqlite3.Error):
-                raise InputError(f"{path}: no file of judgements, or damaged: {error}") from error
+                raise InputError(f"{path}: not a file of judgements, or damaged: {error}") from error
             raise
         return opened
 
@@ -505,7 +505,7 @@ def _check_text(text: str, what: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"{what} is no Unicode text: {error.reason}") from error
+        raise InputError(f"{what} is not valid Unicode text: {error.reason}") from error
 
 
 def _time(seconds: float) -> str:
@@ -516,4 +516,6 @@ def _seconds(time: str) -> float:
     try:
         return datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise InputError(f"{time[:40]!r} is not a time; write it as 2026-01-31T12:00:00+00:00") from error
+        raise InputError(
+            f"{time[:40]!r} is not a valid time; the format is 2026-01-31T12:00:00+00:00"
+        ) from error

@@ -140,11 +140,11 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             InputError: A question or an answer is unknown, or an answer is missing.
         """
         if strange := answers.keys() - {question.name for question in self.questions}:
-            raise InputError(f"{where}: no question is called {min(strange)!r}")
+            raise InputError(f"{where}: there is no question {min(strange)!r}")
         for question in self.questions:
             given = answers.get(question.name)
             if given is None and whole:
-                raise InputError(f"{where}: {question.name} is not answered")
+                raise InputError(f"{where}: the question {question.name} is not answered")
             if given is not None and given not in question.values:
                 raise InputError(
                     f"{where}: {question.name} is {given!r}; write {' or '.join(question.values)}"
@@ -180,7 +180,7 @@ def load_questions(named: str) -> Questions:
     try:
         found = msgspec.json.decode(text.encode(), type=Questions)
     except msgspec.MsgspecError as error:
-        raise InputError(f"{named}: no file of questions: {error}") from error
+        raise InputError(f"{named}: not a file of questions: {error}") from error
     if fault := _fault(found):
         raise InputError(f"{named}: {fault}")
     return found
@@ -190,10 +190,10 @@ def _fault(found: Questions) -> str:
     """Return what is wrong with a set of questions whose fields have valid types, or an empty string."""
     names = Counter(question.name for question in found.questions)
     if not names:
-        return "there is no question in it"
+        return "the file contains no question"
     for name, amount in names.items():
         if amount > 1 or not name.strip() or name in TAKEN:
-            return f"a question can't be called {name!r}: the name is empty, taken or comes twice"
+            return f"{name!r} can't be the name of a question: the name is empty, reserved or used twice"
     for question in found.questions:
         if fault := _fault_of(question):
             return f"question {question.name}: {fault}"
@@ -210,12 +210,12 @@ def _fault_of(question: Question) -> str:
     values = Counter(question.values)
     keys = Counter(answer.key for answer in question.answers if answer.key)
     if len(question.answers) < 2:
-        return "it needs two answers or more"
+        return "fewer than two answers"
     # In the browser, answers are also chosen with the digits 1 to 9, so there may be at most nine.
     if len(question.answers) > 9:
-        return "it has more than nine answers"
+        return "more than nine answers"
     if "" in values or max(values.values()) > 1:
-        return "an answer is empty or comes twice"
+        return "an answer is empty or occurs twice"
     for key, amount in keys.items():
         if amount > 1 or len(key) != 1 or key.isdigit() or key != key.lower() or key in COMMANDS:
             return (
@@ -224,5 +224,5 @@ def _fault_of(question: Question) -> str:
                 f"{', '.join(COMMANDS.values())}"
             )
     if question.positive and question.positive not in values:
-        return f"its positive answer {question.positive!r} is not one of its answers"
+        return f"the positive answer {question.positive!r} is not one of the answers"
     return ""

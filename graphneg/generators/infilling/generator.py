@@ -58,16 +58,16 @@ LONGEST, LONGEST_WHOLE = 40, 160
 """Maximum number of tokens in the output of a model that writes only the texts for the blanks, and of a model
 that writes the whole text."""
 _REASONS = {
-    "no-blanks": "no text of the context or for the context has words to blank out",
+    "no-blanks": "neither the context nor its responses have words to blank out",
     "no-history": "the store contains no other dialogue",
     "unfilled": "the model did not fill every blank",
     "same-words": "a blank was filled with one of its original words",
     "little-new": "fewer than two content words differ from the original",
     "no-word": "a blank was filled with something other than an English word",
     "copies-example": "the text repeats text of the prompt",
-    "like-a-positive": "the text is nearly identical to a right response",
+    "like-a-positive": "the text is nearly identical to a correct response",
     "no-clash": "the text shares no content word with the context",
-    "fits": "given the context, the text is almost as likely as the original right response",
+    "fits": "given the context, the text is almost as likely as the original correct response",
 }
 
 
@@ -117,8 +117,10 @@ class MaskAndFillOptions(WritingOptions):
         if min(self.texts, self.versions, self.drafts, self.best) < 1:
             raise InputError("texts, versions, drafts and best must be at least 1")
         strange = [name for name in self.kinds if name not in get_args(Source)]
-        if strange or not self.kinds:
-            raise InputError(f"sources {strange or []}: choose some of {', '.join(get_args(Source))}")
+        if not self.kinds:
+            raise InputError(f"sources must not be empty; choose from {', '.join(get_args(Source))}")
+        if strange:
+            raise InputError(f"unknown sources {strange}; choose from {', '.join(get_args(Source))}")
         # Creating the sampling settings checks temperature and top_p.
         _ = self.search
 

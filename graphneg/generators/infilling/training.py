@@ -173,7 +173,7 @@ def train_infilling(
         raise ModelError(f"{model.path}: a backward model, but filling blanks needs a forward model")
     learned, measured = divided(list(infilling_pairs(contexts, seed)), held_out, seed)
     if not learned:
-        raise InputError("no context has a right response that can have blanks: there is nothing to learn")
+        raise InputError("nothing to train on: no context has a correct response with words to blank out")
     report = train_for(
         FILL_BLANKS, model, [one for pair in learned for one in pair.examples], out,
         validation=[one for pair in measured for one in pair.examples], seed=seed, **arguments,

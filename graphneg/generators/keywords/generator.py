@@ -59,7 +59,7 @@ _REASONS = {
     "no-keywords": "the context has no keywords",
     "no-history": "the store contains no other dialogue",
     "copies-example": "the text repeats text of the prompt",
-    "like-a-positive": "the text is nearly identical to a right response",
+    "like-a-positive": "the text is nearly identical to a correct response",
     "fits": "the text fits the context as well as the history that it was written for",
 }
 
@@ -110,10 +110,12 @@ class KeywordOptions(WritingOptions):
         WritingOptions.__post_init__(self)
         if not 1 <= self.min_keywords <= self.max_keywords:
             raise InputError(
-                f"keywords from {self.min_keywords} to {self.max_keywords}: the first must be 1 or more"
+                f"min_keywords must be from 1 to max_keywords, {self.max_keywords}, not {self.min_keywords}"
             )
         if self.drafts < 1 or self.max_draws < 1:
-            raise InputError(f"drafts {self.drafts}, max_draws {self.max_draws}: both must be at least 1")
+            raise InputError(
+                f"drafts and max_draws must be at least 1, not {self.drafts} and {self.max_draws}"
+            )
         _ = self.search
 
     @property
@@ -370,7 +372,9 @@ def _generator(
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:
-            raise GeneratorError("key-sem needs word vectors: option vectors=PATH, a GloVe file for example")
+            raise GeneratorError(
+                "key-sem needs word vectors: set the option vectors=PATH, for example to a GloVe file"
+            )
         from graphneg.nn.vectors import StaticVectors
 
         near = StaticVectors(vectors)

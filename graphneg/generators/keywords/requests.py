@@ -327,5 +327,5 @@ def train_keyword_replies(
         raise ModelError(f"{model.path}: key-context and key-sem need a causal language model")
     examples = list(reply_pairs(contexts, extractor, seed))
     if not examples:
-        raise InputError("no context has a right response with a keyword, so there is nothing to learn")
+        raise InputError("nothing to train on: no context has a correct response with a keyword")
     return train_for(REPLY_WITH_WORDS, model, examples, out, seed=seed, **arguments)

@@ -213,7 +213,9 @@ class OverlapGenerator(Generator):
         found: list[str] = []
         # `max_cosine` has a default, but no effect without an embedder, so the user is told about it.
         if self._embedder is None and self.options.max_cosine is not None:
-            found.append(f"{self.name}: no embedder: similarity to the context is not a condition")
+            found.append(
+                f"{self.name}: there is no embedder, so the similarity to the context is not checked"
+            )
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
         # If the vocabulary of the dialogues is narrow, most negatives are sentences that graphneg provides.

@@ -224,7 +224,7 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
     for name, known in named.items():
         if not known:
             there = ", ".join(row["source"] for row in rows)
-            raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; there are: {there}")
+            raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; available: {there}")
     # The sentences that graphneg provides are used only if the options ask for them or name them as a source.
     wanted = [row for row in rows if conditions.anecdotes or row["source"] != ANECDOTES]
     some = (row for found in named.values() for row in found) if named else wanted

@@ -177,8 +177,8 @@ class OverlapOptions:
             )
             # None is always valid and means that the condition does not apply.
             if value is not None and not holds:
-                what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
-                raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
+                what = "a share from 0 to 1" if is_share else "a whole number of at least 1"
+                raise GeneratorError(f"overlap: {name} must be {what}, not {value!r}")
         if self.min_words > self.max_words:
             raise GeneratorError(
                 f"overlap: min_words {self.min_words} is greater than max_words {self.max_words}"
@@ -187,7 +187,9 @@ class OverlapOptions:
             value = getattr(self, name)
             # A single string is a sequence of letters, so it must be refused explicitly.
             if isinstance(value, str) or not all(isinstance(text, str) for text in value):
-                raise GeneratorError(f'overlap: {name} is a list of texts, such as ["well"], not {value!r}')
+                raise GeneratorError(
+                    f'overlap: {name} must be a list of texts, such as ["well"], not {value!r}'
+                )
         if len(self.overlap) != 4 or min(self.overlap) < 0 or not sum(self.overlap) > 0:
             raise GeneratorError(
                 "overlap: overlap must be four shares: for 0, 1, 2, and 3 or more shared content words"

@@ -82,7 +82,7 @@ async function begin() {
     });
   if (canvas.dataset.source) {
     const told = document.getElementById("told");
-    told.textContent = "reading …";
+    told.textContent = "loading …";
     const answer = await fetch(canvas.dataset.source);
     if (!answer.ok) {
       const found = new DOMParser().parseFromString(await answer.text(), "text/html");

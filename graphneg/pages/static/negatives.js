@@ -47,7 +47,7 @@ function commands(chosen) {
   if (first.length) lines.push(line(start, first));
   if (second.length) lines.push(line(first.length ? "graphneg select chosen.jsonl -o fitting.jsonl" : start, second));
   for (const figure of chosen.filter((one) => !one.options))
-    lines.push(`# graphneg select takes no threshold of ${JSON.stringify(figure.score)}: filter the table by it`);
+    lines.push(`# graphneg select has no option for ${JSON.stringify(figure.score)}: filter the table by this score instead`);
   return lines.join("\n") || `${start} …`;
 }
 
@@ -59,7 +59,7 @@ async function together(chosen) {
   for (const { side, score, thresholds, slider } of chosen) query.set(`${side}.${score}`, thresholds[slider.value]);
   const answer = await fetch(`/negatives/kept?${query}`);
   if (own !== asked) return;
-  if (!answer.ok) { place.textContent = "not counted: the server does not answer"; return; }
+  if (!answer.ok) { place.textContent = "no count: the server does not answer"; return; }
   const { kept, wrong } = await answer.json();
   place.textContent = `together: ${count(kept)} of ${count(wrong)} kept`;
 }

@@ -114,9 +114,9 @@ document.addEventListener("submit", async (event) => {
     const query = new URLSearchParams({ name: file.name, annotator: form.elements.annotator.value });
     const answer = await fetch(`${form.getAttribute("action")}?${query}`, { method: "POST", body: file });
     const text = await answer.text();
-    if (answer.ok) return void say(`${text}. Reload to see what comes of it.`);
+    if (answer.ok) return void say(`${text}. Reload the page to see the new results.`);
     const page = new DOMParser().parseFromString(text, "text/html");
-    say(`Not taken in: ${(page.querySelector("[role=alert]") ?? page.body).textContent.trim()}`);
+    say(`Not imported: ${(page.querySelector("[role=alert]") ?? page.body).textContent.trim()}`);
   }
 });
 

@@ -93,9 +93,9 @@ class TestData:
     @pytest.mark.parametrize(
         ("changed", "complaint"),
         [
-            ({"positive_responses": []}, "bad.json:1: context dailydialog_pp/all/3 has no right response"),
+            ({"positive_responses": []}, "bad.json:1: context dailydialog_pp/all/3 has no correct response"),
             ({"context": "Hello?"}, "bad.json:1"),
-            ({ADVERSARIAL: [], RANDOM: []}, "has no wrong response to be tested on"),
+            ({ADVERSARIAL: [], RANDOM: []}, "has no wrong response"),
         ],
     )
     def test_a_context_that_cannot_be_used_ends_it_with_its_place(
@@ -108,7 +108,7 @@ class TestData:
 
     def test_no_context_is_both_learned_from_and_tested_on(self, tmp_path: Path) -> None:
         one, other = (written(tmp_path / name, CONTEXTS[:2]) for name in ("one.json", "other.json"))
-        with pytest.raises(InputError, match="to learn from is the same"):
+        with pytest.raises(InputError, match="is the same as training context"):
             read_data(one, other)
 
 
@@ -173,9 +173,9 @@ class TestBanks:
         assert bank == BankFile("text", path)
         found = list(LeakageFilter(()).read(bank, NoProgress()))
         assert [one.text for one in found if isinstance(one, Sentence)] == ["Ducks fly."]
-        with pytest.raises(InputError, match="there is nothing at that path"):
+        with pytest.raises(InputError, match="the path does not exist"):
             bank_of("text=none.txt")
-        with pytest.raises(InputError, match="write LOADER=PATH"):
+        with pytest.raises(InputError, match="expected LOADER=PATH"):
             bank_of("more.txt")
 
 
@@ -298,12 +298,12 @@ class TestComparing:
         out = tmp_path / "out"
         out.mkdir()
         (out / "comparison.json").write_text((done.out / "comparison.json").read_text())
-        with pytest.raises(InputError, match="the folder has a comparison of other contexts"):
+        with pytest.raises(InputError, match="the folder contains a comparison with other contexts"):
             compare(data, other, out)
         assert len(compare(data, other, out, overwrite=True).rows) == 1
         (tmp_path / "mine").mkdir()
         (tmp_path / "mine" / "thesis.txt").touch()
-        with pytest.raises(InputError, match="the folder has other files"):
+        with pytest.raises(InputError, match="the folder contains other files"):
             compare(data, other, tmp_path / "mine", overwrite=True)
 
     def test_names_a_result_that_can_not_be_read(
@@ -350,9 +350,9 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "complaint"),
         [
-            (["--source", "people"], "no source 'people'"),
+            (["--source", "people"], "unknown source 'people'"),
             (["--source", "random", "--split", 1.5], "between 0 and 1"),
-            (["--source", "random", "--source-option", "bm25=1"], "write SOURCE.NAME=VALUE"),
+            (["--source", "random", "--source-option", "bm25=1"], "expected SOURCE.NAME=VALUE"),
             (["--source", "random", "--source-option", "bm25.by=x"], "not a source of this comparison"),
             (["--source", "random", "--kind", "oracle"], "oracle"),
         ],

@@ -50,7 +50,7 @@ class TestPlans:
             (["random"], {"seeds": ()}, "at least one source and one seed"),
             (["bm25", "bm25"], {}, "source bm25 is named twice"),
             (["bm25"], {"options": {"hard": {}}}, "options are given for 'hard'"),
-            (["bm25"], {"held_out": "all"}, "held out 'all': choose one of right, nothing"),
+            (["bm25"], {"held_out": "all"}, "unknown value 'all' of held_out; choose one of right, nothing"),
         ],
     )
     def test_that_can_not_be_meant_are_refused(

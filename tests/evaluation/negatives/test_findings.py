@@ -39,18 +39,18 @@ def told(line: CategoryLine, right: Figures | None = RIGHT) -> list[tuple[str, s
 
 
 def test_a_line_without_fault_is_good() -> None:
-    assert told(LINE) == [("good", "no single cue separates them from right responses")]
+    assert told(LINE) == [("good", "no single cue separates these negatives from correct responses")]
 
 
 @pytest.mark.parametrize(
     ("cue", "figures", "sentence"),
     [
-        ("length", {"words": flat(5)}, "0.50 times as long as right responses (5.0 words against 10.0)"),
+        ("length", {"words": flat(5)}, "0.50 times as long as correct responses (5.0 words against 10.0)"),
         ("overlap", {"shared": flat(2)}, "a ranker learns that shared words mean wrong"),
         ("overlap", {"shared": flat(0.2)}, "by their lack of shared words"),
         ("similarity", {"to_context": flat(0.9)}, "closer to their contexts (cosine 0.90)"),
         ("similarity", {"to_context": flat(0.1)}, "further from their contexts (cosine 0.10)"),
-        ("fluency", {}, "their perplexity is 2.5 times that of right responses"),
+        ("fluency", {}, "their perplexity is 2.5 times that of correct responses"),
         ("words", {}, '("hums", "sings")'),
     ],
 )
@@ -75,8 +75,8 @@ def test_of_few_negatives_only_a_glaring_cue_counts() -> None:
     ("changes", "level", "sentence"),
     [
         ({"again": 100}, "suspicious", "20% repeat a negative of the same context"),
-        ({"elsewhere": 200}, "suspicious", "40% occur under more than one context"),
-        ({"equal_to_right": 7}, "wrong", "7 of 500 are right responses of their own contexts"),
+        ({"elsewhere": 200}, "suspicious", "40% occur with more than one context"),
+        ({"equal_to_right": 7}, "wrong", "7 of 500 are correct responses of their own contexts"),
     ],
 )
 def test_repeats_are_told_from_their_share(changes: dict[str, int], level: str, sentence: str) -> None:
@@ -87,9 +87,9 @@ def test_repeats_are_told_from_their_share(changes: dict[str, int], level: str, 
 @pytest.mark.parametrize(
     ("figures", "level", "sentence"),
     [
-        ({"questions": 0.6}, "suspicious", "60% are questions, of right responses 20%"),
-        ({"judged_right": 0.6}, "suspicious", "takes 60% for right (of right responses 90%)"),
-        ({"judged_right": 0.01}, "note", "takes only 1% for right"),
+        ({"questions": 0.6}, "suspicious", "60% are questions, but 20% of correct responses"),
+        ({"judged_right": 0.6}, "suspicious", "accepts 60% as correct (correct responses: 90%)"),
+        ({"judged_right": 0.01}, "note", "accepts only 1% as correct"),
     ],
 )
 def test_questions_and_the_judge_are_told(figures: dict[str, float], level: str, sentence: str) -> None:

@@ -96,8 +96,8 @@ class TestCommand:
         ended = run("evaluate", "negatives", *sorted(made.glob("[!.]*")))
         assert ended.status == 0
         assert re.search(r"overlap \(C-follow\) +\d+ +\d+\.\d +\d\.\d\d", ended.out)
-        assert "What is good, and what is suspicious" in ended.out
-        assert "Some of overlap (C-follow)" in ended.out and "Some of deam\n" not in ended.out
+        assert "Findings" in ended.out
+        assert "Examples of overlap (C-follow)" in ended.out and "Examples of deam\n" not in ended.out
         assert re.search(r"\d+ negatives of \d+ records", ended.err)
 
     def test_figures_can_be_had_as_json(self, run: Run, tmp_path: Path) -> None:
@@ -115,11 +115,11 @@ class TestCommand:
         out.write_text("mine")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out)
         assert ended.status == 2 and out.read_text() == "mine"
-        advice = "the file exists already; name another file, or overwrite it (--overwrite)"
+        advice = "the file already exists; name another file, or overwrite it (--overwrite)"
         assert ended.err.splitlines()[-1] == f"error: {out}: {advice}"
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out, "--overwrite")
         assert ended.status == 0 and f"wrote {out}" in ended.err
-        assert "What these negatives are like" in out.read_text(encoding="utf-8")
+        assert "Report on negatives" in out.read_text(encoding="utf-8")
 
     def test_a_model_judges_and_another_tells_fluency(self, run: Run, tmp_path: Path) -> None:
         from tests.tiny_lm import causal_folder
@@ -145,8 +145,8 @@ class TestCommand:
         models = ("--judge", judge, "--lm", lm, "--sample", "20", "--examples", "0")
         monkeypatch.setenv("COLUMNS", width)
         shown = run("evaluate", "negatives", *sorted(made.glob("[!.]*")), *models).out
-        tables = shown.split("How well one cue")[0]
-        heads = "count words shared with right questions I/you/ others"
+        tables = shown.split("How well a single cue")[0]
+        heads = "count words shared with correct questions I/you/ others"
         heads += " cosine: to perplexity judge: again else- where"
         assert all(word in tables for word in heads.split()) and "…" not in tables
         assert max(map(len, tables.splitlines())) <= int(width)

@@ -195,7 +195,7 @@ class TestEditedDialogues:
 class TestFindings:
     def test_negatives_that_are_right_responses_are_wrong(self, tmp_path: Path) -> None:
         report = report_of(tmp_path, right("Yes."), wrong("yes."))
-        assert "1 of 1 are right responses of their own contexts" in sentences(report.findings, "wrong")
+        assert "1 of 1 are correct responses of their own contexts" in sentences(report.findings, "wrong")
 
     def test_longer_negatives_are_suspicious(self, tmp_path: Path) -> None:
         records = [
@@ -205,7 +205,7 @@ class TestFindings:
         ]
         report = report_of(tmp_path, *records)
         assert report.lines[0].cue_auc["length"] == 1
-        assert "they are 3.0 times as long as right responses (9.0 words against 3.0)" in sentences(
+        assert "they are 3.0 times as long as correct responses (9.0 words against 3.0)" in sentences(
             report.findings, "suspicious"
         )
 
@@ -333,10 +333,10 @@ class TestAreas:
 class TestWrongInput:
     def test_a_label_is_neither_0_nor_1(self, tmp_path: Path) -> None:
         write_jsonl([wrong("No."), wrong("No.", label=3)], tmp_path / "own.jsonl")
-        with pytest.raises(InputError, match=r"own\.jsonl, line 2: the label of .* is 3; 1 fits, 0 does not"):
+        with pytest.raises(InputError, match=r"own\.jsonl, line 2: the label of .* is 3, but must be 1"):
             measure([tmp_path / "own.jsonl"])
 
     def test_a_file_without_negatives_is_told(self, tmp_path: Path) -> None:
         write_jsonl([right("Yes.")], tmp_path / "own.jsonl")
-        with pytest.raises(InputError, match=r"own\.jsonl: no negative among 1 records"):
+        with pytest.raises(InputError, match=r"own\.jsonl: none of the 1 records is a negative"):
             measure([tmp_path / "own.jsonl"])

@@ -53,7 +53,9 @@ class TestDrawing:
 
     def test_sources_need_names_of_their_own(self, sources: tuple[list[str], Path]) -> None:
         files, _ = sources
-        with pytest.raises(InputError, match="a source named hard is there already; write NAME="):
+        with pytest.raises(
+            InputError, match="there is already a source named hard; choose another name with NAME="
+        ):
             draw([files[0], files[0]])
         assert {row.source for row in draw([files[0], f"b={files[0]}"]).set.items} == {"hard", "b"}
 
@@ -61,5 +63,5 @@ class TestDrawing:
         write_jsonl([replace(EXAMPLE, label=1)], tmp_path / "right.jsonl")
         with pytest.raises(InputError, match=r"right\.jsonl: no wrong response"):
             draw([str(tmp_path / "right.jsonl")])
-        with pytest.raises(InputError, match="nothing to draw from"):
+        with pytest.raises(InputError, match="nothing to judge"):
             draw([])

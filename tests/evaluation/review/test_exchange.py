@@ -43,7 +43,7 @@ class TestExchange:
         assert [replace(one, at="") for one in back] == [replace(one, at="") for one in results.judgements]
         if suffix == ".jsonl":
             assert back == results.judgements
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             write_judgements(results, path)
 
     @pytest.mark.parametrize("suffix", list(FORMS))
@@ -52,7 +52,7 @@ class TestExchange:
         write_judgements(results, path)
         items = (replace_text(results.set.items[0]), *results.set.items[1:])
         other = ReviewSet(FORMAT, 7, results.set.questions, items)
-        with pytest.raises(InputError, match="row 1 has another context or response than was drawn"):
+        with pytest.raises(InputError, match="row 1 has a different context or response than the key"):
             read_judgements(other, path)
         with pytest.raises(InputError, match=r"row '\d' is not in the key"):
             read_judgements(ReviewSet(FORMAT, 7, results.set.questions, ()), path)
@@ -62,10 +62,10 @@ class TestExchange:
         [
             ("a.jsonl", "{", r"a\.jsonl:1: not JSON"),
             ("a.jsonl", "[]", r"a\.jsonl:1: the line is not a JSON object"),
-            ("a.jsonl", "{}", r"a\.jsonl:1: no judgement"),
+            ("a.jsonl", "{}", r"a\.jsonl:1: not a judgement"),
             ("a.json", "{", r"a\.json: not JSON"),
-            ("a.json", "{}", r"a\.json: no list of tasks"),
-            ("a.json", "[3]", r"a\.json: task 0: no task of this review"),
+            ("a.json", "{}", r"a\.json: expected a list of tasks"),
+            ("a.json", "[3]", r"a\.json: task 0: not a task of this review"),
             ("a.csv", "row,context\n", r"a\.csv:1: no column response"),
             ("a.txt", "", "unknown suffix; use"),
         ],
@@ -81,7 +81,7 @@ class TestExchange:
         assert [(item.id, item.gold) for item in gold] == [("i0", RIGHT), ("i1", USABLE)]
         two = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").replace('"right"', '"arguable"', 1)
         (tmp_path / "more.jsonl").write_text(two, encoding="utf-8")
-        with pytest.raises(InputError, match=r"more\.jsonl:1: i0 has other answers"):
+        with pytest.raises(InputError, match=r"more\.jsonl:1: i0 has different answers"):
             read_gold(results.set.questions, [tmp_path / "labels.jsonl", tmp_path / "more.jsonl"])
 
     def test_label_studio_has_a_configuration(self) -> None:

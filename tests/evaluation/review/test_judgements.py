@@ -82,10 +82,10 @@ class TestJudgements:
     @pytest.mark.parametrize(
         ("row", "answers", "message"),
         [
-            (9, USABLE, "row 9: there are rows 1 to 6"),
-            (1, {"grammatical": "yes"}, "row 1: sensible is not answered"),
+            (9, USABLE, "there is no row 9; the rows are numbered 1 to 6"),
+            (1, {"grammatical": "yes"}, "row 1: the question sensible is not answered"),
             (1, {**USABLE, "verdict": "bad"}, "verdict is 'bad'; write wrong or arguable or right"),
-            (1, {**USABLE, "more": "x"}, "no question is called 'more'"),
+            (1, {**USABLE, "more": "x"}, "there is no question 'more'"),
         ],
     )
     def test_wrong_answers_are_refused(
@@ -173,5 +173,5 @@ class TestJudgements:
         path.write_text("no database, but a text that is long enough to be taken for one" * 50)
         with pytest.raises(InputError, match=r"j\.sqlite: no file of judgements, or damaged"):
             Judgements.open(path)
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             Judgements.create(path, small_set())

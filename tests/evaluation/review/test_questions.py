@@ -23,14 +23,20 @@ class TestQuestions:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"questions": []}, "there is no question in it"),
+            ({"questions": []}, "the file contains no question"),
             ({"name": 3}, r"Expected `str`, got `int` - at `\$.name`"),
             ({"more": 1}, "unknown field `more`"),
-            ({"questions": [{"name": "row", "text": "?", "answers": []}]}, "can't be called 'row'"),
-            ({"questions": [{"name": "a", "text": "?", "answers": [{"value": "x"}]}]}, "two answers or more"),
+            (
+                {"questions": [{"name": "row", "text": "?", "answers": []}]},
+                "'row' can't be the name of a question",
+            ),
+            (
+                {"questions": [{"name": "a", "text": "?", "answers": [{"value": "x"}]}]},
+                "fewer than two answers",
+            ),
             (
                 {"questions": [{"name": "a", "text": "?", "answers": [{"value": "x"}, {"value": "x"}]}]},
-                "is empty or comes twice",
+                "is empty or occurs twice",
             ),
             (
                 {

@@ -41,7 +41,7 @@ class TestTheSheet:
     def test_nothing_is_written_over(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
         drawn = draw(sources[0], each=2)
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
-        with pytest.raises(InputError, match="the file exists already"):
+        with pytest.raises(InputError, match="the file already exists"):
             write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv", overwrite=True)
 
@@ -74,7 +74,7 @@ class TestTheSheet:
         assert len(read(tmp_path / "export.json", key).labels) == 1
 
     def test_a_suffix_that_names_no_form_of_sheet_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"sheet\.xlsx: a sheet is a \.csv file, or a \.json file"):
+        with pytest.raises(InputError, match=r"sheet\.xlsx: a sheet must be a \.csv file, or a \.json file"):
             write_blank_sheet(small_set(), tmp_path / "sheet.xlsx")
         assert not list(tmp_path.iterdir())
 
@@ -114,7 +114,7 @@ class TestReading:
     def test_the_key_must_be_there_and_be_one(self, sheet: Path) -> None:
         key = key_path(sheet)
         kept = key.rename(key.with_name("kept.json"))
-        with pytest.raises(InputError, match=r"sheet\.key\.json: there is no such key; .* --key"):
+        with pytest.raises(InputError, match=r"sheet\.key\.json: there is no such key file; .* --key"):
             read(sheet)
         assert len(read(sheet, kept).labels) == 17
         key.write_text("[]", encoding="utf-8")
@@ -132,7 +132,7 @@ class TestReading:
         assert len(found.labels) == 5 and found.unfilled == 13
 
     def test_an_empty_sheet_says_what_to_write(self, sheet: Path) -> None:
-        with pytest.raises(InputError, match="no row is filled; write yes or no"):
+        with pytest.raises(InputError, match="no row is filled in; write yes or no"):
             read(filled(sheet, verdict=""))
 
 
@@ -144,7 +144,7 @@ class TestTheCommand:
         out = tmp_path / "sheet.csv"
         drawn = run("annotate", *files, "--human", human, "--n", "20", "-o", out)
         assert drawn.status == 0 and "32 rows to judge" in drawn.err
-        assert "edits: 12 fewer negatives than the 20 asked for" in drawn.err
+        assert "edits: 12 fewer negatives than the 20 requested" in drawn.err
         told = run("annotate", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
         assert told.status == 0 and "1 row not filled" in told.err
         assert "usable" in told.out and "polarity_flip" in told.out and "100%" in told.out
@@ -172,7 +172,7 @@ class TestTheCommand:
         with Judgements.create(tmp_path / "j.sqlite", set) as judged:
             judged.judge(1, "ann", USABLE)
         told = run("annotate", "--read", tmp_path / "j.sqlite", "-o", tmp_path / "j.jsonl")
-        assert told.status == 0 and "1 row read; judgements are in" in told.err.replace("\n", " ")
+        assert told.status == 0 and "1 row read; the judgements are in" in told.err.replace("\n", " ")
         assert json.loads((tmp_path / "j.jsonl").read_text(encoding="utf-8"))["answers"] == USABLE
 
     @pytest.mark.parametrize("suffix", list(FORMS))
