@@ -322,10 +322,10 @@ class RowReader:
         names = [_reply(cast("Value", row.cells), self._fields) for row in rows]
         firsts = [at for at, (_, answered) in enumerate(names) if answered is None]
         if len(firsts) != 1:
-            raise ItemError(f"{len(firsts)} of its messages answer no other message, instead of one")
+            raise ItemError(f"{len(firsts)} of the messages answer no other message, instead of one")
         ids = {id for id, _ in names if id is not None}
         if len(ids) < len(rows):
-            raise ItemError("two of its messages have the same id, or one has none")
+            raise ItemError("two of the messages have the same id, or one has none")
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
@@ -334,7 +334,7 @@ class RowReader:
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
         if all(answered in ids for _, answered in names if answered) and len(whole) < len(rows):
-            raise ItemError("its replies form a cycle")
+            raise ItemError("the replies form a cycle")
         missing = "left out, as a message above it is missing"
         self._notices.count("message", missing, len(rows) - len(whole))
         path = best_path(

@@ -188,7 +188,7 @@ class Dates:
                     "first: --date-order day or --date-order month says which",
                 )
                 return None
-        self._notices.count("dialogue", "kept in the order of its rows, as its times are not understood")
+        self._notices.count("dialogue", "kept in the order of its rows, because its times can't be read")
         return None
 
 

@@ -233,9 +233,9 @@ class TestOpenAssistant:
     @pytest.mark.parametrize(
         ("parents", "reason"),
         [
-            ({"m1": None, "m2": "m3", "m3": "m2"}, "its replies form a cycle"),
-            ({"m1": None, "m2": None}, "2 of its messages answer no other message, instead of one"),
-            ({"m2": "m3", "m3": "m2"}, "0 of its messages answer no other message, instead of one"),
+            ({"m1": None, "m2": "m3", "m3": "m2"}, "the replies form a cycle"),
+            ({"m1": None, "m2": None}, "2 of the messages answer no other message, instead of one"),
+            ({"m2": "m3", "m3": "m2"}, "0 of the messages answer no other message, instead of one"),
         ],
     )
     def test_rows_that_are_no_tree_cost_their_dialogue(self, parents: dict[str, Any], reason: str) -> None:

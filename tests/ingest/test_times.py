@@ -159,7 +159,7 @@ class TestADateThatCanBeReadInTwoWays:
         assert order(file) == "01"
         assert notices(file) == [
             CONTRADICTORY,
-            "1 dialogue kept in the order of its rows, as its times are not understood",
+            "1 dialogue kept in the order of its rows, because its times can't be read",
         ]
 
     def test_can_only_be_settled_with_day_or_month(self) -> None:
