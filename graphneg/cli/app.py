@@ -31,7 +31,7 @@ from graphneg.cli.rank import bank, rank, select
 from graphneg.cli.run import run
 from graphneg.cli.serve import serve
 from graphneg.cli.shards import merge, snapshot
-from graphneg.cli.store import check, export, info, load, upgrade
+from graphneg.cli.store import check, export, info, load
 from graphneg.cli.terminal import print_error
 from graphneg.errors import GraphnegError
 from graphneg.imports import own_process
@@ -55,7 +55,7 @@ app = group(
     "graphneg",
     "Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries, and decode them to text.",
     (
-        *(load, upgrade, parse, negatives, generate, select, snapshot, merge, run, transforms),
+        *(load, parse, negatives, generate, select, snapshot, merge, run, transforms),
         *(bank, rank, cypher, export, info, check, compare, annotate, serve, doctor),
     ),
     "graphneg load everyday",

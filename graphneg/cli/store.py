@@ -1,8 +1,7 @@
-"""Define the commands ``load``, ``info``, ``upgrade``, ``check`` and ``export`` for the data in a store.
+"""Define the commands ``load``, ``info``, ``check`` and ``export`` for the data in a store.
 
 ``load`` reads a corpus (or a resource such as ConceptNet) with one of the loaders, ``info`` prints what the
-store contains, ``upgrade`` converts an older store to the current schema, ``check`` finds malformed PENMAN
-graphs, and ``export`` writes dialogues or graphs to a file.
+store contains, ``check`` finds malformed PENMAN graphs, and ``export`` writes dialogues or graphs to a file.
 
 Example::
 
@@ -66,8 +65,14 @@ KINDS = {
 SNAPSHOT = "snapshot"
 """The name for ``load`` that loads a snapshot. Snapshots are not read by a loader but by
 `graphneg.snapshots`."""
-ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
-"""The names of the items in an exported file, by the suffix of the file."""
+ITEMS = {
+    ".amr": "graphs",
+    ".penman": "graphs",
+    ".graphml": "dialogues",
+    "dialogues": "dialogues",
+    "dailydialog_pp": "contexts",
+}
+"""The names of the items in an exported file, by its format or suffix."""
 
 
 @command(
@@ -250,23 +255,6 @@ def info(*, json: Json = False, where: StoreOptions) -> None:
         console.print(plain_table("content", "label or type", Column("amount", justify="right"), rows=rows))
 
 
-@command("graphneg upgrade", "graphneg --store neo4j://localhost upgrade")
-def upgrade(*, where: StoreOptions) -> None:
-    """Upgrade a store of an older version of graphneg in place.
-
-    Properties that graphneg computes from graphs and words are computed again. Loaded data do not change. If
-    an upgrade is interrupted, run the same command again to complete it.
-    """
-    with (
-        where.opened(upgrading=True) as graph,
-        progress_bars("what was written is kept; the same command again does the rest") as bars,
-    ):
-        count = graph.upgrade(bars)
-    print_message(
-        "the store is current: nothing to do" if count is None else f"upgraded {counted(count, 'graph')}"
-    )
-
-
 @command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
 def check(
     *,
@@ -314,6 +302,7 @@ def check(
     "graphneg export positives.jsonl",
     "graphneg export graphs.amr --corpus everyday --split train",
     "graphneg export contexts.json --format dailydialog_pp --negatives hard.jsonl",
+    "graphneg export dialogues.jsonl --format dialogues",
 )
 def export(
     *,
@@ -322,10 +311,10 @@ def export(
         "The file to write. The suffix selects the format: .jsonl, .parquet, .amr, .penman or .graphml.",
         "OUT",
     ),
-    format: Literal["dailydialog_pp"] | None = option(
+    format: Literal["dailydialog_pp", "dialogues"] | None = option(
         None,
-        "Write this format instead of the one that the suffix selects: contexts with right "
-        "and wrong responses (.json, .jsonl).",
+        "Write this format instead of the one that the suffix selects (.json, .jsonl): contexts "
+        "with right and wrong responses, or all that was loaded or parsed.",
     ),
     negatives: list[Path] | None = option(
         None, "Negatives to write as the wrong responses (.jsonl, .parquet). Repeatable.", "FILE"
@@ -341,7 +330,9 @@ def export(
     negatives. .amr and .penman contain the AMR graphs exactly as they were loaded. .graphml contains the
     dialogues and their AMR graphs as one graph. The format dailydialog_pp is what compare, evaluate ranker
     and other programs read: each context that a response or negative answers, with its right and wrong
-    responses. \N{FORM FEED}
+    responses. The format dialogues contains all dialogues with their graphs, responses and attributes, and
+    the lexicon, frames, opposites and sentences of the store. graphneg load dialogues FILE loads it into a
+    new store, which then has the same content. \N{FORM FEED}
 
     Raises:
         BadParameter: Negatives are given without a format that contains them.
@@ -349,21 +340,23 @@ def export(
     from graphneg.datasets.groups import ContextWriter, export_contexts
     from graphneg.editing import export as exports
 
-    if negatives and format is None:
+    is_whole = format == exports.DIALOGUES.kind
+    if negatives and (format is None or is_whole):
         raise BadParameter("name the format: --format dailydialog_pp", param_hint="--negatives")
     write = ContextWriter(negatives or ())
     part = shard_of(shard)
 
     with (
-        where.opened(chosen) as graph,
+        where.opened(chosen, exporting=is_whole) as graph,
         progress_bars(f"{out} is written when it is complete; run the command again") as bars,
     ):
         what = (graph.store, out, replace(chosen.selection, shard=part), bars)
-        if format is None:
-            written = exports.export(*what, overwrite=overwrite)
+        if is_whole or format is None:
+            form = exports.DIALOGUES if is_whole else None
+            written = exports.export(*what, overwrite=overwrite, form=form)
         else:
             written = export_contexts(*what, write, overwrite=overwrite)
-    kind = "contexts" if format is not None else ITEMS.get(out.suffix, "positives and responses")
+    kind = ITEMS.get(format or out.suffix, "positives and responses")
     holds = f"{written.items:,} {kind}"
     out = out if part is None else part.file(out)
     if written.was_complete:
