@@ -15,13 +15,16 @@ from hypothesis import strategies as st
 from neo4j import ManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
+from graphneg import __version__
 from graphneg.errors import StoreError
 from graphneg.store.connection import Diagnosis, Store, WriteConflict, no_trouble, translate_driver_errors
 from graphneg.store.opening import (
+    OLDEST_EXPORTABLE,
     SCHEMA_VERSION,
     SCHEMES,
     apply_schema,
     check_target,
+    facts_fingerprint,
     open_store,
     server_version,
 )
@@ -157,21 +160,41 @@ def test_opening_again_finds_the_schema_and_leaves_it(store: Store, reopen: Reop
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"),
+    ("version", "writer", "advice"),
     [
-        (SCHEMA_VERSION + 1, "upgrade graphneg"),
-        (SCHEMA_VERSION - 1, "load its files into a new store.*`graphneg export FILE.amr`"),
-        (3, "load its files into a new store"),
+        (SCHEMA_VERSION + 1, "9.1", "upgrade graphneg"),
+        (
+            OLDEST_EXPORTABLE - 1,
+            "0.0.9",
+            "export it with graphneg 0.0.9, `graphneg export .*`, and load .* `graphneg load dialogues .*`",
+        ),
+        (OLDEST_EXPORTABLE - 1, None, "load its files into a new store.*`graphneg export FILE.amr`"),
+        (3, None, "load its files into a new store"),
     ],
 )
-def test_another_schema_version_is_refused(store: Store, reopen: Reopen, version: int, advice: str) -> None:
-    note = "MATCH (s:GraphnegSchema) SET s.version = $version"
-    store.query_write(note, {"version": version})
+def test_another_schema_version_is_refused(
+    store: Store, reopen: Reopen, version: int, writer: str | None, advice: str
+) -> None:
+    note = "MATCH (s:GraphnegSchema) SET s.version = $version, s.graphneg = $writer"
+    store.query_write(note, {"version": version, "writer": writer})
     try:
-        with pytest.raises(StoreError, match=f"schema version {version}.*{advice}"):
+        with pytest.raises(StoreError, match=f"schema version {version}.*{advice}") as refused:
+            reopen()
+        assert "\n" not in str(refused.value)
+    finally:
+        store.query_write(note, {"version": SCHEMA_VERSION, "writer": __version__})
+
+
+def test_facts_of_other_code_or_word_tables_are_refused(store: Store, reopen: Reopen) -> None:
+    note = "MATCH (s:GraphnegSchema) SET s.facts = $facts"
+    store.query_write(note, {"facts": "of other tables"})
+    try:
+        with pytest.raises(
+            StoreError, match=r"facts that another version .*`graphneg export .*`graphneg load"
+        ):
             reopen()
     finally:
-        store.query_write(note, {"version": SCHEMA_VERSION})
+        store.query_write(note, {"facts": facts_fingerprint()})
 
 
 def test_scripts_split_into_statements() -> None:
