@@ -138,6 +138,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Returns:
             The report with the counts, the first rejected items, and notices.
         """
+        self.store.check_facts()
         bar = progress or NoProgress()
         options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
@@ -181,6 +182,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Returns:
             The report with the counts of parsed and failed texts.
         """
+        self.store.check_facts()
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(checked_list("of", of)), existing)
         # If the caller has opened a pool, do not close it, because the caller may use it again.

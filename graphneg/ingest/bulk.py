@@ -24,6 +24,7 @@ from typing import Any, TextIO, TypeVar
 from neo4j import ManagedTransaction, Record
 
 from graphneg import __version__
+from graphneg.amr.facts import facts_fingerprint
 from graphneg.errors import InputError
 from graphneg.ingest.bulk_index import TYPES, BulkIndex, unpacked
 from graphneg.ingest.loader import GAP, LoadOptions, LoadReport
@@ -32,7 +33,7 @@ from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, locking, unwritable, write_atomically
-from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION, facts_fingerprint
+from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION
 
 T = TypeVar("T")
 INDEX = "bulk.index"

@@ -141,6 +141,7 @@ class BulkIndex:
             "load/echoes": self._echoes,
             "lexicon/words": self._words,
             "lexicon/frames": self._frames,
+            "lexicon/opposites": self._opposite_kinds,
             "lexicon/forget_moves": self._forget_moves,
             "read/graph_ids": self._none,
             "lexicon/graphs_of_words": self._none,
@@ -492,6 +493,15 @@ class BulkIndex:
                     "UPDATE terms SET opposites = 1, kind = ? WHERE text = ?", (row[f"{end}_kind"], row[end])
                 )
         return _Answer(relationships=self.amount("opposites") - before)
+
+    def _opposite_kinds(self, opposites: Rows) -> _Answer:
+        for row in opposites:
+            kinds = None if row["modified_kinds"] is None else json.dumps(row["modified_kinds"])
+            self._tables.execute(
+                "UPDATE opposites SET modified_kinds = ? WHERE start = ? AND stop = ?",
+                (kinds, row["start"], row["end"]),
+            )
+        return _Answer()
 
     def _frames(self, frames: Rows) -> _Answer:
         """Write frames (``load/frames``), or only the classes of existing frames (``lexicon/frames``)."""

@@ -242,6 +242,7 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
         entries: The entries.
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
+    pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
     for entry in entries:
         # "class" has a name and concepts as cells, "move" a scale and two words, and "opposite" two words.
         if entry.table == "class":
@@ -249,7 +250,7 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
         else:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
-    store.write(lambda tx: _write_words(tx, sorted(words), lexicon))
+    store.write(lambda tx: _write_words(tx, sorted(words), pairs, lexicon))
     # Recompute all graphs if the affected ones cannot be looked up by their terms.
     # Nodes of structural concepts have no term, and words in the texts of utterances are not indexed.
     if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
@@ -290,11 +291,27 @@ def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
     store.write(lambda tx: run(tx, "lexicon/facts", graphs=rows))
 
 
-def _write_words(tx: ManagedTransaction, words: Sequence[str], lexicon: Lexicon) -> None:
-    """Write the properties of words that depend on the lexicon, and those of their frames and antonyms."""
+def _write_words(
+    tx: ManagedTransaction, words: Sequence[str], pairs: Iterable[Sequence[str]], lexicon: Lexicon
+) -> None:
+    """Write what depends on the lexicon: properties of words, their frames and antonyms, and opposites.
+
+    Args:
+        tx: The transaction.
+        words: The words.
+        pairs: The pairs of words for which the lexicon has a new entry of the table ``opposite``.
+        lexicon: The lexicon of the store.
+    """
     run(tx, "lexicon/forget_moves", words=list(words))
     finish(write_terms(tx, words, lexicon))
     run(tx, "lexicon/words", terms=[term_row(word, lexicon) for word in words])
     frames = [row["id"] for row in run(tx, "lexicon/frames_of", words=list(words))]
     run(tx, "lexicon/frames", frames=[{"id": id, "classes": sorted(lexicon.classes_of(id))} for id in frames])
+    # ConceptNet may have the pair in either direction.
+    edges = sorted({edge for one, other in pairs for edge in ((one, other), (other, one))})
+    rows = [
+        {"start": start, "end": end, "modified_kinds": lexicon.modified_kinds(start, end)}
+        for start, end in edges
+    ]
+    run(tx, "lexicon/opposites", opposites=rows)
     judge_antonyms(tx, words, lexicon)

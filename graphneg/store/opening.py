@@ -13,14 +13,13 @@ Example:
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 import tempfile
 import time
 from contextlib import ExitStack
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,8 +27,8 @@ from neo4j import Auth, Driver, basic_auth
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from graphneg import __version__
+from graphneg.amr.facts import facts_fingerprint
 from graphneg.errors import StoreError
-from graphneg.hashing import fingerprint
 from graphneg.store import embedded, supervisor
 from graphneg.store.connection import Store, connect, probe, server_agent, translate_driver_errors
 from graphneg.store.embedded import explain_exit
@@ -51,9 +50,8 @@ _LOAD = "load the file into a new store with `graphneg load dialogues dialogues.
 def ensure_schema(store: Store, exporting: bool = False) -> None:
     """Apply ``cypher/schema.cypher`` to a new store, or check that an existing one fits this version.
 
-    An existing store fits if it has the schema of this version, and if its facts were computed by the same
-    code and word tables. Otherwise its graphs must be written anew: transforms would match facts that have
-    another meaning.
+    An existing store fits if it has the schema of this version. If its facts were computed by other code or
+    word tables, it can be read, but `Store.check_facts` refuses to write to it or to edit its graphs.
 
     This function can safely be repeated after an interruption, and run in two processes at the same time. If
     a store was filled by a bulk import, its constraints and indexes are created here, when it is first
@@ -76,9 +74,13 @@ def ensure_schema(store: Store, exporting: bool = False) -> None:
     found, writer = rows[0]["version"], rows[0]["graphneg"]
     # If the version is not a number, another program has written it. Treat it as too old.
     known = found if isinstance(found, int) else 0
-    is_current = known == SCHEMA_VERSION and rows[0]["facts"] == facts_fingerprint()
     is_exportable = OLDEST_EXPORTABLE <= known <= SCHEMA_VERSION
-    if is_current or (exporting and is_exportable):
+    if known == SCHEMA_VERSION or (exporting and is_exportable):
+        if rows[0]["facts"] != facts_fingerprint():
+            store.foreign_facts = (
+                f"{store.description} has facts that another version of graphneg computed, so it can only be "
+                f"read: export it with {_EXPORT}, and {_LOAD}"
+            )
         return
     versions = f"has schema version {found}, this graphneg needs {SCHEMA_VERSION}"
     if known > SCHEMA_VERSION:
@@ -87,8 +89,6 @@ def ensure_schema(store: Store, exporting: bool = False) -> None:
             "`pip install --upgrade graphneg`"
         )
     elif is_exportable:
-        if known == SCHEMA_VERSION:
-            versions = "has facts that another version of graphneg computed"
         reason = f"{versions}: export it with {_EXPORT}, and {_LOAD}"
     elif writer:
         reason = f"{versions}: export it with graphneg {writer}, {_EXPORT}, and {_LOAD}"
@@ -140,22 +140,6 @@ def _write(store: Store, statement: str) -> None:
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
     # Pass the same parameters to all statements. Servers ignore those that a statement does not use.
     store.write_derived(lambda tx: send_text(tx, statement, marks).finish())
-
-
-@cache
-def facts_fingerprint() -> str:
-    """Return a fingerprint of the code and the word tables from which the facts in a store are computed.
-
-    It covers all ``.py`` and ``.tsv`` files of `graphneg.amr` and `graphneg.english`.
-
-    Returns:
-        32 hexadecimal digits.
-    """
-    # Facts are computed from graphs by the code and the word tables in these folders, so a change of any file
-    # may change a fact.
-    folders = (Path(__file__).parent.parent / name for name in ("amr", "english"))
-    files = (file for folder in folders for file in folder.rglob("*") if file.suffix in {".py", ".tsv"})
-    return fingerprint([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
 
 
 DEFAULT_DIRECTORY = "graphneg-store"

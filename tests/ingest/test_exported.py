@@ -51,7 +51,13 @@ OWN = [
         ],
     }
 ]
-WORDS = "class\tkit\tumbrella\nopposite\tgood\tbad\t-\n"
+WORDS = """class\tkit\tumbrella
+class\t-physical-object\tcar
+class\tpast-form\tsleeps
+move\ttime\tmonday\tfriday
+opposite\tgood\tbad\t-
+opposite\thot\tcold\tfood drink
+"""
 
 
 class SpanParser(ToyParser):
@@ -94,7 +100,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[DialogueGr
 
 
 def made(graph: DialogueGraph, out: Path) -> bytes:
-    graph.negatives("contradiction", limit=12, seed=3).write(out)
+    graph.negatives("all", seed=3).write(out)
     return out.read_bytes()
 
 
@@ -129,8 +135,8 @@ def test_a_damaged_line_is_refused_with_its_place(
     full: tuple[DialogueGraph, Path], embedded: Store, tmp_path: Path
 ) -> None:
     wipe(embedded)
-    [dialogue] = [line for line in full[1].read_text().splitlines() if '"own/dialogues/7"' in line]
-    strange = json.dumps({**json.loads(dialogue), "id": "own/dialogues/8", "mood": 1})
+    [dialogue] = [line for line in full[1].read_text().splitlines() if '"own/all/7"' in line]
+    strange = json.dumps({**json.loads(dialogue), "id": "own/all/8", "mood": 1})
     file = tmp_path / "some.jsonl.gz"
     lines = [json.dumps(HEADER), dialogue, dialogue, strange, '{"frame": {"id": 3}}', '{"other": 1}']
     file.write_bytes(gzip.compress("\n".join(lines).encode()))

@@ -23,6 +23,11 @@ def test_words_of_a_domain_change_what_is_known(store: Store, tmp_path: Path) ->
     rows = store.read("MATCH (n:AmrNode {concept: 'umbrella'}) RETURN DISTINCT n.classes AS classes")
     assert [row["classes"] for row in rows] == [["kit"]]
     assert not store.read("MATCH (:Term {text: 'good'})-[a:ANTONYM]->(x:Term {text: 'bad'}) RETURN a.used_as")
+    # The opposites were loaded before the lexicon.
+    edges = store.read(
+        "MATCH (:Term {text: 'good'})-[o:OPPOSITE]-(:Term {text: 'bad'}) RETURN o.modified_kinds AS kinds"
+    )
+    assert [row["kinds"] for row in edges] == [[]]
     moved = store.read("MATCH (:Term {text: 'monday'})-[:ALTERNATIVE]->(x:Term) RETURN x.text AS text")
     assert [row["text"] for row in moved] == ["friday"]
     assert graph.load("lexicon", table).present["lexicon entries"] == 3

@@ -16,7 +16,10 @@ from neo4j import ManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
 from graphneg import __version__
+from graphneg.amr.facts import facts_fingerprint
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import StoreError
+from graphneg.snapshots import Snapshot
 from graphneg.store.connection import Diagnosis, Store, WriteConflict, no_trouble, translate_driver_errors
 from graphneg.store.opening import (
     OLDEST_EXPORTABLE,
@@ -24,12 +27,12 @@ from graphneg.store.opening import (
     SCHEMES,
     apply_schema,
     check_target,
-    facts_fingerprint,
     open_store,
     server_version,
 )
 from graphneg.store.statements import cypher_text, run, statements
 from tests.servers import Neo4jServer, wipe
+from tests.toy_parser import ToyParser
 
 Reopen = Callable[[], Store]
 
@@ -185,16 +188,31 @@ def test_another_schema_version_is_refused(
         store.query_write(note, {"version": SCHEMA_VERSION, "writer": __version__})
 
 
-def test_facts_of_other_code_or_word_tables_are_refused(store: Store, reopen: Reopen) -> None:
+def test_a_store_with_facts_of_another_version_is_read_and_neither_written_nor_edited(
+    store: Store, reopen: Reopen, tmp_path: Path
+) -> None:
+    DialogueGraph(store).load("everyday")
     note = "MATCH (s:GraphnegSchema) SET s.facts = $facts"
     store.query_write(note, {"facts": "of other tables"})
     try:
-        with pytest.raises(
-            StoreError, match=r"facts that another version .*`graphneg export .*`graphneg load"
-        ):
-            reopen()
+        with reopen() as again:
+            graph = DialogueGraph(again)
+            assert graph.info().corpora
+            assert graph.export(tmp_path / "all.jsonl", format="dialogues")
+            for use in (
+                lambda: graph.load("everyday"),
+                lambda: graph.parse(ToyParser()),
+                lambda: next(iter(graph.negatives("all"))),
+                lambda: next(iter(graph.generate("overlap"))),
+                lambda: Snapshot.write(again, tmp_path / "all.snapshot"),
+                lambda: again.write(lambda tx: run(tx, "load/terms", terms=[])),
+            ):
+                with pytest.raises(StoreError, match=r"only be read: .*`graphneg export .*`graphneg load"):
+                    use()
+            again.query_write(note, {"facts": facts_fingerprint()})
     finally:
         store.query_write(note, {"facts": facts_fingerprint()})
+        wipe(store)
 
 
 def test_scripts_split_into_statements() -> None:
