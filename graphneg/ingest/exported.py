@@ -66,9 +66,10 @@ HEADER: Value = {"graphneg_export": VERSION, "graphneg": __version__}
 _START = b'{"graphneg_export":'
 _PAGE = 2_000
 """Number of words, frames or sentences that are read at a time."""
-# Properties that graphneg itself sets. All others are attributes of the corpus.
-_OF_DIALOGUES = frozenset({"id", "corpus", "split", "order", "digest", "attributes"})
-_OF_UTTERANCES = frozenset({"id", "turn", "speaker", "text", "key", "attributes"})
+DIALOGUE_PROPERTIES = frozenset({"id", "corpus", "split", "order", "digest", "attributes"})
+"""The properties of a ``Dialogue`` that are no attributes."""
+UTTERANCE_PROPERTIES = frozenset({"id", "turn", "speaker", "text", "key", "attributes"})
+"""The properties of an ``Utterance`` that are no attributes."""
 _COMPUTED = frozenset({"shifts", "pooled"})
 """Properties of a dialogue that are true if its shifts or sentences have been computed."""
 _RESOURCES: dict[str, type[LexiconEntry | Frame | Opposite | Sentence]] = {
@@ -151,7 +152,12 @@ def dialogue_values(store: Store, ids: Sequence[str]) -> Iterator[tuple[str, Val
     for id in ids:
         own = dialogues[id]
         turns = [
-            _Turn(said["speaker"], said["text"], *graphs_of(said["id"]), _attributes(said, _OF_UTTERANCES))
+            _Turn(
+                said["speaker"],
+                said["text"],
+                *graphs_of(said["id"]),
+                stored_attributes(said, UTTERANCE_PROPERTIES),
+            )
             for said in sorted(utterances[id], key=lambda said: said["turn"])
         ]
         # The number at the end of its id is the place of a response among those of the dialogue.
@@ -162,7 +168,7 @@ def dialogue_values(store: Store, ids: Sequence[str]) -> Iterator[tuple[str, Val
             own["split"],
             turns,
             [_Response(one.turn, one.text, one.label, one.source, *graphs_of(one.id)) for one in answers],
-            _attributes(own, _OF_DIALOGUES),
+            stored_attributes(own, DIALOGUE_PROPERTIES),
         )
         yield id, msgspec.to_builtins(line)
 
@@ -210,8 +216,16 @@ def _parse(graph: AmrGraph, parser: str, source: str, warnings: list[str]) -> _P
     return _Parse(parser, source[len(parser) + 1 :], format_graph(graph), spans, warnings)
 
 
-def _attributes(properties: Mapping[str, Any], own: frozenset[str]) -> Value:
-    """Return the attributes that `graphneg.ingest.rows.attributes_row` converted to properties."""
+def stored_attributes(properties: Mapping[str, Any], own: frozenset[str]) -> Value:
+    """Return the attributes that `graphneg.ingest.rows.attributes_row` converted to properties.
+
+    Args:
+        properties: The properties of a node.
+        own: The names of the properties that are no attributes.
+
+    Returns:
+        The attributes, sorted by name.
+    """
     found: Value = {name: value for name, value in properties.items() if name not in own}
     found = {name: value for name, value in found.items() if not (name in _COMPUTED and value is True)}
     found |= json.loads(properties.get("attributes") or "{}")

@@ -43,7 +43,11 @@ GOLD = "penman"
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 # Names of properties that graphneg itself sets. Attributes must not overwrite them.
-_RESERVED = {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
+_RESERVED = {
+    *("id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"),
+    # These are set when the shifts or the sentences of a dialogue have been computed.
+    *("shifts", "pooled"),
+}
 
 
 def utterance_id(dialogue: str, turn: int) -> str:

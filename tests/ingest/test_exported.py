@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError, StoreError
-from graphneg.ingest.exported import _OF_DIALOGUES, HEADER, _attributes
+from graphneg.ingest.exported import DIALOGUE_PROPERTIES, HEADER, stored_attributes
 from graphneg.ingest.rows import attributes_row
 from graphneg.merging import merge
 from graphneg.store import opening
@@ -100,7 +100,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[DialogueGr
 
 
 def made(graph: DialogueGraph, out: Path) -> bytes:
-    graph.negatives("all", seed=3).write(out)
+    graph.negatives("all", seed=3).to_jsonl(out)
     return out.read_bytes()
 
 
@@ -181,7 +181,11 @@ VALUES = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(["topic", "turns", "text", "id", "attributes", "Mood", "é"]), VALUES))
+@given(
+    st.dictionaries(
+        st.sampled_from(["topic", "turns", "text", "id", "attributes", "shifts", "Mood", "é"]), VALUES
+    )
+)
 def test_attributes_are_read_back_from_the_properties_of_a_node(attributes: dict[str, Any]) -> None:
     stored = {**attributes_row(attributes), "id": "a/b/1", "order": "a/b/01", "shifts": True, "pooled": True}
-    assert _attributes(stored, _OF_DIALOGUES) == attributes
+    assert stored_attributes(stored, DIALOGUE_PROPERTIES) == attributes
