@@ -2,6 +2,7 @@
 // The schema is applied when a store is opened for the first time. Each statement may be run again.
 // $version: version of the schema; the last statement stores it
 // $facts: text that identifies the code and the lexicon that compute facts about graphs; the last statement stores it
+// $graphneg: version of graphneg; the last statement stores it
 
 CREATE CONSTRAINT graphneg_schema IF NOT EXISTS FOR (n:GraphnegSchema) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_dialogue IF NOT EXISTS FOR (n:Dialogue) REQUIRE n.id IS UNIQUE;
@@ -23,4 +24,4 @@ CREATE INDEX graphneg_dialogue_order IF NOT EXISTS FOR (n:Dialogue) ON (n.order)
 CREATE INDEX graphneg_dialogue_corpus IF NOT EXISTS FOR (n:Dialogue) ON (n.corpus);
 CREATE INDEX graphneg_frame_lemma IF NOT EXISTS FOR (n:Frame) ON (n.lemma);
 
-MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version, s.facts = $facts;
+MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version, s.facts = $facts, s.graphneg = $graphneg;

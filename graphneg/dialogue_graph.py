@@ -30,7 +30,6 @@ from graphneg.editing.transforms import load_transforms, version_of
 from graphneg.errors import InputError, OnlyReading, checked_list
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator, require_generator
 from graphneg.generators.generated import Generated, Generation
-from graphneg.ingest.lexicon import upgrade
 from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, LoadReport
 from graphneg.ingest.writing import load_files
 from graphneg.model import Negative, Rejected
@@ -57,7 +56,7 @@ def open(
     username: str | None = None,
     password: str | None = None,
     database: str | None = None,
-    upgrading: bool = False,
+    exporting: bool = False,
     keep_warm: int = 0,
 ) -> DialogueGraph:
     """Open a dialogue graph.
@@ -69,8 +68,8 @@ def open(
         username: Name of the Neo4j user; by default the environment variable NEO4J_USERNAME.
         password: Password of the Neo4j user; by default the environment variable NEO4J_PASSWORD.
         database: Name of the Neo4j database; by default the environment variable NEO4J_DATABASE.
-        upgrading: Whether to accept a store with an older schema, so that `DialogueGraph.upgrade` can be
-            called.
+        exporting: Whether to accept a store of another version of graphneg, to export its content with the
+            format ``dialogues``. Do nothing else with such a store.
         keep_warm: Number of seconds that an embedded server keeps running after the last process has closed
             the store. Opening the store again within that time is fast.
 
@@ -78,7 +77,7 @@ def open(
         The open dialogue graph.
     """
     credentials = {"username": username, "password": password, "database": database}
-    return DialogueGraph(open_store(target, **credentials, upgrading=upgrading, keep_warm=keep_warm))
+    return DialogueGraph(open_store(target, **credentials, exporting=exporting, keep_warm=keep_warm))
 
 
 class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
@@ -142,25 +141,12 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Returns:
             The report with the counts, the first rejected items, and notices.
         """
+        self.store.check_facts()
         bar = progress or NoProgress()
         options = LoadOptions(
             name, split, language, bar, map or {}, encoding, clean, gap=gap, date_order=date_order
         )
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
-
-    def upgrade(self, progress: Progress | None = None) -> int | None:
-        """Convert a store with an older schema to the current schema.
-
-        Open such a store with ``upgrading=True``. Everything that graphneg derives from the loaded data is
-        computed again. No data are lost. If the call is interrupted, call it again to continue.
-
-        Args:
-            progress: Progress display; advanced by the number of finished graphs.
-
-        Returns:
-            The number of recomputed graphs, or None if the schema of the store was already current.
-        """
-        return upgrade(self.store, progress)
 
     def parse(
         self,
@@ -201,6 +187,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Returns:
             The report with the counts of parsed and failed texts.
         """
+        self.store.check_facts()
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(checked_list("of", of)), existing)
         # If the caller has opened a pool, do not close it, because the caller may use it again.
@@ -426,7 +413,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         self,
         out: str | Path,
         *,
-        format: Literal["dailydialog_pp"] | None = None,
+        format: Literal["dailydialog_pp", "dialogues"] | None = None,
         negatives: Sequence[str | Path] = (),
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
@@ -446,7 +433,9 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             out: File to write. If ``shard`` is given, the file of that shard is written instead;
                 `graphneg.merging.merge` merges such files.
             format: ``dailydialog_pp`` to write contexts with correct and wrong responses as JSON Lines
-                (`graphneg.datasets.groups.ContextWriter`); None to use the format of the suffix.
+                (`graphneg.datasets.groups.ContextWriter`); ``dialogues`` to write everything that was loaded
+                or parsed, for the loader ``dialogues`` (`graphneg.ingest.exported`); None to use the format
+                of the suffix.
             negatives: Files of negatives whose responses are added. Only for the format ``dailydialog_pp``.
             corpora: Names of the corpora to write; empty for all.
             splits: Names of the splits to write; empty for all.
@@ -463,19 +452,20 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         bar, files = progress or NoProgress(), checked_list("negatives", negatives)
-        if format is None:
+        if format is None or format == exports.DIALOGUES.kind:
             # All other formats contain only what is in the store, so negatives cannot be added.
             if files:
                 raise InputError(
                     "only the format dailydialog_pp can contain negatives: set format, or remove negatives"
                 )
-            return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
+            form = None if format is None else exports.DIALOGUES
+            return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite, form=form).items
         from graphneg.datasets.groups import DAILYDIALOG_PP, ContextWriter, export_contexts
 
         if format != DAILYDIALOG_PP:
             raise InputError(
-                f"unknown format {format!r}; choose {DAILYDIALOG_PP}, or None for the format that belongs to "
-                "the suffix"
+                f"unknown format {format!r}; choose {DAILYDIALOG_PP} or {exports.DIALOGUES.kind}, or None for "
+                "the format that belongs to the suffix"
             )
         write = ContextWriter(files)
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items

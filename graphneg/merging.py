@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.datasets.groups import DAILYDIALOG_PP, ContextWriter
-from graphneg.editing.export import FORMS, Exported
+from graphneg.editing.export import DIALOGUES, FORMS, LINES, Exported
 from graphneg.errors import InputError
 from graphneg.generators.deferred_choice import DRAFTS, choose_from_draft, choosing
 from graphneg.hashing import fingerprint
@@ -25,7 +25,7 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
 from graphneg.records.shards import RECORDS, ShardFile, place_order, read_shards
 
-_FORMS = {form.kind: form for form in (*FORMS.values(), ContextWriter().form)}
+_FORMS = {form.kind: form for form in (*FORMS.values(), ContextWriter().form, DIALOGUES)}
 
 
 def merge(
@@ -73,8 +73,8 @@ def merge(
 
 def _suffixes(kind: str) -> list[str]:
     """Return the file suffixes that are allowed for a kind of items."""
-    if kind == DAILYDIALOG_PP:
-        return [".json", ".jsonl"]
+    if kind in (DAILYDIALOG_PP, DIALOGUES.kind):
+        return list(LINES)
     suffixes = [
         suffix for suffix, form in FORMS.items() if form.kind == (RECORDS if kind == DRAFTS else kind)
     ]

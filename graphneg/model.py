@@ -133,6 +133,30 @@ class AmrGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class ParserGraph:
+    """The graph that a parser made of a text, as an export of a store contains it.
+
+    Attributes:
+        parser: Name of the parser.
+        version: Version of the parser; empty if it has none.
+        penman: PENMAN text of the graph.
+        spans: Token ranges ``(start, end)`` by node index, as in `AmrGraph`.
+        warnings: Warnings of the parser about the text.
+    """
+
+    parser: str
+    version: str
+    penman: str
+    spans: Mapping[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The source of the graph in a store: name and version of the parser."""
+        return f"{self.parser} {self.version}" if self.version else self.parser
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
     """One turn of a dialogue.
 
@@ -142,6 +166,7 @@ class Utterance:
         text: Text of the turn.
         amr: PENMAN text of the turn's AMR graph, if the corpus contains one.
         attributes: Further data from the corpus.
+        parses: Graphs that parsers made of the text.
     """
 
     turn: int
@@ -149,6 +174,7 @@ class Utterance:
     text: str
     amr: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parses: tuple[ParserGraph, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +187,7 @@ class Response:
         label: 1 for a correct response, 0 for a wrong one.
         source: Origin of the response, such as ``human`` or ``adversarial``.
         amr: PENMAN text of the response's AMR graph, if the corpus contains one.
+        parses: Graphs that parsers made of the text.
     """
 
     turn: int
@@ -168,6 +195,7 @@ class Response:
     label: int
     source: str
     amr: str | None = None
+    parses: tuple[ParserGraph, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg import __version__
+from graphneg.amr.facts import facts_fingerprint
 from graphneg.editing.export import Exported
 from graphneg.errors import GraphnegError, InputError, StoppedError, StoreError, first_line
 from graphneg.model import Rejected
@@ -42,7 +43,7 @@ from graphneg.pipeline import (
 )
 from graphneg.progress import Progress
 from graphneg.shards import Shard
-from graphneg.store.opening import ADDRESS, facts_fingerprint
+from graphneg.store.opening import ADDRESS
 
 if TYPE_CHECKING:
     import ray.data
@@ -204,7 +205,7 @@ def _alike_nodes() -> int:
 
         try:
             from graphneg import __version__ as version
-            from graphneg.store.opening import facts_fingerprint as facts
+            from graphneg.amr.facts import facts_fingerprint as facts
 
             return f"graphneg {version} ({facts()[:8]}), Python {platform.python_version()}"
         except ImportError as error:

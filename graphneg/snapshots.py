@@ -153,6 +153,8 @@ class Snapshot:
         chosen = tuple(part for part in PARTS if part in checked_list("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose from {', '.join(PARTS)}")
+        # The snapshot contains facts, which other stores will use.
+        store.check_facts()
         info = info_of(store)
         # Refuse to make a snapshot of a shard, because it would be taken for one of the whole corpus.
         if stored_snapshot(store) is not None or not info.corpora:

@@ -3,7 +3,8 @@
 The loader accepts JSON, JSON Lines, tables, Parquet, Arrow, and data sets saved by the library ``datasets``,
 with many names of keys and columns. `graphneg.ingest.entries` reads the files. `graphneg.ingest.shapes`
 converts their content to the format that ``dialogue.schema.json`` in this folder describes. Keys that are not
-in the schema are kept as attributes.
+in the schema are kept as attributes. A file that ``graphneg export --format dialogues`` wrote is loaded as it
+is, with all graphs, by `graphneg.ingest.exported`.
 
 >>> loaded = dialogue({"id": 7, "turns": ["Hi.", {"text": "Hello.", "mood": "glad"}], "topic": "pets"})
 >>> [(turn.speaker, turn.text, dict(turn.attributes)) for turn in loaded.utterances]
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.entries import Source, sources
+from graphneg.ingest.exported import exported_records, is_exported
 from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, check_by_records, check_format
 from graphneg.ingest.shapes import dialogue_values
@@ -62,6 +64,9 @@ class Loader:
         """
         known, fields = IdSet(), Fields(options.map)
         for source in sources(paths, self.name, fields, options):
+            if source.text is not None and is_exported(source.text):
+                yield from exported_records(source.text, options, known)
+                continue
             records = _records(source, fields, options, known)
             # With --map or --encoding, the user has confirmed the format, so its first bytes are not checked.
             if source.text is not None and not options.map and not options.encoding:

@@ -1,3 +1,5 @@
 // Return the version of the store's schema; no row if no schema has been applied yet.
-// Columns: version, imported (true after a bulk import, as long as the constraints and indexes are not created)
-MATCH (s:GraphnegSchema {id: 'graphneg'}) RETURN s.version AS version, s.imported AS imported
+// Columns: version, facts (text that identifies the code and the lexicon that computed the facts), graphneg (version of
+// graphneg that made the store), imported (true after a bulk import, as long as the constraints and indexes are not created)
+MATCH (s:GraphnegSchema {id: 'graphneg'})
+RETURN s.version AS version, s.facts AS facts, s.graphneg AS graphneg, s.imported AS imported

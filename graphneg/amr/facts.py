@@ -3,7 +3,7 @@
 Transforms are Cypher patterns. They need to know more about a node than its concept, for example whether it
 heads a clause that can be denied. When a graph is written to the store, this module computes such features,
 and they are stored as properties of ``AmrNode``; docs/schema.md lists them. They depend only on the graph,
-the lexicon and the text, so ``graphneg upgrade`` can compute them again when their definitions change.
+the lexicon and the text, so they are computed again when a store is exported and loaded into a new one.
 
 Example: "I can't go" is ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))``. Node 0 is the head
 of the only clause. It gets ``clause_type: statement``, ``negated: true``, ``negation_position: 1`` and
@@ -13,6 +13,7 @@ of the only clause. It gets ``clause_type: statement``, ``negated: true``, ``neg
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from graphneg.amr.clauses import Clauses
@@ -21,6 +22,8 @@ from graphneg.amr.nouns import Nouns
 from graphneg.amr.reading import AmrView
 from graphneg.amr.times import Times
 from graphneg.english.lexicon import Lexicon, english
+from graphneg.english.words import table_rows
+from graphneg.hashing import fingerprint
 from graphneg.model import AmrGraph
 
 Facts = dict[str, Any]
@@ -37,6 +40,30 @@ NAMES = (
     "noun_class", "selectional_preferences",
 )  # fmt: skip
 """The names of all properties of ``AmrNode`` that this module computes."""
+
+FACTS_VERSION = 1
+"""Version of the code that computes facts about graphs, terms and antonyms.
+
+Raise it by one when a change of the code changes a fact. `facts_fingerprint` covers the word tables already.
+"""
+TABLES = (
+    "lexicon/moves.tsv", "lexicon/opposites.tsv", "lexicon/predicates.tsv", "lexicon/words.tsv",
+    "nouns.tsv", "takes.tsv", "word_classes.tsv",
+)  # fmt: skip
+"""The tables of `graphneg.english` from which facts are computed."""
+
+
+@cache
+def facts_fingerprint() -> str:
+    """Return a fingerprint of what the facts in a store depend on, apart from its graphs and its own lexicon.
+
+    It covers `FACTS_VERSION` and the rows of `TABLES`. Comments and blank lines do not count.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    rows = {name: [row for row in table_rows("graphneg.english", name) if any(row)] for name in TABLES}
+    return fingerprint([FACTS_VERSION, rows])
 
 
 def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> list[Facts]:

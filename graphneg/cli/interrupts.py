@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -24,6 +26,9 @@ from typing import NoReturn
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C. By convention, it is 128 plus the number of the signal (SIGINT is 2)."""
+
+_FINALIZER_SECONDS = 0.02
+"""Seconds after which Ctrl-C is delivered again if it interrupted a finalizer."""
 
 
 @contextmanager
@@ -43,11 +48,29 @@ def exit_on_interrupt() -> Generator[None]:
 def raise_on_interrupt() -> Generator[None]:
     """Raise `KeyboardInterrupt` on Ctrl-C within the ``with`` block, inside a block of `exit_on_interrupt`.
 
+    Python ignores exceptions in finalizers such as ``__del__`` of the Neo4j driver. If Ctrl-C interrupts one,
+    the signal is delivered again when it has ended.
+
     Yields:
         Nothing.
     """
-    with _handler(signal.default_int_handler, instead_of=_exit):
-        yield
+    hook = sys.unraisablehook
+
+    def repeat(ignored: sys.UnraisableHookArgs) -> None:
+        if ignored.exc_type is not KeyboardInterrupt:
+            hook(ignored)
+            return
+        main = threading.main_thread().ident or 0
+        again = threading.Timer(_FINALIZER_SECONDS, signal.pthread_kill, (main, signal.SIGINT))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = repeat
+    try:
+        with _handler(signal.default_int_handler, instead_of=_exit):
+            yield
+    finally:
+        sys.unraisablehook = hook
 
 
 @contextmanager

@@ -210,7 +210,7 @@ class StoreOptions:
 
     @contextmanager
     def opened(
-        self, chosen: CorpusOptions | None = None, *, making: bool = False, upgrading: bool = False
+        self, chosen: CorpusOptions | None = None, *, making: bool = False, exporting: bool = False
     ) -> Generator[DialogueGraph]:
         """Open the store for a ``with`` block, and show a status line while its server starts.
 
@@ -218,7 +218,7 @@ class StoreOptions:
             chosen: The selection of corpora and splits, of which the store must contain at least one
                 dialogue. None to skip this check.
             making: Whether to create the store if it does not exist.
-            upgrading: Whether to accept a store with the schema of an older version, in order to upgrade it.
+            exporting: Whether to accept a store of another version of graphneg, to export its content.
 
         Yields:
             The open dialogue graph.
@@ -236,7 +236,7 @@ class StoreOptions:
             import graphneg
 
             credentials = {"username": self.username, "password": self.password, "database": self.database}
-            graph = graphneg.open(self.store, **credentials, upgrading=upgrading, keep_warm=self._warm_for)
+            graph = graphneg.open(self.store, **credentials, exporting=exporting, keep_warm=self._warm_for)
         with graph:
             if chosen is not None:
                 chosen.require(graph)

@@ -23,13 +23,13 @@ from graphneg.cli.parse import parse
 from graphneg.cli.rank import select
 from graphneg.cli.run import run
 from graphneg.cli.serve import serve
-from graphneg.cli.store import export, info, load, upgrade
+from graphneg.cli.store import export, info, load
 
 app = group(
     "graphneg",
     "Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries, and decode them to text.",
     (
-        *(load, upgrade, parse, negatives, generate, select, run, transforms),
+        *(load, parse, negatives, generate, select, run, transforms),
         *(cypher, export, info, annotate, serve, doctor),
     ),
     "graphneg load everyday",

@@ -1,8 +1,7 @@
-"""Define the commands ``load``, ``info``, ``upgrade`` and ``export`` for the data in a store.
+"""Define the commands ``load``, ``info`` and ``export`` for the data in a store.
 
 ``load`` reads a corpus (or a resource such as ConceptNet) with one of the loaders, ``info`` prints what the
-store contains, ``upgrade`` converts an older store to the current schema, and ``export``
-writes dialogues or graphs to a file.
+store contains, and ``export`` writes dialogues, graphs or the whole store to a file.
 
 Example::
 
@@ -28,7 +27,6 @@ from graphneg.cli.options import DialogueOptions, Json, Overwrite, ShardOption, 
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import (
     advise_on_interrupt,
-    counted,
     print_message,
     print_note,
     progress_bars,
@@ -63,8 +61,14 @@ KINDS = {
 SNAPSHOT = "snapshot"
 """The argument of ``load`` that loads a snapshot: ``graphneg load snapshot FILE``. There is no loader of this
 name; `graphneg.snapshots` reads the file."""
-ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
-"""What an exported file consists of, by its suffix, for messages such as "out.amr: 20 graphs"."""
+ITEMS = {
+    ".amr": "graphs",
+    ".penman": "graphs",
+    ".graphml": "dialogues",
+    "dialogues": "dialogues",
+    "dailydialog_pp": "contexts",
+}
+"""What an exported file consists of, by its format or suffix, for messages such as "out.amr: 20 graphs"."""
 
 
 @command(
@@ -258,27 +262,11 @@ def info(*, json: Json = False, where: StoreOptions) -> None:
         console.print(plain_table("content", "label or type", Column("amount", justify="right"), rows=rows))
 
 
-@command("graphneg upgrade", "graphneg --store neo4j://localhost upgrade")
-def upgrade(*, where: StoreOptions) -> None:
-    """Convert a store that an older version of graphneg wrote to the schema of this version.
-
-    Properties that graphneg derives from graphs and words are computed again. Loaded data do not change. If
-    an upgrade is interrupted, run the same command again to complete it.
-    """
-    with (
-        where.opened(upgrading=True) as graph,
-        progress_bars("the changes made so far are kept; run the same command again to continue") as bars,
-    ):
-        count = graph.upgrade(bars)
-    print_message(
-        "the store is current: nothing to do" if count is None else f"upgraded {counted(count, 'graph')}"
-    )
-
-
 @command(
     "graphneg export positives.jsonl",
     "graphneg export graphs.amr --corpus everyday --split train",
     "graphneg export contexts.json --format dailydialog_pp --negatives hard.jsonl",
+    "graphneg export dialogues.jsonl --format dialogues",
 )
 def export(
     *,
@@ -287,10 +275,10 @@ def export(
         "The file to write. The suffix selects the format: .jsonl, .parquet, .amr, .penman or .graphml.",
         "OUT",
     ),
-    format: Literal["dailydialog_pp"] | None = option(
+    format: Literal["dailydialog_pp", "dialogues"] | None = option(
         None,
-        "Write this format instead of the one that the suffix selects: contexts with correct "
-        "and wrong responses (.json, .jsonl).",
+        "Write this format instead of the one that the suffix selects (.json, .jsonl): contexts with "
+        "correct and wrong responses, or everything that was loaded or parsed.",
     ),
     negatives: list[Path] | None = option(
         None, "Negatives to write as the wrong responses (.jsonl, .parquet). Repeatable.", "FILE"
@@ -306,7 +294,9 @@ def export(
     of negatives. .amr and .penman files contain the AMR graphs exactly as they were loaded. .graphml files
     contain the dialogues and their AMR graphs as one graph. The format dailydialog_pp, which graphneg
     compare, graphneg evaluate ranker and other programs read, contains each context with its correct and
-    wrong responses. \N{FORM FEED}
+    wrong responses. The format dialogues contains all dialogues with their graphs, responses and attributes,
+    and the lexicon, frames, opposites and sentences of the store. graphneg load dialogues FILE loads it into
+    a new store, which then has the same content. \N{FORM FEED}
 
     Raises:
         BadParameter: ``--negatives`` is given without ``--format``.
@@ -314,21 +304,23 @@ def export(
     from graphneg.datasets.groups import ContextWriter, export_contexts
     from graphneg.editing import export as exports
 
-    if negatives and format is None:
+    is_whole = format == exports.DIALOGUES.kind
+    if negatives and (format is None or is_whole):
         raise BadParameter("name the format: --format dailydialog_pp", param_hint="--negatives")
     write = ContextWriter(negatives or ())
     part = shard_of(shard)
 
     with (
-        where.opened(chosen) as graph,
-        progress_bars("nothing was written; run the command again") as bars,
+        where.opened(chosen, exporting=is_whole) as graph,
+        progress_bars(f"{out} is written when it is complete; run the command again") as bars,
     ):
         what = (graph.store, out, replace(chosen.selection, shard=part), bars)
-        if format is None:
-            written = exports.export(*what, overwrite=overwrite)
+        if is_whole or format is None:
+            form = exports.DIALOGUES if is_whole else None
+            written = exports.export(*what, overwrite=overwrite, form=form)
         else:
             written = export_contexts(*what, write, overwrite=overwrite)
-    kind = "contexts" if format is not None else ITEMS.get(out.suffix, "positives and responses")
+    kind = ITEMS.get(format or out.suffix, "positives and responses")
     holds = f"{written.items:,} {kind}"
     out = out if part is None else part.file(out)
     if written.was_complete:

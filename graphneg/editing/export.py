@@ -20,7 +20,9 @@ from graphneg.amr.penman import format_graph, is_inverted
 from graphneg.editing.variants import positive_of
 from graphneg.hashing import fingerprint
 from graphneg.ids import natural_order
+from graphneg.ingest.exported import HEADER, dialogue_values, resource_values
 from graphneg.ingest.rows import GOLD
+from graphneg.json_input import json_line
 from graphneg.model import AmrGraph, Negative, Original, Turn
 from graphneg.progress import Progress
 from graphneg.records.files import from_record, to_record, write_lines, write_rows
@@ -70,6 +72,7 @@ class Form:
         write: Function that writes items to a file and returns their number.
         encode: Function that converts an item to a JSON value for the file of a shard.
         decode: Function that converts such a JSON value back to an item.
+        first: Function that yields the items that belong to no dialogue. They precede all others.
     """
 
     kind: str
@@ -77,6 +80,7 @@ class Form:
     write: Callable[[Iterable[Any], Path], int]
     encode: Callable[[Any], Any] = lambda item: item
     decode: Callable[[Any], Any] = lambda item: item
+    first: Callable[[Store], Iterator[Any]] = lambda store: iter(())
 
 
 def export(
@@ -110,7 +114,7 @@ def export(
     check_output(out, SUFFIXES if form is None else LINES)
     form = form or FORMS[out.suffix]
     check_selection(store, selection)
-    settings = [__version__, selection.conditions(), selection.limit, *facts]
+    settings = [__version__, form.kind, selection.conditions(), selection.limit, *facts]
     # Records contain only texts. The digest that identifies the input therefore ignores the graphs, so that
     # parsing them again does not make the export outdated.
     content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
@@ -126,6 +130,7 @@ def export(
     progress.start("export", count_dialogues(store, selection), "dialogues")
 
     def items() -> Iterator[Any]:
+        yield from form.first(store)
         for batch in _batches(store, selection):
             yield from (item for _, item in form.items(store, batch))
             progress.advance(len(batch))
@@ -166,11 +171,19 @@ def _export_shard(
 
         def batches() -> Iterator[ShardBatch]:
             done = resumed.dialogues
+            # What belongs to no dialogue is in the first shard. Numbers as places precede those of dialogues.
+            is_first = not done and selection.shard is not None and selection.shard.index == 1
+            first = enumerate(form.first(store) if is_first else ())
+            before = ((place, form.encode(item)) for place, item in first)
             for batch in _batches(store, selection, done, resumed.last):
                 items = [(natural_order(id), form.encode(item)) for id, item in form.items(store, batch)]
                 done += len(batch)
-                yield ShardBatch(done, items, natural_order(batch[-1].id))
+                yield ShardBatch(done, chain(before, items), natural_order(batch[-1].id))
+                before = iter(())
                 progress.advance(len(batch))
+            # The shard has no dialogues, but it may be the first one.
+            if not done:
+                yield ShardBatch(done, before)
 
         try:
             items = write_batches(writer, batches())
@@ -247,6 +260,21 @@ def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tup
         own: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
         _add_dialogue(own, dialogue, graphs)
         yield dialogue.id, [list(own.nodes(data=True)), list(own.edges(data=True))]
+
+
+def _whole_dialogues(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
+    """Yield each dialogue with its graphs, responses and attributes, with the id of the dialogue."""
+    return dialogue_values(store, [dialogue.id for dialogue in dialogues])
+
+
+def _write_values(items: Iterable[Any], out: Path) -> int:
+    """Write an export of a store: the header, and one line per item. Return the number of dialogues."""
+    count = 0
+    with out.open("wb") as file:
+        for value in chain([HEADER], items):
+            file.write(json_line(value).encode() + b"\n")
+            count += "turns" in value
+    return count
 
 
 def _write_jsonl(items: Iterable[Any], out: Path) -> int:
@@ -333,6 +361,8 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)
 
 
+DIALOGUES = Form("dialogues", _whole_dialogues, _write_values, first=resource_values)
+"""The format of a whole store, which the loader ``dialogues`` reads."""
 _RECORDS = Form(RECORDS, _positives, _write_jsonl, to_record, from_record)
 _PENMAN = Form("graphs", _graphs, _write_penman)
 FORMS = {

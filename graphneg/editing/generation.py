@@ -187,6 +187,7 @@ class Negatives(NegativeStream):
         Yields:
             The negatives of each batch, with the number of dialogues that are finished so far.
         """
+        self._store.check_facts()
         selection = self._request.selection
         check_selection(self._store, selection)
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")

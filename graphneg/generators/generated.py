@@ -117,6 +117,7 @@ class Generated(NegativeStream):
         Yields:
             The negatives of each batch, and the number of dialogues finished so far.
         """
+        self._store.check_facts()
         # The candidates of some generators depend on earlier negatives, so the generator gets those already
         # written.
         self._generator.begin(written(), self._progress)

@@ -26,21 +26,25 @@ MAX_BYTES = 4_000_000
 
 
 class ReadGraph(NamedTuple):
-    """A graph that was read from a corpus for an utterance.
+    """A graph that was read from a corpus for an utterance or a response.
 
     Attributes:
-        utterance: The id of the utterance.
+        of: The id of the utterance or response.
         graph: The graph.
         digest: The digest of its PENMAN text.
-        text: The text of the utterance.
+        text: The text of the utterance or response.
         place: The position of the graph in its file, such as ``FILE:LINE``.
+        source: The origin of the graph: `GOLD`, or the name and version of a parser.
+        warnings: Warnings of the parser about the text.
     """
 
-    utterance: str
+    of: str
     graph: AmrGraph
     digest: str
     text: str = ""
     place: str = ""
+    source: str = GOLD
+    warnings: tuple[str, ...] = ()
 
     @property
     def row_count(self) -> int:
@@ -99,7 +103,7 @@ class Batch:
             self.dialogue_rows.add(dialogue)
         for read in graphs:
             self.graphs.append(read)
-            self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
+            self.graph_rows.add(read.graph, read.of, read.source, read.digest, read.text, read.warnings)
         for dialogue in dialogues:
             # All graphs of these dialogues have been added, so repetitions between turns can be marked.
             self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
@@ -116,9 +120,9 @@ class Batch:
         """
         # Graphs whose dialogue is already in the store are split one by one.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
-        rest = [one for one in self.graphs if dialogue_of(one.utterance) not in graphs_of]
+        rest = [one for one in self.graphs if dialogue_of(one.of) not in graphs_of]
         for one in self.graphs:
-            graphs_of.get(dialogue_of(one.utterance), []).append(one)
+            graphs_of.get(dialogue_of(one.of), []).append(one)
         adds: list[Callable[[Batch], None]] = [
             *(partial(Batch.add, dialogues=[one], graphs=graphs_of[one.id]) for one in self.dialogues),
             *(partial(Batch.add, dialogues=(), graphs=[one]) for one in rest),
@@ -148,7 +152,7 @@ class Batch:
         for one in self.dialogues:
             return f"{one.place}: {one.id}" if one.place else one.id
         for one in self.graphs:
-            return f"{one.place}: {one.utterance}" if one.place else one.utterance
+            return f"{one.place}: {one.of}" if one.place else one.of
         named = [
             *(f"{one.start} {one.relation} {one.end}" for one in self.opposites),
             *(one.id for one in self.frames),
@@ -195,6 +199,8 @@ def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
 
 def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:
     """Return the speaker and graph id of each turn in a dialogue that has a graph, in order."""
-    of = {read.utterance: read.graph.id for read in graphs}
+    # If a turn has several graphs, that of the corpus comes before those of parsers, as in `read_dialogues`.
+    preferred = sorted(graphs, key=lambda read: (read.source != GOLD, read.source), reverse=True)
+    of = {read.of: read.graph.id for read in preferred}
     said = ((turn.speaker, of.get(utterance_id(dialogue.id, turn.turn))) for turn in dialogue.utterances)
     return [(speaker, amr) for speaker, amr in said if amr is not None]

@@ -23,15 +23,17 @@ from typing import Any, TextIO, TypeVar
 
 from neo4j import ManagedTransaction, Record
 
+from graphneg import __version__
+from graphneg.amr.facts import facts_fingerprint
 from graphneg.errors import InputError
 from graphneg.ingest.bulk_index import TYPES, BulkIndex, unpacked
 from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, LoadReport
-from graphneg.ingest.rows import Row
+from graphneg.ingest.rows import Row, is_response
 from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, locking, unwritable, write_atomically
-from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION, facts_fingerprint
+from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION
 
 T = TypeVar("T")
 INDEX = "bulk.index"
@@ -47,7 +49,7 @@ _NODES = {
     "Dialogue": "id:ID(Dialogue) corpus split order digest",
     "Utterance": "id:ID(Utterance) turn:long speaker text key",
     "Response": "id:ID(Response) text label:long source",
-    "Amr": "id:ID(Amr) source digest depth:long foreign:boolean metadata:string[]",
+    "Amr": "id:ID(Amr) source digest depth:long foreign:boolean metadata:string[] warnings:string[]",
     "AmrNode": "id:ID(AmrNode) amr position:long subtree_last:long var concept value frame:boolean kind "
     "parent:long role branch:long start:long end:long align role_align classes:string[] sentence_top:long "
     "clause_head:long clause_type main_clause:boolean negated:boolean negation_position:long "
@@ -65,7 +67,7 @@ _NODES = {
     "Sentence": "id:ID(Sentence) text source dialogue words:long content:long mood person:long opening "
     "finite:boolean plain:boolean rank:long terms:string[]",
     "LexiconEntry": "id:ID(LexiconEntry) table cells:string[]",
-    "GraphnegSchema": "id:ID(GraphnegSchema) version:long facts imported:boolean",
+    "GraphnegSchema": "id:ID(GraphnegSchema) version:long facts graphneg imported:boolean",
 }
 """The properties of each node label, with their types. A property without a type is a string."""
 _RELATIONSHIPS = {
@@ -73,6 +75,7 @@ _RELATIONSHIPS = {
     ("Utterance", "NEXT", "Utterance"): "",
     ("Utterance", "HAS_RESPONSE", "Response"): "",
     ("Utterance", "MEANS", "Amr"): "",
+    ("Response", "MEANS", "Amr"): "",
     ("Amr", "TOP", "AmrNode"): "",
     ("AmrNode", "ROLE", "AmrNode"): "role branch:long inverted:boolean reentrant:boolean align role_align",
     ("AmrNode", "LEXEME", "Term"): "",
@@ -243,8 +246,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             for part in (_dialogues, _graphs, _words, _sentences):
                 part(self._index, tables, progress)
             # `imported` makes graphneg create constraints and indexes when it first opens the database.
-            schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "imported": True}
-            tables.node("GraphnegSchema", {"id": "graphneg", **schema})
+            schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
+            tables.node("GraphnegSchema", {"id": "graphneg", **schema, "imported": True})
             progress.finish()
         # Remove the files of an earlier load that this one did not write again.
         for stale in set(self.folder.glob("*.csv")) - set(tables.written):
@@ -378,10 +381,11 @@ def _dialogues(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 
 
 def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
-    for id, utterance, content in index.rows("SELECT id, said_in, content FROM graphs ORDER BY rowid"):
+    for id, text, content in index.rows("SELECT id, said_in, content FROM graphs ORDER BY rowid"):
         whole = unpacked(content)
         tables.node("Amr", whole["properties"])
-        tables.relationship("Utterance", "MEANS", "Amr", (utterance, id))
+        label = "Response" if is_response(text) else "Utterance"
+        tables.relationship(label, "MEANS", "Amr", (text, id))
         tables.relationship("Amr", "TOP", "AmrNode", (id, f"{id}.0"))
         for node in whole["nodes"]:
             tables.node("AmrNode", node)

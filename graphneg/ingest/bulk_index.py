@@ -122,6 +122,7 @@ class BulkIndex:
             "load/responses": self._responses,
             "load/graphs": self._graphs,
             "load/meanings": self._meanings,
+            "load/response_meanings": self._meanings,
             "load/terms": self._terms,
             "load/moves": self._moves,
             "load/sentences": self._sentences,
@@ -137,12 +138,13 @@ class BulkIndex:
             "read/turns": self._turns,
             "read/nodes": self._nodes,
             "read/reentrancies": self._reentrancies,
-            "upgrade/echoes": self._echoes,
-            "upgrade/words": self._words,
-            "upgrade/frames": self._frames,
-            "upgrade/forget_moves": self._forget_moves,
-            "upgrade/graphs": self._none,
-            "upgrade/graphs_of_words": self._none,
+            "load/echoes": self._echoes,
+            "lexicon/words": self._words,
+            "lexicon/frames": self._frames,
+            "lexicon/opposites": self._opposite_kinds,
+            "lexicon/forget_moves": self._forget_moves,
+            "read/graph_ids": self._none,
+            "lexicon/graphs_of_words": self._none,
         }
         # A load sends the text of a statement, so the methods are looked up by text instead of by name.
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
@@ -492,11 +494,20 @@ class BulkIndex:
                 )
         return _Answer(relationships=self.amount("opposites") - before)
 
+    def _opposite_kinds(self, opposites: Rows) -> _Answer:
+        for row in opposites:
+            kinds = None if row["modified_kinds"] is None else json.dumps(row["modified_kinds"])
+            self._tables.execute(
+                "UPDATE opposites SET modified_kinds = ? WHERE start = ? AND stop = ?",
+                (kinds, row["start"], row["end"]),
+            )
+        return _Answer()
+
     def _frames(self, frames: Rows) -> _Answer:
-        """Write frames (``load/frames``), or only the classes of existing frames (``upgrade/frames``)."""
+        """Write frames (``load/frames``), or only the classes of existing frames (``lexicon/frames``)."""
         before = self.amount("frames")
         for row in frames:
-            # upgrade/frames passes only the classes, so the other properties are taken from the stored frame.
+            # lexicon/frames passes only the classes, so the other properties are taken from the stored frame.
             known = next(self._found("frames", "content", [row["id"]]), None)
             stored: Row = {} if known is None else unpacked(known[1])
             whole = stored | row.get("properties", {"classes": row.get("classes")})

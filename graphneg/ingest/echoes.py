@@ -2,7 +2,8 @@
 
 Such repetitions are called echoes. To find them, the statements in each graph are compared with those in all
 earlier turns. The graphs of a dialogue are therefore processed together: those of the current batch, and
-those that are already in the store. Echoes are written when graphs are loaded, and when a store is upgraded.
+those that are already in the store. Echoes are written when graphs are loaded, and again when the lexicon of
+the store changes.
 
 For example, A says "I work at a bank." When B later says "You work at a bank?", the node of "work" in B's
 graph is marked with ``other``, because another speaker said the same before.
@@ -55,7 +56,7 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
     said = {**said, **_read(reader, found, said, lexicon)}
     rows = [row for dialogue in found for row in _rows(dialogue, said)]
     if rows:
-        run(tx, "upgrade/echoes", graphs=rows)
+        run(tx, "load/echoes", graphs=rows)
 
 
 def _read(

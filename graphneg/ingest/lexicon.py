@@ -1,8 +1,7 @@
 """Maintain the lexicon of a store, and the data derived from it: terms, antonyms and facts about graphs.
 
 The lexicon of a store is graphneg's own lexicon, extended by the entries that were loaded into the store.
-When entries are loaded, `refresh` recomputes the data that depend on them. After a change of graphneg itself,
-`upgrade` recomputes all derived data.
+When entries are loaded, `refresh` recomputes the data that depend on them.
 
 For example, a user loads the line ``class<TAB>medicine<TAB>aspirin``. The term "aspirin" then gets the class
 ``medicine``, and the facts about all graphs with this word are recomputed.
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from neo4j import ManagedTransaction, Record
@@ -23,10 +21,8 @@ from graphneg.english.words import is_foreign
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
-from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import QueryRunner, Selection, dialogue_ids, read_graphs
-from graphneg.store.opening import apply_schema, finish_upgrade, unfinished_upgrade
+from graphneg.store.dialogues import QueryRunner, read_graphs
 from graphneg.store.statements import RunningStatement, cypher_text, in_transactions, run, send
 
 T = TypeVar("T")
@@ -34,10 +30,6 @@ ROWS = 5_000
 """Maximum number of rows in one statement about words."""
 GRAPHS = 200
 """Number of graphs in a transaction."""
-DIALOGUES = 50
-"""Number of dialogues in a transaction."""
-TERMS = 2_000
-"""Number of terms in a transaction."""
 TEXT_CLASSES = frozenset({"past-form", "future-form"})
 """Word classes whose words are looked up in the texts of utterances, because graphs do not contain them.
 
@@ -242,41 +234,6 @@ def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterat
             yield record.data()
 
 
-def upgrade(store: Store, progress: Progress | None = None) -> int | None:
-    """Recompute all derived data, and mark the store with the current schema version.
-
-    Graphs are written in batches. Each batch stores the id of its last graph, so that an interrupted upgrade
-    can be continued by calling this function again. Loaded data are not changed. Raises `StoreError` if the
-    store no longer exists.
-
-    Args:
-        store: The store.
-        progress: Progress display; advanced by the number of graphs.
-
-    Returns:
-        The number of graphs that were updated; None if the store was already current.
-    """
-    # The result is None if no upgrade is needed, and otherwise the id of the last graph that was updated.
-    # Before the first one, it is the empty string, which sorts before all ids.
-    after = unfinished_upgrade(store)
-    if after is None:
-        return None
-    apply_schema(store)
-    progress, lexicon, done = progress or NoProgress(), stored_lexicon(store), 0
-    progress.start("graphs", store.read(cypher_text("upgrade/count"), after=after)[0]["graphs"], "graphs")
-    for ids in _pages(store, "upgrade/graphs", GRAPHS, after):
-        _write_facts(store, ids, lexicon, ids[-1])
-        done += len(ids)
-        progress.advance(len(ids))
-    progress.finish()
-    for dialogues in _dialogues(store):
-        store.write(lambda tx, dialogues=dialogues: write_echoes(tx, dialogues, {}, lexicon))
-    for words in _pages(store, "upgrade/terms", TERMS):
-        store.write(lambda tx, words=words: _write_words(tx, words, lexicon))
-    finish_upgrade(store)
-    return done
-
-
 def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     """Recompute the data that depend on entries of the lexicon.
 
@@ -285,6 +242,7 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
         entries: The entries.
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
+    pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
     for entry in entries:
         # "class" has a name and concepts as cells, "move" a scale and two words, and "opposite" two words.
         if entry.table == "class":
@@ -292,13 +250,13 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
         else:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
-    store.write(lambda tx: _write_words(tx, sorted(words), lexicon))
+    store.write(lambda tx: _write_words(tx, sorted(words), pairs, lexicon))
     # Recompute all graphs if the affected ones cannot be looked up by their terms.
     # Nodes of structural concepts have no term, and words in the texts of utterances are not indexed.
     if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
-        batches = _pages(store, "upgrade/graphs", GRAPHS)
+        batches = _graph_pages(store)
     else:
-        rows = store.read(cypher_text("upgrade/graphs_of_words"), words=sorted(words))
+        rows = store.read(cypher_text("lexicon/graphs_of_words"), words=sorted(words))
         batches = in_transactions(sorted(row["id"] for row in rows), GRAPHS)
     for ids in batches:
         _write_facts(store, ids, lexicon)
@@ -306,22 +264,17 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
         store.write(lambda tx, dialogues=dialogues: write_echoes(tx, dialogues, {}, lexicon))
 
 
-def _dialogues(store: Store) -> Iterator[list[str]]:
-    ids = dialogue_ids(store, Selection(with_graphs=True))
-    while page := list(islice(ids, DIALOGUES)):
-        yield page
-
-
-def _pages(store: QueryRunner, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
-    while page := [row["id"] for row in store.read(cypher_text(name), after=after, limit=limit)]:
+def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:
+    after, query = "", cypher_text("read/graph_ids")
+    while page := [row["id"] for row in store.read(query, after=after, limit=GRAPHS)]:
         yield page
         # Continue after the last id instead of at an offset, because rows may change in the meantime.
         after = page[-1]
 
 
-def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str | None = None) -> None:
-    """Write the facts about graphs; if ``note`` is given, store it as the last graph of an upgrade."""
-    texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("upgrade/texts"), ids=list(ids))}
+def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
+    """Write the facts about graphs."""
+    texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("lexicon/texts"), ids=list(ids))}
     rows: list[Row] = [
         {
             "amr": graph.id,
@@ -335,19 +288,30 @@ def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str 
         for graph in read_graphs(store, list(ids))
     ]
 
-    def write(tx: ManagedTransaction) -> None:
-        run(tx, "upgrade/facts", graphs=rows)
-        if note is not None:
-            run(tx, "upgrade/note", after=note)
-
-    store.write(write)
+    store.write(lambda tx: run(tx, "lexicon/facts", graphs=rows))
 
 
-def _write_words(tx: ManagedTransaction, words: Sequence[str], lexicon: Lexicon) -> None:
-    """Write the properties of words that depend on the lexicon, and those of their frames and antonyms."""
-    run(tx, "upgrade/forget_moves", words=list(words))
+def _write_words(
+    tx: ManagedTransaction, words: Sequence[str], pairs: Iterable[Sequence[str]], lexicon: Lexicon
+) -> None:
+    """Write what depends on the lexicon: properties of words, their frames and antonyms, and opposites.
+
+    Args:
+        tx: The transaction.
+        words: The words.
+        pairs: The pairs of words for which the lexicon has a new entry of the table ``opposite``.
+        lexicon: The lexicon of the store.
+    """
+    run(tx, "lexicon/forget_moves", words=list(words))
     finish(write_terms(tx, words, lexicon))
-    run(tx, "upgrade/words", terms=[term_row(word, lexicon) for word in words])
+    run(tx, "lexicon/words", terms=[term_row(word, lexicon) for word in words])
     frames = [row["id"] for row in run(tx, "lexicon/frames_of", words=list(words))]
-    run(tx, "upgrade/frames", frames=[{"id": id, "classes": sorted(lexicon.classes_of(id))} for id in frames])
+    run(tx, "lexicon/frames", frames=[{"id": id, "classes": sorted(lexicon.classes_of(id))} for id in frames])
+    # ConceptNet may have the pair in either direction.
+    edges = sorted({edge for one, other in pairs for edge in ((one, other), (other, one))})
+    rows = [
+        {"start": start, "end": end, "modified_kinds": lexicon.modified_kinds(start, end)}
+        for start, end in edges
+    ]
+    run(tx, "lexicon/opposites", opposites=rows)
     judge_antonyms(tx, words, lexicon)

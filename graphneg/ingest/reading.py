@@ -228,13 +228,16 @@ def corpus_of(path: Path) -> str:
     return _SPLIT.sub("", stem).strip("_.- ") or "dialogues"
 
 
-def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[tuple[int, bytes] | Rejected]:
+def byte_lines(
+    path: Path, progress: Progress, encoding: str = "", longest: int = LARGEST_ITEM
+) -> Iterator[tuple[int, bytes] | Rejected]:
     """Yield the lines of a file as bytes, without their line ends.
 
     Args:
         path: The file.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
+        longest: Maximum length of a line in bytes.
 
     Yields:
         The number of each line, from 1, and its bytes. A `Rejected` is yielded for a line that is too long,
@@ -248,9 +251,9 @@ def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[t
                 if not skipping:
                     yield number, line
                 number, skipping = number + 1, False
-            if len(rest) > LARGEST_ITEM:
+            if len(rest) > longest:
                 if not skipping:
-                    yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
+                    yield Rejected(f"{path}:{number}", f"the line is longer than {longest:,} bytes")
                 # Drop the rest of an overlong line while it is read, so that it does not fill the memory.
                 rest, skipping = b"", True
     except TruncatedError as reason:
@@ -260,19 +263,22 @@ def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[t
         yield number, rest
 
 
-def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[Line | Rejected]:
+def text_lines(
+    path: Path, progress: Progress, encoding: str = "", longest: int = LARGEST_ITEM
+) -> Iterator[Line | Rejected]:
     """Yield the lines of a file as text.
 
     Args:
         path: The file.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
+        longest: Maximum length of a line in bytes.
 
     Yields:
         The lines. A `Rejected` is yielded for a line that is invalid in the encoding or contains a NUL
         character.
     """
-    for line in byte_lines(path, progress, encoding):
+    for line in byte_lines(path, progress, encoding, longest):
         if isinstance(line, Rejected):
             yield line
             continue

@@ -43,7 +43,11 @@ GOLD = "penman"
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 # Names of properties that graphneg itself sets. Attributes must not overwrite them.
-_RESERVED = {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
+_RESERVED = {
+    *("id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"),
+    # These are set when the shifts or the sentences of a dialogue have been computed.
+    *("shifts", "pooled"),
+}
 
 
 def utterance_id(dialogue: str, turn: int) -> str:
@@ -57,6 +61,35 @@ def utterance_id(dialogue: str, turn: int) -> str:
         The id.
     """
     return f"{dialogue}#{turn}"
+
+
+def response_id(dialogue: str, turn: int, number: int) -> str:
+    """Return the id of a response, such as ``dailydialog/test/12#3/r0``.
+
+    Args:
+        dialogue: The id of the dialogue.
+        turn: The number of the turn that the response answers.
+        number: The position of the response among the responses of the dialogue, from 0.
+
+    Returns:
+        The id.
+    """
+    return f"{utterance_id(dialogue, turn)}/r{number}"
+
+
+def is_response(id: str) -> bool:
+    """Return whether an id belongs to a response, and not to an utterance.
+
+    >>> is_response("dailydialog/test/12#3/r0"), is_response("dailydialog/test/12#3")
+    (True, False)
+
+    Args:
+        id: The id of an utterance or a response.
+
+    Returns:
+        Whether it is the id of a response.
+    """
+    return "/r" in id.rpartition("#")[2]
 
 
 def amr_id(utterance: str, source: str) -> str:
@@ -95,6 +128,21 @@ def digest(value: Any) -> str:
     """
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.blake2b(written.encode(), digest_size=12).hexdigest()
+
+
+def graph_digest(penman: str) -> str:
+    r"""Return a digest of a graph. It does not depend on the layout of the PENMAN text.
+
+    >>> graph_digest("(r / run-02 :ARG0 (d / dog))") == graph_digest("(r / run-02\n   :ARG0 (d / dog))\n")
+    True
+
+    Args:
+        penman: The PENMAN text, including its comment lines.
+
+    Returns:
+        The `digest` of the text, with each run of white space replaced by a space.
+    """
+    return digest(" ".join(penman.split()))
 
 
 @lru_cache(maxsize=65536)
@@ -192,7 +240,8 @@ class DialogueRows:
             )
         for i, response in enumerate(dialogue.responses):
             at = utterance_id(dialogue.id, response.turn)
-            row = {"utterance": at, "id": f"{at}/r{i}", "text": response.text}
+            id = response_id(dialogue.id, response.turn, i)
+            row = {"utterance": at, "id": id, "text": response.text}
             self.responses.append(row | {"label": response.label, "source": response.source})
 
 
@@ -218,15 +267,24 @@ class GraphRows:
     them."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
 
-    def add(self, graph: AmrGraph, of: str, source: str, digest: str, text: str = "") -> None:
+    def add(
+        self,
+        graph: AmrGraph,
+        of: str,
+        source: str,
+        digest: str,
+        text: str = "",
+        warnings: Sequence[str] = (),
+    ) -> None:
         """Add the rows of a graph.
 
         Args:
             graph: The graph. The ``Amr`` node gets its id.
-            of: The id of the utterance to which the graph belongs.
+            of: The id of the utterance or response to which the graph belongs.
             source: The origin of the graph, such as `GOLD`.
             digest: The digest of its PENMAN text.
-            text: The text of the utterance.
+            text: The text of the utterance or response.
+            warnings: Warnings of the parser about the text.
         """
         first = self._first[graph.id] = len(self.nodes)
         properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
@@ -235,6 +293,8 @@ class GraphRows:
             properties["foreign"] = True
         if graph.metadata:
             properties["metadata"] = list(graph.metadata)
+        if warnings:
+            properties["warnings"] = list(warnings)
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
         found, self.said[graph.id] = facts_and_sayings(graph, text, self.lexicon)
         for node, known in zip(graph.nodes, found, strict=True):

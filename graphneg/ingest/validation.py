@@ -25,7 +25,7 @@ from typing import Any, ClassVar, cast
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, check_format
 from graphneg.ingest.reading import Item, files_within, input_files, json_lines, split_of
-from graphneg.ingest.rows import digest, text_key, utterance_id
+from graphneg.ingest.rows import graph_digest, text_key, utterance_id
 from graphneg.ingest.spill import IdSet
 from graphneg.ingest.turns import drop_unspoken_turns
 from graphneg.model import AmrGraph, Dialogue, GraphText, Record, Rejected, Utterance
@@ -321,8 +321,9 @@ def require_storable(dialogue: Dialogue) -> None:
         dialogue: The dialogue with its complete id.
 
     Raises:
-        ItemError: The dialogue has no turns, an empty turn or response, a name that is too long, an id with
-            control characters, a character that UTF-8 cannot represent, or a number of more than 64 bits.
+        ItemError: The dialogue has no turns, an empty response, an empty turn without a graph, a name that
+            is too long, an id with control characters, a character that UTF-8 cannot represent, or a number
+            of more than 64 bits.
     """
     if not dialogue.utterances:
         raise ItemError("the dialogue has no turns")
@@ -337,9 +338,15 @@ def require_storable(dialogue: Dialogue) -> None:
     if not dialogue.id.isprintable():
         raise ItemError(f"the id {dialogue.id!a} contains characters that are not printable")
     for one in dialogue.utterances:
-        _require_said(f"turn {one.turn}", one.text, one.speaker, one.amr, one.attributes)
+        parsed = [[parse.penman, parse.warnings] for parse in one.parses]
+        # A graph without a text, as in a file of graphs without ``::snt`` lines, is a turn of its own.
+        if one.amr is None:
+            _require_text(f"turn {one.turn}", one.text)
+        _require_values(f"turn {one.turn}", one.text, one.speaker, one.amr, one.attributes, parsed)
     for number, one in enumerate(dialogue.responses):
-        _require_said(f"response {number} ({one.source})", one.text, one.source, one.amr)
+        parsed = [[parse.penman, parse.warnings] for parse in one.parses]
+        _require_text(f"response {number} ({one.source})", one.text)
+        _require_values(f"response {number} ({one.source})", one.text, one.source, one.amr, parsed)
     _require_values("the dialogue", dialogue.attributes)
 
 
@@ -382,10 +389,9 @@ def graph_fault(graph: AmrGraph) -> str | None:
     return next(filter(None, (length_fault("the role", one.role) for one in graph.mentions)), None)
 
 
-def _require_said(what: str, text: str, *others: Any) -> None:
+def _require_text(what: str, text: str) -> None:
     if not text.strip():
         raise ItemError(f"{what} is empty")
-    _require_values(what, text, *others)
 
 
 def _require_values(what: str, *values: Any) -> None:
@@ -496,7 +502,7 @@ def assign_graphs(
         if text.id is not None and text.id in said:
             yield text.id, replace(text, text=said[text.id])
             continue
-        content = digest(text.penman.strip())
+        content = graph_digest(text.penman)
         known = by_key.get(text_key(text.text), ()) if text.text else ()
         # If the load is repeated, the utterance already has this graph, and still belongs to it.
         fitting = sorted(id for id, digests in known if not digests or content in digests)

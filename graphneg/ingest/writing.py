@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -44,10 +44,12 @@ from graphneg.ingest.rows import (
     GraphRows,
     Row,
     amr_id,
-    digest,
     frame_row,
+    graph_digest,
+    is_response,
     mention_rows,
     opposite_row,
+    response_id,
     sentence_row,
     utterance_id,
 )
@@ -57,9 +59,12 @@ from graphneg.model import (
     GraphText,
     LexiconEntry,
     Opposite,
+    ParserGraph,
     Record,
     Rejected,
+    Response,
     Sentence,
+    Utterance,
 )
 from graphneg.shards import Shard
 from graphneg.store.connection import WriteConflict, is_of_content
@@ -188,13 +193,13 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
     ]
     # The graphs of a new dialogue are new as well, so look up only the others.
     refused, unseen = {id for id, _ in outcome.rejected}, {dialogue.id for dialogue in dialogues}
-    of = [dialogue_of(read.utterance) for read in batch.graphs]
+    of = [dialogue_of(read.of) for read in batch.graphs]
     perhaps = [read.graph.id for read, id in zip(batch.graphs, of, strict=True) if id not in unseen]
     stored = _stored(tx, "load/stored_graphs", "digest", perhaps)
     graphs = [
         read
         for read, id in zip(batch.graphs, of, strict=True)
-        if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.utterance)
+        if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.of)
     ]
     # Rows refer to each other by index, so if records were left out, the remaining rows must be made again.
     if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
@@ -203,17 +208,17 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
     sent = _send_dialogues(tx, batch.dialogue_rows, outcome) if dialogues else []
     if graphs:
         sent += _send_graphs(tx, batch.graph_rows, outcome)
-        tied = sent.pop().records()[0]["amrs"]
+        tied = sum(statement.records()[0]["amrs"] for statement in _send_meanings(tx, batch.graph_rows))
         if tied != len(graphs):
             lost = len(graphs) - tied
             raise WriteConflict(
-                f"{lost} utterances were removed while their graphs were written; run the command again"
+                f"{lost} texts were removed while their graphs were written; run the command again"
             )
     # Read the results only now, so that the server does not wait for this client between the statements.
     finish(sent)
     # The rows of new dialogues already contain their echoes, that is, repetitions between turns.
     # Other dialogues may have graphs in the store, with which the new graphs must be compared.
-    elsewhere = {dialogue_of(read.utterance) for read in graphs} - unseen
+    elsewhere = {dialogue_of(read.of) for read in graphs} - unseen
     if elsewhere:
         write_echoes(tx, elsewhere, batch.graph_rows.said, batch.lexicon)
 
@@ -234,14 +239,21 @@ def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome
 
 
 def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[RunningStatement]:
-    """Send the statements that write graphs. The result of the last one is the number of utterances found."""
+    """Send the statements that write graphs, without connecting these to their texts."""
     outcome.written["graphs"] += len(rows.amrs)
     outcome.written["nodes"] += len(rows.nodes)
     return [
         *write_terms(tx, rows.lexemes, rows.lexicon),
         send(tx, "load/graphs", nodes=rows.nodes, lexemes=rows.lexeme_rows(), roles=rows.roles),
-        send(tx, "load/meanings", amrs=rows.amrs),
     ]
+
+
+def _send_meanings(tx: ManagedTransaction, rows: GraphRows) -> list[RunningStatement]:
+    """Send the statements that connect graphs to their texts. They return the number of texts found."""
+    of_responses = [row for row in rows.amrs if is_response(row["of"])]
+    of_utterances = [row for row in rows.amrs if not is_response(row["of"])]
+    both = (("load/meanings", of_utterances), ("load/response_meanings", of_responses))
+    return [send(tx, name, amrs=amrs) for name, amrs in both if amrs]
 
 
 def _write_sentences(
@@ -368,6 +380,8 @@ class _Writer:
         Args:
             record: The record. A `Rejected` is only counted.
         """
+        if self._entries and not isinstance(record, LexiconEntry | Rejected):
+            self._apply_entries()
         if isinstance(record, Dialogue):
             self._has_unwritten = True
             self._add_dialogue(record)
@@ -407,10 +421,19 @@ class _Writer:
         for dialogue in self._grouping.rest():
             self._add_dialogue(dialogue)
         self._flush()
-        # Wait until the entries are in the store. Then recompute the data that depend on them.
         if self._entries:
-            self._settle()
-            refresh(self._store, self._entries)
+            self._apply_entries()
+
+    def _apply_entries(self) -> None:
+        """Write the entries of the lexicon, and recompute the data that depend on them.
+
+        This is done before other records are added, so that the facts of later graphs are computed once.
+        """
+        self._flush()
+        self._settle()
+        refresh(self._store, self._entries)
+        self._entries = []
+        self._batch = Batch(stored_lexicon(self._store))
 
     def _place_texts(self) -> None:
         """Assign the collected graphs to utterances in the store."""
@@ -427,8 +450,7 @@ class _Writer:
             utterance, text = item
             read = self._read(text.penman, utterance, text.place, _line_of(text.place), text.text or "")
             if read is not None:
-                self._room(read.row_count, _NODE_BYTES * read.row_count + len(text.penman))
-                self._batch.add((), [read])
+                self._add_graph(read)
 
     def _flush(self) -> None:
         """Wait until the previous batch is written, and pass the current batch to the writing thread."""
@@ -455,40 +477,65 @@ class _Writer:
         if not self._fits(dialogue.place or dialogue.id, *names):
             return
         graphs: list[ReadGraph] = []
-        for utterance in dialogue.utterances:
-            if utterance.amr is not None:
-                at = utterance_id(dialogue.id, utterance.turn)
-                # A graph from a PENMAN file has its own position.
-                # Any other graph is part of the dialogue's entry, and has the position of the dialogue.
-                own = self._grouping.places.pop(at, "")
-                place = own or dialogue.place or at
-                read = self._read(utterance.amr, at, place, _line_of(own), utterance.text)
+        parses: list[ReadGraph] = []
+        for at, said in _texts(dialogue):
+            # A graph from a PENMAN file has its own position.
+            # Any other graph is part of the dialogue's entry, and has the position of the dialogue.
+            own = self._grouping.places.pop(at, "")
+            place = own or dialogue.place or at
+            if said.amr is not None:
+                read = self._read(said.amr, at, place, _line_of(own), said.text)
                 graphs += [read] if read is not None else []
-        weight = sum(read.row_count for read in graphs)
+            found = (self._read(parse.penman, at, place, 1, said.text, parse) for parse in said.parses)
+            parses += [read for read in found if read is not None]
         # Most characters take at most 3 bytes in UTF-8.
-        size = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
-        size += _NODE_BYTES * weight
+        texts = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
+        size = texts + _NODE_BYTES * sum(read.row_count for read in (*graphs, *parses))
+        # The graphs of a parser may be too large for a transaction together, because `parse` writes them in
+        # parts. They are written in parts here, too.
+        later: list[ReadGraph] = []
+        if size <= MAX_DIALOGUE_BYTES:
+            graphs += parses
+        else:
+            later, size = parses, texts + _NODE_BYTES * sum(read.row_count for read in graphs)
+        weight = sum(read.row_count for read in graphs)
         if size > MAX_DIALOGUE_BYTES:
             reason = f"of {size / 1e6:.0f} MB is over the limit of {MAX_DIALOGUE_BYTES / 1e6:.0f} MB"
             self._report.reject(dialogue.id, f"a dialogue {reason}")
             return
         self._room(1 + len(dialogue.utterances) + len(dialogue.responses) + weight, size)
         self._batch.add([dialogue], graphs)
+        if later:
+            # Repetitions are marked when the dialogue is already in the store, so it needs its own batch.
+            self._flush()
+        for read in later:
+            self._add_graph(read)
 
-    def _read(self, penman: str, utterance: str, place: str, line: int, text: str) -> ReadGraph | None:
-        """Parse a graph in PENMAN notation. If it is malformed or too long, reject it and return None."""
+    def _add_graph(self, read: ReadGraph) -> None:
+        """Add a graph of a dialogue that is written already, or in an earlier batch."""
+        self._room(read.row_count, _NODE_BYTES * read.row_count)
+        self._batch.add((), [read])
+
+    def _read(
+        self, penman: str, of: str, place: str, line: int, text: str, parse: ParserGraph | None = None
+    ) -> ReadGraph | None:
+        """Read a graph in PENMAN notation. If it is malformed or too long, reject it and return None."""
         reason = graph = None
         if len(penman) > LONGEST_GRAPH:
             reason = f"{len(penman):,} characters; the maximum is {LONGEST_GRAPH:,}"
         else:
             try:
-                graph = parse_graph(penman, amr_id(utterance, GOLD), line)
+                graph = parse_graph(penman, amr_id(of, GOLD if parse is None else parse.parser), line)
                 reason = graph_fault(graph)
             except PenmanError as error:
                 reason = str(error)
         if graph is not None and reason is None:
-            return ReadGraph(utterance, graph, digest(penman.strip()), text, place)
-        id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", utterance)
+            read = ReadGraph(of, graph, graph_digest(penman), text, place)
+            if parse is None:
+                return read
+            graph = replace(graph, spans=parse.spans)
+            return read._replace(graph=graph, source=parse.source, warnings=parse.warnings)
+        id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", of)
         which = "" if id == place else f" {id[:80]}"
         kind = "malformed AMR graph" if graph is None and len(penman) <= LONGEST_GRAPH else "AMR graph"
         self._report.reject(place, f"{kind}{which}: {reason}")
@@ -548,6 +595,14 @@ class _Writer:
         for place, reason in outcome.rejected:
             self._report.reject(place, reason)
         return True
+
+
+def _texts(dialogue: Dialogue) -> Iterator[tuple[str, Utterance | Response]]:
+    """Yield the utterances and responses of a dialogue with their ids."""
+    for utterance in dialogue.utterances:
+        yield utterance_id(dialogue.id, utterance.turn), utterance
+    for number, response in enumerate(dialogue.responses):
+        yield response_id(dialogue.id, response.turn, number), response
 
 
 def _line_of(place: str) -> int:

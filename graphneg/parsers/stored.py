@@ -20,7 +20,7 @@ from graphneg.errors import InputError, StoreError
 from graphneg.ingest.batches import MAX_BYTES, MAX_ROWS
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
-from graphneg.ingest.rows import GOLD, GraphRows, Row, digest
+from graphneg.ingest.rows import GOLD, GraphRows, Row, graph_digest
 from graphneg.ingest.writing import MAX_DIALOGUE_BYTES
 from graphneg.model import AmrGraph
 from graphneg.parsers.base import Parsed
@@ -199,7 +199,7 @@ def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: s
 
 _NODE_BYTES = 300
 """Estimated memory per node or relationship in a transaction."""
-_MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "parse/response_meanings"}
+_MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "load/response_meanings"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +276,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
     lexicon = stored_lexicon(tx)
     rows, by_kind = GraphRows(lexicon), dict[TextKind, list[Row]]()
     for new in missing:
-        rows.add(new.graph, new.of.id, source, digest(new.parsed.penman), new.of.text)
-        if new.parsed.warnings:
-            rows.amrs[-1]["properties"]["warnings"] = list(new.parsed.warnings)
+        written = graph_digest(new.parsed.penman or "")
+        rows.add(new.graph, new.of.id, source, written, new.of.text, new.parsed.warnings)
         by_kind.setdefault(new.of.kind, []).append(rows.amrs[-1])
     if missing:
         lexemes = rows.lexeme_rows()

@@ -112,7 +112,7 @@ class ShardBatch(NamedTuple):
     """
 
     dialogues: int
-    items: Sequence[tuple[Place, Any]]
+    items: Iterable[tuple[Place, Any]]
     last: str = ""
     notes: Mapping[str, Any] = {}
 

@@ -371,6 +371,8 @@ class Store(AbstractContextManager["Store"]):
         self.description = description
         self.reader = reader
         """The check and the driver for untrusted queries."""
+        self.foreign_facts = ""
+        """Message for `check_facts`, if another version of graphneg computed the facts in the store."""
         self._trouble = diagnose
         self._turn = turn
         self._server = server
@@ -431,6 +433,7 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The result of ``work``.
         """
+        self.check_facts()
         return self._in_transaction(WRITE_ACCESS, partial(self._raising_version, work))
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
@@ -447,7 +450,21 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The result of ``work``.
         """
+        self.check_facts()
         return self._in_transaction(WRITE_ACCESS, work)
+
+    def check_facts(self) -> None:
+        """Check that this version of graphneg computed the facts in the store, before facts are used.
+
+        Reading needs no check. Writing and editing do: they would mix facts of two versions, and transforms
+        would match facts that have another meaning.
+
+        Raises:
+            StoreError: Another version computed the facts. The message names the commands that export the
+                content of the store and load it into a new one.
+        """
+        if self.foreign_facts:
+            raise StoreError(self.foreign_facts)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
         """Change the version of the content, in the same transaction that changes the content.
@@ -542,7 +559,9 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The records, the summary and the keys.
         """
-        return self.write(partial(_run_eagerly, text=text, parameters=parameters))
+        # The user's own query does not compute facts, so those of another version do not matter.
+        work = partial(self._raising_version, partial(_run_eagerly, text=text, parameters=parameters))
+        return self._in_transaction(WRITE_ACCESS, work)
 
     def close(self) -> None:
         """Close the connections. Further calls have no effect.

@@ -13,22 +13,22 @@ Example:
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 import tempfile
 import time
 from contextlib import ExitStack
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from neo4j import Auth, Driver, basic_auth
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+from graphneg import __version__
+from graphneg.amr.facts import facts_fingerprint
 from graphneg.errors import StoreError
-from graphneg.hashing import fingerprint
 from graphneg.store import embedded, supervisor
 from graphneg.store.connection import Store, connect, probe, server_agent, translate_driver_errors
 from graphneg.store.embedded import explain_exit
@@ -38,12 +38,20 @@ from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
 SCHEMA_VERSION = 7
 """Version of the schema that this version of graphneg writes."""
-OLDEST_UPGRADABLE = 7
-"""The oldest schema version that ``graphneg upgrade`` can convert."""
+OLDEST_EXPORTABLE = 7
+"""The oldest schema version whose dialogues and graphs ``graphneg export --format dialogues`` can read.
+
+Since this version, the labels and properties of what was loaded or parsed have kept their names.
+"""
+_EXPORT = "`graphneg export dialogues.jsonl --format dialogues`"
+_LOAD = "load the file into a new store with `graphneg load dialogues dialogues.jsonl`"
 
 
-def ensure_schema(store: Store, upgrading: bool = False) -> None:
-    """Apply ``cypher/schema.cypher`` to a new store, or check the schema version of an existing one.
+def ensure_schema(store: Store, exporting: bool = False) -> None:
+    """Apply ``cypher/schema.cypher`` to a new store, or check that an existing one fits this version.
+
+    An existing store fits if it has the schema of this version. If its facts were computed by other code or
+    word tables, it can be read, but `Store.check_facts` refuses to write to it or to edit its graphs.
 
     This function can safely be repeated after an interruption, and run in two processes at the same time. If
     a store was filled by a bulk import, its constraints and indexes are created here, when it is first
@@ -51,10 +59,11 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
 
     Args:
         store: An open store.
-        upgrading: Whether to accept an older schema that can be upgraded.
+        exporting: Whether to accept a store that does not fit, but whose content can be exported.
 
     Raises:
-        StoreError: The schema is newer than the one of this version, or older and not accepted.
+        StoreError: The store does not fit this version. The message names the commands that export its
+            content and load it into a new store.
     """
     rows = store.read(cypher_text("read/schema_version"))
     if not rows:
@@ -62,50 +71,33 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
         return
     if rows[0]["imported"]:
         _finish_import(store)
-    found = rows[0]["version"]
+    found, writer = rows[0]["version"], rows[0]["graphneg"]
     # If the version is not a number, another program has written it. Treat it as too old.
     known = found if isinstance(found, int) else 0
-    if known == SCHEMA_VERSION or (upgrading and OLDEST_UPGRADABLE <= known < SCHEMA_VERSION):
+    is_exportable = OLDEST_EXPORTABLE <= known <= SCHEMA_VERSION
+    if known == SCHEMA_VERSION or (exporting and is_exportable):
+        if rows[0]["facts"] != facts_fingerprint():
+            store.foreign_facts = (
+                f"{store.description} has facts that another version of graphneg computed, so it can only be "
+                f"read: export it with {_EXPORT}, and {_LOAD}"
+            )
         return
-    verb, advice = "needs", "convert the store with `graphneg upgrade`; no data are lost"
+    versions = f"has schema version {found}, but this graphneg needs {SCHEMA_VERSION}"
     if known > SCHEMA_VERSION:
-        verb, advice = "knows", "upgrade graphneg with `pip install --upgrade graphneg`"
-    elif known < OLDEST_UPGRADABLE:
-        advice = (
-            "load its files into a new store; graphs without a file are written by the graphneg that made "
-            "it, with `graphneg export FILE.amr`, and loaded with `graphneg load penman FILE.amr`"
+        reason = (
+            f"has schema version {found}, but this graphneg knows {SCHEMA_VERSION}: upgrade graphneg with "
+            "`pip install --upgrade graphneg`"
         )
-    raise StoreError(
-        f"{store.description} has schema version {found}, but this graphneg {verb} {SCHEMA_VERSION}: {advice}"
-    )
-
-
-def unfinished_upgrade(store: Store) -> str | None:
-    """Return where an upgrade of a store has to start, or None if it needs no upgrade.
-
-    A store is up to date if it has this schema version, and if the facts that are derived from its graphs
-    were computed by the current code.
-
-    Args:
-        store: An open store.
-
-    Returns:
-        The id of the last graph that an interrupted upgrade has written; an empty string if no upgrade has
-        begun; None if the store is up to date.
-    """
-    state = store.read(cypher_text("upgrade/state"))[0]
-    if state["version"] == SCHEMA_VERSION and state["facts"] == facts_fingerprint():
-        return state["after"]
-    return state["after"] or ""
-
-
-def finish_upgrade(store: Store) -> None:
-    """Record in a store that it has this schema version and that no upgrade is in progress.
-
-    Args:
-        store: An open store.
-    """
-    _write(store, cypher_text("upgrade/finish"))
+    elif is_exportable:
+        reason = f"{versions}: export it with {_EXPORT}, and {_LOAD}"
+    elif writer:
+        reason = f"{versions}: export it with graphneg {writer}, {_EXPORT}, and {_LOAD}"
+    else:
+        reason = (
+            f"{versions}: load its files into a new store; graphs without a file are written by the graphneg "
+            "that made it, with `graphneg export FILE.amr`, and loaded with `graphneg load penman FILE.amr`"
+        )
+    raise StoreError(f"{store.description} {reason}")
 
 
 def apply_schema(store: Store) -> None:
@@ -132,38 +124,22 @@ def _finish_import(store: Store) -> None:
     apply_schema(store)
     # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))
-    for kind in ("graphs", "terms"):
-        pages, mend, after = cypher_text(f"upgrade/{kind}"), cypher_text(f"upgrade/imported_{kind}"), ""
+    for kind in ("graph", "term"):
+        pages, mend, after = cypher_text(f"read/{kind}_ids"), cypher_text(f"bulk/imported_{kind}s"), ""
         while rows := store.read(pages, after=after, limit=_IMPORTED_AT_ONCE):
             ids, after = [row["id"] for row in rows], rows[-1]["id"]
             marks = {"ids": ids, "empty": [EMPTY_LIST]}
             # Bind the loop variables as defaults of the lambda, so that they do not change before it is
             # called.
             store.write_derived(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
-    _write(store, cypher_text("upgrade/imported"))
+    _write(store, cypher_text("bulk/imported"))
 
 
 def _write(store: Store, statement: str) -> None:
     """Run a schema statement, without changing the version of the content."""
-    marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint()}
+    marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
     # Pass the same parameters to all statements. Servers ignore those that a statement does not use.
     store.write_derived(lambda tx: send_text(tx, statement, marks).finish())
-
-
-@cache
-def facts_fingerprint() -> str:
-    """Return a fingerprint of the code and the word tables from which the facts in a store are computed.
-
-    It covers all ``.py`` and ``.tsv`` files of `graphneg.amr` and `graphneg.english`.
-
-    Returns:
-        32 hexadecimal digits.
-    """
-    # Facts are computed from graphs by the code and the word tables in these folders, so a change of any file
-    # may change a fact.
-    folders = (Path(__file__).parent.parent / name for name in ("amr", "english"))
-    files = (file for folder in folders for file in folder.rglob("*") if file.suffix in {".py", ".tsv"})
-    return fingerprint([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
 
 
 DEFAULT_DIRECTORY = "graphneg-store"
@@ -185,13 +161,13 @@ def open_store(
     username: str | None = None,
     password: str | None = None,
     database: str | None = None,
-    upgrading: bool = False,
+    exporting: bool = False,
     keep_warm: int = 0,
 ) -> Store:
     """Open a directory as an embedded store, or a Neo4j server by its address.
 
     This also raises `StoreError` if the server does not answer or refuses the credentials, if the directory
-    is not a store, or if the schema is older and ``upgrading`` is False.
+    is not a store, or if another version of graphneg wrote it and ``exporting`` is False.
 
     Args:
         target: A directory, or an address such as ``neo4j://localhost:7687``. None for the address in the
@@ -199,7 +175,7 @@ def open_store(
         username: The user name for a Neo4j server; None for the value of NEO4J_USERNAME.
         password: The password for a Neo4j server; None for the value of NEO4J_PASSWORD.
         database: The name of a database on a Neo4j server; None for the value of NEO4J_DATABASE.
-        upgrading: Whether to open a store with an older schema, in order to upgrade it.
+        exporting: Whether to open a store of another version of graphneg, in order to export its content.
         keep_warm: Seconds for which an embedded server waits for the next user after the last one has left.
 
     Returns:
@@ -218,9 +194,9 @@ def open_store(
             raise StoreError(
                 f"{target} is in the home directory of a user who does not exist: name another directory"
             ) from error
-        return open_embedded(directory, upgrading, keep_warm)
+        return open_embedded(directory, exporting, keep_warm)
     auth = credentials(username, password)
-    return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None, upgrading)
+    return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None, exporting)
 
 
 def credentials(username: str | None = None, password: str | None = None) -> Auth | None:
@@ -276,14 +252,14 @@ def _can_be_reached(address: str) -> bool:
         return False
 
 
-def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bool = False) -> Store:
+def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bool = False) -> Store:
     """Connect to a Neo4j server or cluster.
 
     Args:
         uri: The address of the server or cluster.
         auth: The credentials; None to connect without authentication.
         database: The name of the database; None for the default database of the user.
-        upgrading: Whether to accept an older schema that can be upgraded.
+        exporting: Whether to accept a store of another version of graphneg whose content can be exported.
 
     Returns:
         The open store.
@@ -304,7 +280,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         else:
             reader = Reader(account or driver, rely_on_account if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
-        ensure_schema(store, upgrading)
+        ensure_schema(store, exporting)
         # Since nothing has failed, hand the drivers over to the store, which closes them.
         resources.push(opened.pop_all())
         return store
@@ -356,13 +332,13 @@ def open_temporary() -> Store:
 
 
 def open_embedded(
-    directory: Path, upgrading: bool = False, keep_warm: int = 0, *, is_temporary: bool = False
+    directory: Path, exporting: bool = False, keep_warm: int = 0, *, is_temporary: bool = False
 ) -> Store:
     """Open the store in a directory. Start its embedded server if it is not running.
 
     Args:
         directory: The store directory.
-        upgrading: Whether to accept an older schema that can be upgraded.
+        exporting: Whether to accept a store of another version of graphneg whose content can be exported.
         keep_warm: Seconds for which the server waits for the next user after the last one has left.
         is_temporary: Whether the server, if this call starts it, removes the directory when it ends.
 
@@ -397,7 +373,7 @@ def open_embedded(
                     turn=partial(embedded.turn, directory),
                     server=membership,
                 )
-                ensure_schema(store, upgrading)
+                ensure_schema(store, exporting)
                 # Since nothing has failed, hand the connections over to the store, which closes them.
                 resources.push(opened.pop_all())
                 return store

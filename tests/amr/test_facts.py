@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.amr.facts import NAMES, Facts, facts
+from graphneg.amr.facts import NAMES, TABLES, Facts, facts, facts_fingerprint
 from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.english.lexicon import english
+from graphneg.english.words import table_rows
+from graphneg.hashing import fingerprint
 from graphneg.model import AmrGraph, LexiconEntry
 from tests.graphs import natural
 
@@ -137,3 +142,63 @@ def test_facts_stand_on_their_nodes_and_survive_writing_and_reading(graph: AmrGr
         )
         for name in ("negation_position", "question_position", "imperative_position"):
             assert known.get(name) is None or node.position < known[name] <= node.subtree_last
+
+
+# The version
+
+RECORDED = ("3defe8d572e31bf18b8c81d4afbf0423", "f88d37853cb1c41780973d3853b28fed")
+"""`facts_fingerprint`, and the fingerprint of the facts about the bundled corpus."""
+FACTS = """
+import sys
+opened = set()
+sys.addaudithook(lambda event, given: event == "open" and opened.add(str(given[0])))
+from tests.amr.test_facts import facts_of_the_bundled_corpus
+from graphneg.ingest.rows import opposite_row, term_row
+from graphneg.english.lexicon import english, usable_antonyms
+from graphneg.model import Opposite
+facts_of_the_bundled_corpus()
+term_row("dog", english()), list(usable_antonyms("old", {"young": 1.0}, {}, english()))
+opposite_row(Opposite("old", "young", "Antonym", 1.0, "test"), english())
+# The tables in graphneg.amr are for alignment; no module that computes facts imports it.
+read = sorted(name.rpartition("/graphneg/")[2] for name in opened if name.endswith(".tsv"))
+print(*(name for name in read if name.startswith("english/")))
+"""
+
+
+def facts_of_the_bundled_corpus() -> str:
+    blocks = files("graphneg.data.everyday").joinpath("graphs.amr").read_text("utf-8").split("\n\n")
+    graphs = [parse_graph(block) for block in blocks if "(" in block]
+    texts = [dict(line[4:].split(" ", 1) for line in graph.metadata).get("snt", "") for graph in graphs]
+    return fingerprint([facts(graph, text) for graph, text in zip(graphs, texts, strict=True)])
+
+
+def test_the_version_of_facts_is_raised_when_facts_change() -> None:
+    now = (facts_fingerprint(), facts_of_the_bundled_corpus())
+    if now[0] == RECORDED[0]:
+        assert now[1] == RECORDED[1], "facts have changed: raise FACTS_VERSION, and set RECORDED anew"
+    assert now == RECORDED, f"tables or FACTS_VERSION have changed: set RECORDED to {now}"
+
+
+def test_facts_are_computed_from_the_tables_in_the_fingerprint() -> None:
+    found = subprocess.run([sys.executable, "-c", FACTS], capture_output=True, text=True, check=True).stdout
+    assert found.split() == [f"english/{name}" for name in sorted(TABLES)]
+
+
+def test_rows_of_a_table_change_the_fingerprint_and_blank_lines_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = facts_fingerprint()
+
+    def fingerprint_with(row: list[str]) -> str:
+        def rows(package: str, name: str) -> list[list[str]]:
+            return [*table_rows(package, name), row]
+
+        monkeypatch.setattr("graphneg.amr.facts.table_rows", rows)
+        facts_fingerprint.cache_clear()
+        return facts_fingerprint()
+
+    try:
+        assert fingerprint_with([""]) == before
+        assert fingerprint_with(["class", "kit", "umbrella"]) != before
+    finally:
+        facts_fingerprint.cache_clear()

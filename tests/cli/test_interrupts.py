@@ -40,3 +40,26 @@ def test_an_interrupted_import_ends_in_one_line(module: str, command: list[str],
         [sys.executable, "-c", PROGRAM, module, *command], capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stderr, ended.stdout) == (130, f"{line}\n", "")
+
+
+FINALIZER = """
+import signal, time
+from graphneg.cli.interrupts import exit_on_interrupt, raise_on_interrupt
+class Finalized:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+with exit_on_interrupt(), raise_on_interrupt():
+    one = Finalized()
+    try:
+        del one
+        time.sleep(30)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_ctrl_c_in_a_finalizer_is_not_lost() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", FINALIZER], capture_output=True, text=True, check=False, timeout=25
+    )
+    assert (ended.returncode, ended.stderr, ended.stdout) == (0, "", "interrupted\n")

@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 from neo4j import ManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
+from graphneg import __version__
+from graphneg.amr.facts import facts_fingerprint
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import StoreError
+from graphneg.snapshots import Snapshot
 from graphneg.store.connection import Diagnosis, Store, WriteConflict, no_trouble, translate_driver_errors
 from graphneg.store.opening import (
+    OLDEST_EXPORTABLE,
     SCHEMA_VERSION,
     SCHEMES,
     apply_schema,
@@ -27,6 +32,7 @@ from graphneg.store.opening import (
 )
 from graphneg.store.statements import cypher_text, run, statements
 from tests.servers import Neo4jServer, wipe
+from tests.toy_parser import ToyParser
 
 Reopen = Callable[[], Store]
 
@@ -157,21 +163,56 @@ def test_opening_again_finds_the_schema_and_leaves_it(store: Store, reopen: Reop
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"),
+    ("version", "writer", "advice"),
     [
-        (SCHEMA_VERSION + 1, "upgrade graphneg"),
-        (SCHEMA_VERSION - 1, "load its files into a new store.*`graphneg export FILE.amr`"),
-        (3, "load its files into a new store"),
+        (SCHEMA_VERSION + 1, "9.1", "upgrade graphneg"),
+        (
+            OLDEST_EXPORTABLE - 1,
+            "0.0.9",
+            "export it with graphneg 0.0.9, `graphneg export .*`, and load .* `graphneg load dialogues .*`",
+        ),
+        (OLDEST_EXPORTABLE - 1, None, "load its files into a new store.*`graphneg export FILE.amr`"),
+        (3, None, "load its files into a new store"),
     ],
 )
-def test_another_schema_version_is_refused(store: Store, reopen: Reopen, version: int, advice: str) -> None:
-    note = "MATCH (s:GraphnegSchema) SET s.version = $version"
-    store.query_write(note, {"version": version})
+def test_another_schema_version_is_refused(
+    store: Store, reopen: Reopen, version: int, writer: str | None, advice: str
+) -> None:
+    note = "MATCH (s:GraphnegSchema) SET s.version = $version, s.graphneg = $writer"
+    store.query_write(note, {"version": version, "writer": writer})
     try:
-        with pytest.raises(StoreError, match=f"schema version {version}.*{advice}"):
+        with pytest.raises(StoreError, match=f"schema version {version}.*{advice}") as refused:
             reopen()
+        assert "\n" not in str(refused.value)
     finally:
-        store.query_write(note, {"version": SCHEMA_VERSION})
+        store.query_write(note, {"version": SCHEMA_VERSION, "writer": __version__})
+
+
+def test_a_store_with_facts_of_another_version_is_read_and_neither_written_nor_edited(
+    store: Store, reopen: Reopen, tmp_path: Path
+) -> None:
+    DialogueGraph(store).load("everyday")
+    note = "MATCH (s:GraphnegSchema) SET s.facts = $facts"
+    store.query_write(note, {"facts": "of other tables"})
+    try:
+        with reopen() as again:
+            graph = DialogueGraph(again)
+            assert graph.info().corpora
+            assert graph.export(tmp_path / "all.jsonl", format="dialogues")
+            for use in (
+                lambda: graph.load("everyday"),
+                lambda: graph.parse(ToyParser()),
+                lambda: next(iter(graph.negatives("all"))),
+                lambda: next(iter(graph.generate("overlap"))),
+                lambda: Snapshot.write(again, tmp_path / "all.snapshot"),
+                lambda: again.write(lambda tx: run(tx, "load/terms", terms=[])),
+            ):
+                with pytest.raises(StoreError, match=r"only be read: .*`graphneg export .*`graphneg load"):
+                    use()
+            again.query_write(note, {"facts": facts_fingerprint()})
+    finally:
+        store.query_write(note, {"facts": facts_fingerprint()})
+        wipe(store)
 
 
 def test_scripts_split_into_statements() -> None:

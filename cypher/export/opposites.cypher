@@ -1,0 +1,12 @@
+// Return a page of the terms at which opposites start, sorted by text.
+// $after: text of the last term of the previous page; '' for the first page
+// $limit: maximum number of terms
+// Columns: text, edges (lists of other term, relation, language, weight, source)
+MATCH (t:Term)
+WHERE t.text > $after AND EXISTS { (t)-[:OPPOSITE]->(:Term) }
+WITH t, t.text AS text
+ORDER BY text
+LIMIT $limit
+MATCH (t)-[o:OPPOSITE]->(x:Term)
+RETURN text, collect([x.text, o.relation, o.language, o.weight, o.source]) AS edges
+ORDER BY text

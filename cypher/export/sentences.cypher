@@ -1,0 +1,10 @@
+// Return a page of the sentences of the pool that were loaded from text files, sorted by id. Sentences of dialogues, and
+// those that come with graphneg, are left out.
+// $after: id of the last sentence of the previous page; '' for the first page
+// $limit: maximum number of sentences
+// Columns: id, text, source, finite
+MATCH (s:Sentence)
+WHERE s.id > $after AND s.dialogue = '' AND s.source <> 'anecdotes'
+RETURN s.id AS id, s.text AS text, s.source AS source, s.finite AS finite
+ORDER BY id
+LIMIT $limit

@@ -1,0 +1,7 @@
+// Write the kinds of things for which words are opposites to the edges between them, if there are any.
+// $opposites: maps of start and end (texts of terms) and modified_kinds (null for all kinds of things)
+// Columns: opposites (number of edges changed)
+UNWIND $opposites AS row
+MATCH (:Term {text: row.start})-[o:OPPOSITE]->(:Term {text: row.end})
+SET o.modified_kinds = row.modified_kinds
+RETURN count(o) AS opposites
