@@ -464,8 +464,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
 
         if format != DAILYDIALOG_PP:
             raise InputError(
-                f"unknown format {format!r}; choose {DAILYDIALOG_PP} or {exports.DIALOGUES.kind}, or None for "
-                "the format that belongs to the suffix"
+                f"unknown format {format!r}; choose {DAILYDIALOG_PP} or {exports.DIALOGUES.kind}, or None "
+                "for the format that belongs to the suffix"
             )
         write = ContextWriter(files)
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
