@@ -71,7 +71,7 @@ def search(
         "contexts; - is standard input.",
         "FILE",
     ),
-    bank: Path | None = option(None, "Bank of responses to search, made by graphneg bank.", "FOLDER"),
+    bank: Path | None = option(None, "Bank of responses to search, made by graphneg rank index.", "FOLDER"),
     candidates: Path | None = option(
         None, "File of responses to rank instead of a bank, one per line. Works with every kind of ranker."
     ),
