@@ -341,13 +341,13 @@ class Edit(NamedTuple):
     ===== ==========================================================================
     set   Replaces the label of the node by ``concept`` or ``value``.
     add   Adds a leaf with ``concept`` or ``value`` under the node, with the role ``role``.
-    drop  Removes the subtree of the node. A node in it that is also mentioned outside
-          of the subtree is moved there.
+    drop  Removes the subtree of the node. A node of the subtree that is also mentioned
+          outside it is kept, and moved to the place of this mention.
     graft Copies the subtree at ``from_position`` of the graph ``from_amr``. If ``role`` is
-          given, the copy is added under the node with this role (``snt`` and ``op`` are
-          numbered); otherwise, the copy replaces the node.
-    wrap  Inserts a new node with ``concept`` above the node, which gets the role ``role``
-          under it.
+          given, the copy is added under the node with this role (a number is appended to
+          ``snt`` and ``op``); otherwise, the copy replaces the node.
+    wrap  Inserts a new node with ``concept`` above the node. The old node becomes its
+          child, with the role ``role``.
     ===== ==========================================================================
 
     Attributes:

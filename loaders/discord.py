@@ -60,7 +60,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Convert a JSON object to a message. If no person wrote it, count it and return None."""
+    """Convert a JSON object to a message. Count it and return None if it has no text or no human author."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None

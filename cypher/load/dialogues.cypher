@@ -1,8 +1,8 @@
 // Write dialogues that are not in the store yet, and their turns.
-// $dialogues: maps of the properties of a Dialogue, with the key "more" for further attributes from the corpus (a map)
-// $utterances: maps of the properties of an Utterance, with the keys "dialogue" (index in $dialogues) and "more" (as for
-//   dialogues)
-// $next: pairs of indexes in $utterances: those of an utterance and of the next utterance
+// $dialogues: maps of the properties of a Dialogue; the key "more" contains a map of further attributes from the corpus
+// $utterances: maps of the properties of an Utterance; the key "dialogue" contains an index in $dialogues, and "more" a
+//   map of further attributes
+// $next: pairs [index of an utterance in $utterances, index of the utterance after it]
 // Columns: pairs (number of NEXT relationships written)
 UNWIND $dialogues AS row
 CREATE (d:Dialogue {id: row.id, corpus: row.corpus, split: row.split, order: row.order, digest: row.digest})

@@ -112,7 +112,8 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
 
 
 def _word(reading: AmrView, k: int) -> str:
-    """Return the words of an argument: a predicate with its own arguments, or the name of an entity."""
+    """Return the text by which an argument is compared with other arguments."""
+    # Pronouns for the speakers are compared as they are. Other pronouns and question words match anything.
     if reading.is_a(k, "speaking"):
         return reading.labels[k]
     if reading.is_a(k, "anaphor") or k in reading.asked:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from graphneg.generators.base import Generator
 
 Responses = Annotated[
-    Path, Argument(metavar="RESPONSES", help="The file that graphneg contradictions responses wrote.")
+    Path, Argument(metavar="RESPONSES", help="The output file of `graphneg contradictions responses`.")
 ]
 Judged = Annotated[
     list[Path],

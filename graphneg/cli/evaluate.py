@@ -152,8 +152,8 @@ def ranker(
     model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH_OR_ID"),
     scores: Path | None = option(
         None,
-        "File of scores to use instead of a model: one for each response, in the order of the "
-        "contexts, correct responses first.",
+        "File of scores to use instead of a model: one score for each response, context by context, and in "
+        "each context the correct responses first.",
     ),
     threshold: float = option(0.5, "Scores at or above this threshold count as correct."),
     limit: int | None = option(None, "Maximum number of contexts to test on. Default: all.", min=1),
@@ -227,7 +227,7 @@ def correlation(
         "after the models in the comparison.",
     ),
     quality: list[str] | None = option(
-        None, "Use only ratings of this quality, such as coherent. Repeatable."
+        None, "Rated quality to evaluate, such as coherent. Default: all of them. Repeatable."
     ),
     level: Literal["turn", "dialogue"] | None = option(
         None,

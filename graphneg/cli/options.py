@@ -121,13 +121,14 @@ class StoreOptions:
     """The options that choose the store for a command.
 
     Attributes:
-        store: The directory of an embedded store, or the URI of a Neo4j server. None for ``$NEO4J_URI``, or
-            else ``./graphneg-store``.
+        store: The directory of an embedded store, or the URI of a Neo4j server. If None, ``$NEO4J_URI`` is
+            used if it is set, otherwise ``./graphneg-store``.
         username: The Neo4j user; None for ``$NEO4J_USERNAME``.
         password: The password of the user; None for ``$NEO4J_PASSWORD``.
-        database: The Neo4j database; None for ``$NEO4J_DATABASE``, or else the user's home database.
-        keep_warm: Number of seconds for which the server of an embedded store keeps running after a command;
-            None for `WARM_SECONDS` in a terminal and 0 elsewhere.
+        database: The Neo4j database. If None, ``$NEO4J_DATABASE`` is used if it is set, otherwise the user's
+            home database.
+        keep_warm: Number of seconds for which the server of an embedded store keeps running after a command.
+            If None, `WARM_SECONDS` in a terminal, otherwise 0.
     """
 
     store: Annotated[

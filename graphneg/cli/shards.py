@@ -1,4 +1,4 @@
-"""Define the commands ``shards``, which are needed to make negatives on several machines.
+"""Define the command group ``shards``, for making negatives on several machines.
 
 The dialogues can be divided into shards. Each machine stores one shard and runs the same command with
 ``--shard I/N``. Some recipes need data from all dialogues. Before the runs, ``shards snapshot`` writes these
@@ -8,8 +8,9 @@ the file that a single run would have written.
 Example::
 
     graphneg shards snapshot -o everything.snapshot                    # on the machine with all dialogues
-    graphneg load snapshot everything.snapshot                         # on each of 16 machines
-    graphneg negatives -o negatives.jsonl --shard 3/16                 # on the third of them
+    graphneg load everyday --shard 3/16                                # on the third of 16 machines
+    graphneg load snapshot everything.snapshot                         # on the same machine
+    graphneg negatives -o negatives.jsonl --shard 3/16                 # on the same machine
     graphneg shards merge negatives.jsonl.*-of-16 -o negatives.jsonl
 """
 

@@ -268,9 +268,9 @@ class FrameTable:
         """Add frames from rows of ``frames.tsv``.
 
         Args:
-            rows: Tab-separated rows with the cells: frame id; roles as ``number:function``; words as
-                ``class:lemma``; number of annotated examples; counts of the roles in the examples as
-                ``signature=role:count``.
+            rows: Rows of five tab-separated cells. They contain the frame id, the roles with their function
+                tags (``0:PAG 1:PPT``), the words (``v:give_up``), the number of annotated examples, and how
+                often an argument had a role in them (``dobj=1:27``; see `FrameEntry.seen`).
         """
         for row in rows:
             id, roles, aliases, examples, seen = row.split("\t")

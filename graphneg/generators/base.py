@@ -127,7 +127,7 @@ class Candidate:
         label: 0 for a wrong response, 1 for a correct one, which some generators make for data augmentation.
         context: The edited turns before ``text``; None if these turns were not edited.
         turn_edits: The edits of the dialogue.
-        speaker: Speaker of ``text``; empty if it is the speaker of the context's response.
+        speaker: Speaker of ``text``; empty if the same speaker gave the original response in the dialogue.
     """
 
     text: str

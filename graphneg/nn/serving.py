@@ -77,7 +77,9 @@ class ServerSettings:
     def __post_init__(self) -> None:
         """Check the settings."""
         if self.concurrency < 1 or self.attempts < 1 or not 0 < self.timeout < math.inf:
-            raise InputError("concurrency and attempts must be at least 1, timeout above 0 seconds")
+            raise InputError(
+                "concurrency and attempts must be at least 1, and timeout a finite number of seconds above 0"
+            )
         # For NaN, "price < 0" is False, too. "not price >= 0" is True and rejects it.
         if any(
             price is not None and not price >= 0 for price in (self.price_in, self.price_out, self.max_cost)

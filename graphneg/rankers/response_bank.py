@@ -388,7 +388,7 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
-    """Start to build a bank. If a build of the same bank was interrupted, keep its files."""
+    """Prepare the folder of a bank. Keep the files of an interrupted build if it was for the same bank."""
     building = RunNote(folder / _BUILDING, fingerprint([asdict(manifest), texts]))
     if building.state == "same":
         return

@@ -178,7 +178,8 @@ class SelectedNegatives(NegativeStream):
         """
         super().__init__()
         self._shard = shard_of(shard)
-        # A quota limits a fraction of all chosen records, but in a shard only its own records are known.
+        # A quota is the largest share of a transform or category in all chosen records, but a run on a shard
+        # knows only the records of this shard.
         if self._shard is not None and choice.quotas:
             raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:

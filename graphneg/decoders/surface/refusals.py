@@ -269,14 +269,16 @@ def is_wordless(concept: str) -> bool:
 
 
 def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a new word that does not fit the words around it (rules ``replaced-word``).
+    """Refuse a new word that does not fit the words around it.
+
+    The rules are those of the set ``replaced-word`` in ``refusals.tsv``.
 
     Args:
         sentence: The sentence.
         index: The index of the old word.
         old: The lemma of the old word.
         wanted: The lemma of the new word.
-        role: The role of the node; an empty string for the top.
+        role: The role of the node that the word expresses; empty for the root of the graph.
     """
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.get(index + 1), tokens.get(index + 2)
@@ -418,7 +420,9 @@ def _signatures(lemma: str) -> frozenset[str]:
 
 
 def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
-    """Refuse to change the person of a pronoun in a fixed phrase (rules ``pronoun``).
+    """Refuse to change the person of a pronoun in a fixed phrase.
+
+    The rules are those of the set ``pronoun`` in ``refusals.tsv``.
 
     Expletives, idioms, greetings and polite formulas are fixed phrases: "It's late", "You bet", "How are
     you?", "Thank you".
@@ -563,7 +567,9 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
 
 
 def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
-    """Refuse to negate a clause whose negation would make no sense or no contradiction (rules ``negation``).
+    """Refuse to negate a clause whose negation would make no sense or no contradiction.
+
+    The rules are those of the set ``negation`` in ``refusals.tsv``.
 
     "Not" cannot be added to "Here you are", "Thank you" or "Nobody saw it". "I did not almost fall" does not
     contradict "I almost fell".
@@ -649,7 +655,9 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
 
 
 def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | None = None) -> None:
-    """Refuse to remove a negation that belongs to a set phrase (rules ``affirmation``).
+    """Refuse to remove a negation that belongs to a set phrase.
+
+    The rules are those of the set ``affirmation`` in ``refusals.tsv``.
 
     Examples are "I'm afraid not" and "I can't help it". Two other cases are refused, too. In "Never have I
     seen it", the verb would have to move. "A little snow never hurt anyone" is true at any time, but "A
@@ -716,7 +724,9 @@ def refuse_graft(
     words: Sequence[Token],
     name: bool,
 ) -> None:
-    """Refuse to replace a phrase by a copied one that would not fit (rules ``graft``).
+    """Refuse to replace a phrase by a copied one that would not fit.
+
+    The rules are those of the set ``graft`` in ``refusals.tsv``.
 
     Args:
         sentence: The sentence with the phrase to replace.
@@ -762,7 +772,9 @@ def _says_something(phrase: Sequence[Token]) -> bool:
 
 
 def refuse_dependent_sentence(source: SentenceDraft) -> None:
-    """Refuse to copy a sentence that makes no sense in another place (rules ``copied-sentence``).
+    """Refuse to copy a sentence that makes no sense in another place.
+
+    The rules are those of the set ``copied-sentence`` in ``refusals.tsv``.
 
     A question would ask for something else there. "I think so" refers to the sentence before it. "As long as
     it rains" is a part of another clause. "Besides, I like it too" continues something that is not copied.

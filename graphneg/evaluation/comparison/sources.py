@@ -1,4 +1,4 @@
-"""Provide the training contexts of a comparison with the wrong responses of one source of negatives.
+"""Add wrong responses from one source of negatives to the training contexts of a comparison.
 
 A source is one of the following: ``random`` (correct responses to other contexts), ``human`` (adversarial
 responses that people wrote), ``NAME=FILE`` (a file of negatives), or the name of a generator, recipe or

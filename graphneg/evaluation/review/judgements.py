@@ -215,7 +215,9 @@ class Judgements:
         # Triggers could discard or change judgements while they are written.
         programs = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
         if found := self._asked(programs):
-            raise InputError(f"{self.path}: has {found[0][0][:60]!r}, which graphneg did not create")
+            raise InputError(
+                f"{self.path}: contains the trigger or view {found[0][0][:60]!r}, which is not from graphneg"
+            )
         for (row,) in self._asked("SELECT DISTINCT item FROM judgement"):
             # SQLite stores values of any type in a column, if another program writes them.
             if not isinstance(row, int):

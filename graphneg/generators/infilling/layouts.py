@@ -1,14 +1,18 @@
-"""Convert blanked texts to prompts for various language models, and parse the outputs of the models.
+r"""Convert blanked texts to prompts for various language models, and parse the outputs of the models.
 
 Different language models were trained to fill blanks in different prompt formats. A `Layout` represents one
 such format. It converts a history and a `MaskedText` to a prompt, and the output of the model to the texts
-for the blanks (answers). These are the layouts, with their prompts for *He is in the [word] of [phrase].*::
+for the blanks (answers). The table shows each layout, its prompt for *He is in the [word] of [phrase].*
+(``\n`` is a line break), and the models that use it::
 
-    one by one   He is in the [word] of [phrase].   then   [word]: He is in the      fine-tuned, causal
-    marked       He is in the [word] of [phrase].   then   Blanks:                   served models
-    sentinels    He is in the <extra_id_0> of <extra_id_1>.                          T5
-    whole text   He is in the <mask> of <mask>.                                      BART
-    middles      <fim_prefix>He is in the<fim_suffix> of <fim_middle>                fill-in-the-middle
+    one by one   He is in the [word] of [phrase].\n[word]: He is in the   fine-tuned and other causal models
+    marked       He is in the [word] of [phrase].\nBlanks:               models on a server
+    sentinels    He is in the <extra_id_0> of <extra_id_1>.               T5
+    whole text   He is in the <mask> of <mask>.                           BART
+    middles      <fim_prefix>He is in the<fim_suffix> of <fim_middle>     models for filling in the middle
+
+The layout *one by one* asks for the first open blank. Its prompt ends with the text before this blank, which
+the model continues.
 
 `layout_of` chooses the layout for a model, mostly by its tokenizer, and `fill` runs the model.
 """

@@ -73,7 +73,9 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         return
     elif concept in word_class("plain-verb-concepts"):
         if group.subject is None or group.quotative:
-            raise RealisationError("unclear-clause", "the clause has no subject that can be given an order")
+            raise RealisationError(
+                "unclear-clause", f"'{lexeme(concept)}' needs a clause with a subject before its verb"
+            )
         # After these verbs, the clause has a plain verb form: "I demand that he go".
         strip_to_base(sentence, group)
     elif (
@@ -141,7 +143,7 @@ def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person
     tokens, index = sentence.tokens, group.first
     negations, main = [tokens[negation] for negation in group.negations], tokens[group.main]
     if tokens.begins_lets(index):
-        raise RealisationError("unclear-clause", "\"let's\" can't be put under a new predicate")
+        raise RealisationError("unclear-clause", "an order with \"let's\" can't be put under a new predicate")
     if main.lower == "please":
         raise RealisationError("unclear-clause", "'please' alone is not an order")
     # Remove the negation and its *do*, and add *not* to the new clause: "Don't go" -> "I order you not to

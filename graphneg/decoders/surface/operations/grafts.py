@@ -223,7 +223,9 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     if target.kind == "nominal" and (described or verbal):
         # In "the name of the king", there must be a noun before *of*.
         if sentence.tokens.get(target.end).lower == "of":
-            raise RealisationError("kind-mismatch", "the following 'of' needs a noun before it")
+            raise RealisationError(
+                "kind-mismatch", "the phrase stands before 'of', so only a noun can replace it"
+            )
         if described:
             raise RealisationError("kind-mismatch", "an adjective can't replace a noun")
         # A verb phrase becomes a gerund: "I like the dog" -> "I like seeing it".
