@@ -80,8 +80,16 @@ class Plugins:
         Returns:
             The new component.
         """
-        factory = partial(self.find(name), *given)
-        taken = signature(factory).parameters
+        found = self.find(name)
+        factory = partial(found, *given)
+        try:
+            taken = signature(factory).parameters
+        except (TypeError, ValueError) as error:
+            # A class whose __init__ takes fewer positional arguments than all plugins of this kind are given.
+            raise self.error(
+                f"{self.kind} {name} can't be made: {getattr(found, '__name__', found)} must take "
+                f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"
+            ) from error
         # Check the names of the options before the call, so that the message about a wrong one is clear.
         unknown = [option for option in options if option not in taken]
         if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):

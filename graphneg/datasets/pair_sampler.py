@@ -93,10 +93,17 @@ class Mix:
 
     def __post_init__(self) -> None:
         """Check that the numbers and weights are in range."""
-        if self.positives < 1 or not self.negatives or min(self.negatives.values()) < 1:
+        if self.positives < 1 or not self.negatives:
             raise InputError("a mix needs at least one correct and one wrong response of each context")
-        if min(self.weights.values(), default=1) < 0:
-            raise InputError("weights must be at least 0")
+        for name, amount in self.negatives.items():
+            if amount < 1:
+                raise InputError(
+                    "a mix needs at least one correct and one wrong response of each context; "
+                    f"it has {amount} of {name!r}"
+                )
+        for name, weight in self.weights.items():
+            if weight < 0:
+                raise InputError(f"weights must be at least 0; that of {name!r} is {weight:g}")
 
 
 @dataclass(slots=True)
@@ -172,7 +179,7 @@ class PairSampler:
             wanted: Function that returns whether to use a group; None to use all. Random negatives are also
                 drawn only from these groups.
             left_out: Number of responses that were held out. It is only used in reports.
-            unusable: Number of responses that were dropped as unusable. It is only used in reports.
+            unusable: Number of responses that were dropped as unusable. It is used in reports and errors.
 
         Raises:
             InputError: No group has a correct response, or a name in the mix does not occur.
@@ -199,7 +206,12 @@ class PairSampler:
         for name in mix.negatives:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
-                raise InputError(f"no negatives of {name!r}; available: {there}")
+                dropped = (
+                    f"; {unusable:,} of the responses can't be used: they are empty or equal a correct response"
+                    if unusable
+                    else ""
+                )
+                raise InputError(f"no negatives of {name!r}; available: {there}{dropped}")
         # If records with the source "random" exist, they are drawn instead of responses of other contexts.
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)

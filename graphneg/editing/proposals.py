@@ -64,6 +64,8 @@ _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
     **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
+"""Type of the values of each key of an edit; the value of any key may also be null."""
+_KIND_NAMES = {int: "an integer", str: "text"}
 
 
 class UtteranceSamples:
@@ -515,12 +517,13 @@ def propose(
         donors: Donors of the store; None computes them if the transform needs them.
 
     Returns:
-        The proposals by dialogue id, each list in the order of the site names.
+        The proposals by dialogue id, each list in the order of the site names. A dialogue may be returned in
+        several records, for example by the parts of a UNION, as long as no two of them have the same site.
 
     Raises:
         TransformError: The query returns something that is not an edit of these dialogues.
     """
-    found: dict[str, list[Proposal]] = {}
+    found: dict[str, dict[str, Proposal]] = {}
     parameters = query_parameters(transform, dialogues, donors or Donors(store))
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
@@ -532,8 +535,16 @@ def propose(
         of = graphs.get(id)
         if of is None:
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
-        found[id] = _grouped(transform, cast("list[Any]", edits), of, sources[id])
-    return found
+        sites = found.setdefault(id, {})
+        for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
+            # The server returns records in any order, so edits of one site in two records would have none.
+            if site in sites:
+                raise TransformError(
+                    f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "
+                    "return one record per dialogue, or give the edits different sites"
+                )
+            sites[site] = proposal
+    return {id: [sites[site] for site in sorted(sites)] for id, sites in found.items()}
 
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
@@ -574,8 +585,8 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
 
 def _grouped(
     transform: Transform, rows: list[Any], graphs: frozenset[str], sources: frozenset[str]
-) -> list[Proposal]:
-    """Check the rows of one dialogue and group them to proposals, in the order of the site names."""
+) -> dict[str, Proposal]:
+    """Check the rows of one record and group them to proposals, by the name of the site."""
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:
@@ -586,7 +597,7 @@ def _grouped(
         if site not in sites:
             sites[site] = Proposal(transform, site)
         sites[site].add(row)
-    return [sites[site] for site in sorted(sites)]
+    return sites
 
 
 def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | None:
@@ -595,8 +606,13 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
         return f"expected a map, got {row!r}"
     for name, value in cast("dict[str, Any]", row).items():
         # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
-        if value is not None and not isinstance(value, _KINDS.get(name, ())):
-            return f"{name} can't be {value!r}" if name in _KINDS else f"unknown key {name!r}"
+        if value is None:
+            continue
+        kind = _KINDS.get(name)
+        if kind is None:
+            return f"unknown key {name!r}"
+        if not isinstance(value, kind):
+            return f"{name} must be {_KIND_NAMES[kind]}, not {value!r}"
     fields = cast("dict[str, Any]", row)
     if fields.get("op") not in OPERATIONS:
         return f"op {fields.get('op')!r} is not one of {', '.join(sorted(OPERATIONS))}"

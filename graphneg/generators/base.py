@@ -187,6 +187,15 @@ class Generator(ABC):
     prefetches: bool = False
     reasons: Mapping[str, str] = MappingProxyType({})
 
+    def __init__(self, store: Store | None = None) -> None:
+        """Initialize the generator. A subclass with options, or one that reads the store, overrides this.
+
+        Args:
+            store: Store with the dialogues, given to each generator that is created by name. The base class
+                does not use it.
+        """
+        return
+
     @abstractmethod
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphneg import __version__
+from graphneg.editing.transforms import CATEGORIES
+from graphneg.english.tokens import match_key
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import (
     BATCH,
@@ -48,6 +50,11 @@ PREFETCHED = 2
 answer while the prompts of the next batch are built."""
 TOO_FEW = "too-few: the generator returned fewer candidates than requested"
 """Reason that is recorded for missing candidates if the generator gives no reason."""
+EMPTY = "empty: the text has no words"
+RIGHT = "right-response: it repeats a right response of its context"
+COPY = "copies-context: the text repeats the last turn of the context"
+TOO_MANY = "too-many: the generator returned more candidates than requested"
+"""Reasons for which a candidate is dropped, whatever the generator is."""
 NO_CONTEXT = "no-context: no turn precedes the response"
 """Reason that is recorded for the missing candidates of a dialogue without a context."""
 
@@ -82,7 +89,8 @@ class Generated(NegativeStream):
 
     Each iteration generates the negatives again. ``summary`` describes the last iteration and counts the
     missing negatives by reason: ``no-context`` if a dialogue has no context, otherwise the reason that the
-    generator gives, or ``too-few`` if it gives none.
+    generator gives, or ``too-few`` if it gives none. Candidates that `usable_candidates` drops are counted,
+    too.
     """
 
     def __init__(
@@ -261,10 +269,13 @@ class Generated(NegativeStream):
                 "it must give one list for each, in order"
             )
         for context, candidates in zip(contexts, answers, strict=True):
-            for slot, candidate in enumerate(candidates):
+            usable, dropped = usable_candidates(context, candidates, asked.per_context, name)
+            for slot, candidate in enumerate(usable):
                 negative = negative_from_candidate(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
+            for reason in dropped:
+                self.summary.skip(reason, context.id)
             # If the generator gave no reason for a missing candidate, the reason is ``too-few``.
             for _ in range(asked.per_context - len(candidates) - explained[context.id]):
                 self.summary.skip(TOO_FEW, context.id)
@@ -278,6 +289,70 @@ def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> 
     """Call the generator's `prefetch` for a batch, and return the batch."""
     generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
+
+
+def usable_candidates(
+    context: Context, candidates: Sequence[Candidate], per_context: int, name: str
+) -> tuple[list[Candidate], list[str]]:
+    """Drop the candidates that are no negatives of the context, and those that are too many.
+
+    Raises `GeneratorError` if a candidate is not a `Candidate` with a string and known categories.
+
+    A candidate that edits the dialogue may end with the correct response, because another turn is wrong. A
+    candidate with label 1 is a correct response on purpose. Neither of them is compared with the correct
+    responses.
+
+    Args:
+        context: Context that the candidates were made for.
+        candidates: The candidates, in the generator's order.
+        per_context: Maximum number of candidates.
+        name: Name of the generator, for error messages.
+
+    Returns:
+        The usable candidates, and the reason for each dropped one.
+    """
+    right = set(map(match_key, context.correct_responses))
+    last = match_key(context.turns[-1].text) if context.turns else ""
+    usable: list[Candidate] = []
+    dropped: list[str] = []
+    for candidate in candidates:
+        _require_candidate(candidate, name)
+        key = match_key(candidate.text)
+        compared = candidate.context is None and candidate.label == 0
+        if not key:
+            dropped.append(EMPTY)
+        elif compared and key in right:
+            dropped.append(RIGHT)
+        elif compared and key == last:
+            dropped.append(COPY)
+        elif len(usable) == per_context:
+            dropped.append(TOO_MANY)
+        else:
+            usable.append(candidate)
+    return usable, dropped
+
+
+def _require_candidate(given: Any, name: str) -> None:
+    """Raise `GeneratorError` if a generator returned something else than a valid candidate."""
+    if not isinstance(given, Candidate):
+        raise GeneratorError(
+            f"generator {name} returned a {type(given).__name__} as a candidate; "
+            "a candidate is a graphneg.generators.Candidate(text, categories)"
+        )
+    text: Any = given.text
+    categories: Any = given.categories
+    if not isinstance(text, str):
+        raise GeneratorError(f"generator {name}: the text of a candidate must be a string, not {text!r}")
+    if isinstance(categories, str):
+        raise GeneratorError(
+            f"generator {name}: the categories of a candidate are a tuple, ({categories!r},), "
+            f"not {categories!r}"
+        )
+    for category in categories:
+        if category not in CATEGORIES:
+            raise GeneratorError(
+                f"generator {name}: category {category!r} is not one of {', '.join(CATEGORIES)}"
+            )
 
 
 def negative_from_candidate(

@@ -49,6 +49,12 @@ class TestMix:
         with pytest.raises(InputError, match="at least one correct and one wrong response"):
             Mix(*mix)
 
+    def test_the_number_or_weight_that_is_too_small_is_named(self) -> None:
+        with pytest.raises(InputError, match="it has -1 of 'mirror'"):
+            Mix(negatives={"edits": 2, "mirror": -1})
+        with pytest.raises(InputError, match=r"that of 'mirror' is -0\.5"):
+            Mix(weights={"mirror": -0.5})
+
     def test_a_weight_below_nothing_is_refused_and_nothing_is_allowed(self) -> None:
         with pytest.raises(InputError, match="weights must be at least 0"):
             Mix(1, EDITS, {"edits": -0.1})

@@ -142,6 +142,13 @@ class TestDrawing:
         assert len(list(read_pairs(path, cache=cache))) < len(first) and len(list(cache.iterdir())) == 2
 
 
+class TestUnusable:
+    def test_negatives_that_are_all_empty_or_right_are_counted_in_the_error(self) -> None:
+        records = [right(0, "Yes."), wrong(0, " ", "blank"), wrong(0, "YES .", "blank")]
+        with pytest.raises(InputError, match="no negatives of 'blank'; there are: none; 2 of the responses"):
+            list(read_pairs(records, mix=Mix(1, {"blank": 1})))
+
+
 class TestHeldOut:
     def test_responses_of_a_split_are_held_out_wherever_they_are_said(self) -> None:
         records = [right(0, "Yes."), wrong(0, "Perhaps not."), right(1, "perhaps  NOT.", "test"), *some(2)]

@@ -11,6 +11,8 @@ import pytest
 from graphneg.editing.planning import EditSettings, plan_edits
 from graphneg.editing.proposals import propose
 from graphneg.editing.recipes import TARGETS, get_recipe, recipe_of
+from graphneg.editing.transforms import Transform, parse_transform
+from graphneg.errors import TransformError
 from graphneg.model import Frame, Opposite
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import read_dialogues
@@ -68,6 +70,34 @@ def test_a_dialogue_without_sites_is_left_out(bare: Store) -> None:
     stored = read_dialogues(bare, [own.id])
     assert propose(bare, TRANSFORMS["polarity_flip"], stored) == {}
     assert propose(bare, TRANSFORMS["polarity_flip"], []) == {}
+
+
+ADD = """MATCH (n:AmrNode {amr: d.turns[0].amr}) WHERE n.position = 0
+RETURN d.id AS dialogue, collect({amr: n.amr, position: 0, op: 'add', role: 'mod', %s}) AS edits"""
+
+
+def own_transform(*branches: str) -> Transform:
+    """A transform of a user, whose query is a UNION of branches."""
+    query = "\nUNION\n".join(f"UNWIND $dialogues AS d\n{branch}" for branch in branches)
+    return parse_transform("own", f"// own: Adds words.\n// category: C-cont\n{query}\n", "own.cypher")
+
+
+def test_a_dialogue_in_two_records_keeps_the_sites_of_both(bare: Store) -> None:
+    own = dialogue("(y / yes)")
+    load(bare, [own])
+    stored = read_dialogues(bare, [own.id])
+    branches = [ADD % "concept: 'big', site: 'b'", ADD % "concept: 'small', site: 'a'"]
+    for union in (own_transform(*branches), own_transform(*reversed(branches))):
+        [found] = propose(bare, union, stored).values()
+        assert [(site.site, site.edits[0].concept) for site in found] == [("a", "small"), ("b", "big")]
+
+
+def test_a_site_in_two_records_is_refused(bare: Store) -> None:
+    own = dialogue("(y / yes)")
+    load(bare, [own])
+    union = own_transform(ADD % "concept: 'big'", ADD % "concept: 'small'")
+    with pytest.raises(TransformError, match=r"two records of the dialogue .* return one record"):
+        propose(bare, union, read_dialogues(bare, [own.id]))
 
 
 def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
-from graphneg.errors import InputError
+from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Candidate, Context, TurnEdit
-from graphneg.generators.generated import Generation, negative_from_candidate
+from graphneg.generators.generated import Generation, negative_from_candidate, usable_candidates
 from graphneg.model import EditRecord, Original, Turn
 
 
@@ -57,6 +59,48 @@ def test_a_dialogue_whose_last_turn_alone_changed_notes_the_response(context: Co
 def test_a_context_without_right_responses_has_none_in_its_record() -> None:
     bare = Context("d#1", "d", "t", "d", 1, (Turn("A", "Hello?"),), "B")
     assert negative_from_candidate(bare, Candidate("No.", ("C-follow",)), "x", 0, 0).original.response is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "kept", "code"),
+    [
+        (["", "Nine."], ["Nine."], "empty"),
+        ([" \n", "Nine."], ["Nine."], "empty"),
+        (["what a pity !", "Nine."], ["Nine."], "right-response"),
+        (["My uncle sold it on friday."], [], "copies-context"),
+        (["Is the boat still for sale?"], ["Is the boat still for sale?"], ""),
+        (["One.", "Two.", "Three."], ["One.", "Two."], "too-many"),
+    ],
+)
+def test_a_candidate_that_is_no_negative_is_dropped_with_a_reason(
+    context: Context, texts: list[str], kept: list[str], code: str
+) -> None:
+    candidates = [Candidate(text, ("C-follow",)) for text in texts]
+    usable, dropped = usable_candidates(context, candidates, 2, "x")
+    assert [one.text for one in usable] == kept
+    assert [reason.partition(":")[0] for reason in dropped] == ([code] if code else [])
+
+
+def test_correct_responses_on_purpose_and_edited_dialogues_may_end_correctly(context: Context) -> None:
+    candidates = [
+        Candidate("What a pity!", (), label=1),
+        Candidate("What a pity!", ("C-follow",), context=context.turns[::-1]),
+    ]
+    assert usable_candidates(context, candidates, 2, "x") == (candidates, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("Nine.", "generator x returned a str as a candidate"),
+        (Candidate(9, ("C-follow",)), "text of a candidate must be a string, not 9"),  # pyright: ignore
+        (Candidate("Nine.", "C-follow"), r"are a tuple, \('C-follow',\), not"),  # pyright: ignore
+        (Candidate("Nine.", ("C-odd",)), "category 'C-odd' is not one of C-ent, "),
+    ],
+)
+def test_what_is_no_candidate_is_refused(context: Context, given: Any, message: str) -> None:
+    with pytest.raises(GeneratorError, match=message):
+        usable_candidates(context, [given], 1, "x")
 
 
 @pytest.mark.parametrize("wrong", [{"per_context": 0}, {"batch": 0}])
