@@ -207,7 +207,7 @@ class PairSampler:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
                 dropped = (
-                    f"; {unusable:,} of the responses can't be used: they are empty or equal a correct response"
+                    f"; {unusable:,} of the responses can't be used: they are empty or equal to a correct one"
                     if unusable
                     else ""
                 )

@@ -145,7 +145,7 @@ class TestDrawing:
 class TestUnusable:
     def test_negatives_that_are_all_empty_or_right_are_counted_in_the_error(self) -> None:
         records = [right(0, "Yes."), wrong(0, " ", "blank"), wrong(0, "YES .", "blank")]
-        with pytest.raises(InputError, match="no negatives of 'blank'; there are: none; 2 of the responses"):
+        with pytest.raises(InputError, match="no negatives of 'blank'; available: none; 2 of the responses"):
             list(read_pairs(records, mix=Mix(1, {"blank": 1})))
 
 
