@@ -112,9 +112,9 @@ class TestAdding:
             (
                 "(w / want-01 :polarity -)",
                 edit("add", 0, role="polarity", value="-"),
-                "has :polarity already",
+                "already has :polarity",
             ),
-            ("(w / want-01 :mode imperative)", edit("add", 0, role="mode", value="x"), "has :mode already"),
+            ("(w / want-01 :mode imperative)", edit("add", 0, role="mode", value="x"), "already has :mode"),
             ("(b / boy :quant 1)", edit("add", 1, role="mod", value="-"), "a constant can't have roles"),
             ("(b / boy)", edit("add", 0, value="-"), "needs a role"),
             ("(b / boy)", edit("add", 0, role="mod"), "needs a role and a concept or a value"),

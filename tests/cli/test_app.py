@@ -247,7 +247,9 @@ class TestNegatives:
     def test_options_are_for_recipes_of_a_generator(self, run: Run, tmp_path: Path) -> None:
         ended = run("negatives", "-o", tmp_path / "out.jsonl", "--recipe", "all", "--option", "max_uses=2")
         assert ended.status == 2
-        assert "only the recipes that use a generator take options (hard)" in " ".join(ended.err.split())
+        assert "only the recipes that use a generator take options (hard)" in " ".join(
+            ended.err.replace("│", " ").split()
+        )
 
 
 class TestCypher:

@@ -165,7 +165,7 @@ class TestContexts:
     def test_of_another_suffix_or_format_are_refused(self, graph: DialogueGraph, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"\.json or \.jsonl|\.json, \.jsonl"):
             graph.export(tmp_path / "out.parquet", format="dailydialog_pp")
-        with pytest.raises(InputError, match="format 'ubuntu': there is dailydialog_pp"):
+        with pytest.raises(InputError, match="unknown format 'ubuntu'; choose dailydialog_pp"):
             graph.export(tmp_path / "out.json", format="ubuntu")  # type: ignore[arg-type]
         with pytest.raises(InputError, match="only the format dailydialog_pp can contain negatives"):
             graph.export(tmp_path / "out.jsonl", negatives=["some.jsonl"])
