@@ -11,7 +11,7 @@ graphneg.errors.DecoderError: no decoder named 't6'; choose one of rescored, sur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import ENOSPC
@@ -29,7 +29,7 @@ TRACEBACK = "GRAPHNEG_TRACEBACK"
 @contextmanager
 def plugin_errors(
     kind: str, name: str, plugin: object, error: type[GraphnegError], place: str = ""
-) -> Iterator[None]:
+) -> Generator[None]:
     """Convert an unexpected exception of another package's plugin to an error that names the plugin.
 
     The original exception is the ``__cause__`` of the error. These are raised as they are: exceptions that
