@@ -30,7 +30,7 @@ from graphneg.editing.transforms import load_transforms, version_of
 from graphneg.errors import InputError, OnlyReading, checked_list
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator, require_generator
 from graphneg.generators.generated import Generated, Generation
-from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, LoadReport
+from graphneg.ingest.loader import GAP, DateOrder, Loader, LoadOptions, LoadReport
 from graphneg.ingest.writing import load_files
 from graphneg.model import Negative, Rejected
 from graphneg.parsers.base import Parser
@@ -97,7 +97,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
 
     def load(
         self,
-        corpus: str,
+        corpus: str | Loader,
         *paths: Any,
         name: str | None = None,
         split: str | None = None,
@@ -118,7 +118,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         grouped into new dialogues.
 
         Args:
-            corpus: Name of a loader: ``dialogues``, ``dailydialog``, ``penman``, ...
+            corpus: A loader or its name: ``dialogues``, ``dailydialog``, ``penman``, ...
             *paths: Files or folders. The loader ``dialogues`` also takes lists of dicts, pandas DataFrames
                 and Hugging Face datasets.
             name: Name of the corpus, used if the files do not give one. The ids of the dialogues begin with

@@ -12,9 +12,11 @@ class GraphnegError(Exception):
 
     Attributes:
         status: Exit status of a command that fails with this error.
+        is_plugin_failure: Whether the error stands for an unexpected exception of another package's plugin.
     """
 
     status = 1
+    is_plugin_failure = False
 
 
 class StoreError(GraphnegError):

@@ -373,11 +373,18 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     refused, fault = list[Rejected](), ""
     try:
         work(*arguments, refused)
-    except (GraphnegError, OSError):
-        raise
+    except (GraphnegError, OSError) as error:
+        # A bug in a plugin may concern a single text, like a bug of graphneg.
+        if not (isinstance(error, GraphnegError) and error.is_plugin_failure and error.__cause__):
+            raise
+        fault = _fault(shard, error.__cause__)
     except Exception as error:
-        fault = f"block {shard}: {type(error).__name__}: {first_line(error)}"
+        fault = _fault(shard, error)
     return BlockResult(refused, fault)
+
+
+def _fault(shard: Shard, bug: BaseException) -> str:
+    return f"block {shard}: {type(bug).__name__}: {first_line(bug)}"
 
 
 class Parses(NamedTuple):

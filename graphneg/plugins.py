@@ -11,14 +11,72 @@ graphneg.errors.DecoderError: no decoder named 't6'; choose one of rescored, sur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import ENOSPC
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, signature
 from typing import Any
 
-from graphneg.errors import GraphnegError
+from graphneg.errors import GraphnegError, first_line
+
+TRACEBACK = "GRAPHNEG_TRACEBACK"
+"""Environment variable. If it is set, the program prints the traceback of an error before its message."""
+
+
+@contextmanager
+def plugin_errors(
+    kind: str, name: str, plugin: object, error: type[GraphnegError], place: str = ""
+) -> Generator[None]:
+    """Convert an unexpected exception of another package's plugin to an error that names the plugin.
+
+    The original exception is the ``__cause__`` of the error. These are raised as they are: exceptions that
+    graphneg defines, errors of files and memory, and exceptions of graphneg's own parts, which are bugs of
+    graphneg.
+
+    Args:
+        kind: Kind of the plugin, such as ``loader``.
+        name: Name of the plugin.
+        plugin: The plugin: an object, a class or a function.
+        error: Class of the error to raise.
+        place: Position in a file that the plugin was reading, such as ``notes.txt:1``, if it is known.
+
+    Yields:
+        Nothing. The code that calls the plugin runs in the ``with`` statement.
+    """
+    try:
+        yield
+    except Exception as fault:
+        is_of_files = isinstance(fault, OSError) and (fault.filename is not None or fault.errno == ENOSPC)
+        is_of_memory = isinstance(fault, MemoryError)
+        if is_of_files or is_of_memory or _is_own(type(fault)) or _is_own(plugin):
+            raise
+        at = f" at {place}" if place else ""
+        what = type(fault).__name__ + (f": {first_line(fault)}" if str(fault).strip() else "")
+        failure = error(
+            f"{kind} {name} failed{at}: {what} (set {TRACEBACK}=1 to see where in {_module(plugin)})"
+        )
+        failure.is_plugin_failure = True
+        raise failure from fault
+
+
+def require_object(kind: str, given: object, methods: Sequence[str], error: type[GraphnegError]) -> None:
+    """Raise an error if an argument is no component: if it is a class, or lacks a method or attribute.
+
+    Args:
+        kind: Kind of the component, such as ``loader``.
+        given: The argument.
+        methods: Names of the required methods and attributes, a method with its parameters:
+            ``decode(batch)``.
+        error: Class of the error to raise.
+    """
+    if isinstance(given, type):
+        raise error(f"{given.__name__} is a class; pass an object: {given.__name__}()")
+    for method in methods:
+        if not hasattr(given, method.partition("(")[0]):
+            raise error(f"{type(given).__name__} is not a {kind}: it has no {method}; see docs/extending.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +155,13 @@ class Plugins:
                 f"{self.kind} {name} takes no option {' or '.join(map(repr, unknown))}; "
                 f"it takes {', '.join(taken) or 'none'}"
             )
-        try:
-            return factory(**options)
-        except TypeError as error:
-            raise self.error(
-                f"{self.kind} {name} can't be made with options {sorted(options)}: {error}"
-            ) from error
+        with plugin_errors(self.kind, name, found, self.error):
+            try:
+                return factory(**options)
+            except TypeError as error:
+                raise self.error(
+                    f"{self.kind} {name} can't be made with options {sorted(options)}: {error}"
+                ) from error
 
     def _entries(self) -> dict[str, EntryPoint]:
         """Return the entry points, keyed by normalised name. Other packages take precedence over graphneg."""
@@ -111,6 +170,16 @@ class Plugins:
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )
         return {_normal(entry.name): entry for entry in entries}
+
+
+def _is_own(part: object) -> bool:
+    """Return whether an object, a class or a function is of graphneg and not of another package."""
+    return _module(part).startswith("graphneg.")
+
+
+def _module(part: object) -> str:
+    # A plugin may be a module, which has a name instead.
+    return str(getattr(part, "__module__", None) or getattr(part, "__name__", ""))
 
 
 def _normal(name: str) -> str:

@@ -322,7 +322,7 @@ def portable(error: Exception) -> Exception:
     except Exception:
         kind = GraphnegError if isinstance(error, GraphnegError) else RuntimeError
         portable = kind(f"{type(error).__name__}: {error}")
-    if not isinstance(portable, GraphnegError):
+    if not isinstance(portable, GraphnegError) or portable.is_plugin_failure:
         portable.add_note(where)
     return portable
 

@@ -5,14 +5,24 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
 
-from graphneg.errors import GeneratorError
-from graphneg.generators.base import get_generator
+from graphneg.decoders.base import guarded
+from graphneg.decoders.surface import SurfaceDecoder
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import DecoderError, GeneratorError, GraphnegError, InputError
+from graphneg.generators.base import Context, Generator, get_generator
+from graphneg.ingest.content import ItemError
+from graphneg.ingest.loader import LoadOptions, read_records
+from graphneg.ingest.reading import Item
+from graphneg.ingest.validation import DialogueLoader
+from graphneg.model import Dialogue
+from graphneg.plugins import plugin_errors
 from graphneg.records.files import read_jsonl
 from tests.cli_runs import Run
 
@@ -90,3 +100,120 @@ def test_a_generator_that_takes_no_store_is_refused_in_one_line(package: Path) -
         GeneratorError, match="generator own can't be made: Own must take 1 positional argument"
     ):
         get_generator("own", NO_STORE)
+
+
+class Boom(DialogueLoader):
+    """A loader with a bug."""
+
+    name = "boom"
+    summary = "boom: nothing"
+
+    def dialogue(self, item: Item) -> Dialogue:
+        return item.value["no such key"]
+
+
+class Empty(Boom):
+    """A loader that returns something else than a dialogue."""
+
+    def dialogue(self, item: Item) -> Any:
+        return item.value
+
+
+class Loud(Generator):
+    """A generator with a bug."""
+
+    name = "loud"
+
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> Any:
+        return [one.turns[99] for one in contexts]
+
+
+class Mute:
+    """A decoder and parser that answers with nothing."""
+
+    name = "mute"
+
+    def decode(self, batch: Any) -> Any:
+        return None if batch else [1 / 0]
+
+    def parse_batch(self, texts: Any) -> Any:
+        return None
+
+
+@pytest.fixture
+def graph() -> DialogueGraph:
+    """No graph: what is done with it fails before it is read."""
+    return DialogueGraph(NO_STORE)
+
+
+@pytest.mark.parametrize(
+    ("loader", "message"),
+    [
+        (
+            Boom(),
+            r"loader boom failed at .*notes\.jsonl:1: KeyError: 'no such key' \(set GRAPHNEG_TRACEBACK=1",
+        ),
+        (Empty(), r"loader boom returned a dict at .*notes\.jsonl:1; dialogue\(item\) must return"),
+    ],
+)
+def test_a_loader_that_fails_is_named_with_the_place(tmp_path: Path, loader: Boom, message: str) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text("{}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        list(read_records(loader, [file], LoadOptions()))
+
+
+def test_the_original_exception_of_a_plugin_is_kept() -> None:
+    with (
+        pytest.raises(GeneratorError, match="generator loud failed: IndexError: tuple index") as raised,
+        plugin_errors("generator", "loud", Loud(), GeneratorError),
+    ):
+        Loud().generate([Context("d#1", "d", "t", "d", 1, (), "B")], 1, 0)
+    assert isinstance(raised.value.__cause__, IndexError) and raised.value.is_plugin_failure
+
+
+def test_bugs_of_graphneg_and_rejected_items_are_raised_as_they_are() -> None:
+    with pytest.raises(ZeroDivisionError), plugin_errors("decoder", "surface", SurfaceDecoder, DecoderError):
+        raise ZeroDivisionError
+    with pytest.raises(ItemError), plugin_errors("loader", "boom", Boom, InputError):
+        raise ItemError
+
+
+def test_a_decoder_that_fails_or_answers_with_nothing_is_named() -> None:
+    with pytest.raises(DecoderError, match=r"decoder mute returned a NoneType; decode\(batch\) must return"):
+        guarded(Mute()).decode([NO_STORE])
+    with pytest.raises(DecoderError, match="decoder mute failed: ZeroDivisionError"):
+        guarded(Mute()).decode([])
+
+
+def test_the_command_line_shows_the_traceback_if_asked(
+    run: Run, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "class Own:\n    name = summary = 'own'\n    def read(self, paths, options):\n        return 1 / 0\n"
+    )
+    install(package, code, GENERATOR.replace("generators", "loaders"))
+    once = run("load", "own", "--store", tmp_path / "store")
+    assert once.status == 1 and once.err.startswith("error: loader own failed: ZeroDivisionError: division")
+    assert "Traceback" not in once.err
+    monkeypatch.setenv("GRAPHNEG_TRACEBACK", "1")
+    assert "return 1 / 0" in run("load", "own", "--store", tmp_path / "store").err
+
+
+def test_classes_in_place_of_objects_are_refused(graph: DialogueGraph) -> None:
+    given: list[tuple[Callable[[Any], Any], type]] = [
+        (graph.generate, Loud),
+        (graph.load, Boom),
+        (graph.parse, Mute),
+        (guarded, Mute),
+    ]
+    for take, part in given:
+        with pytest.raises(
+            GraphnegError, match=rf"{part.__name__} is a class; pass an object: {part.__name__}\(\)"
+        ):
+            take(part)
+
+
+def test_an_object_that_is_no_loader_is_refused(graph: DialogueGraph) -> None:
+    with pytest.raises(InputError, match=r"Mute is not a loader: it has no read\(paths, options\)"):
+        graph.load(Mute())  # pyright: ignore[reportArgumentType]

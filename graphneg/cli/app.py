@@ -1,8 +1,8 @@
 """Start the program ``graphneg``.
 
 `main` runs a command. If the command raises a `GraphnegError`, `main` prints the message to standard error
-and exits with the status of the error. The commands are imported inside `main`, so that Ctrl-C during the
-imports is handled.
+and exits with the status of the error. It prints the traceback, too, if ``GRAPHNEG_TRACEBACK`` is set. The
+commands are imported inside `main`, so that Ctrl-C during the imports is handled.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from graphneg.cli.interrupts import INTERRUPTED, exit_on_interrupt
@@ -47,11 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from graphneg.cli.terminal import print_error
         from graphneg.errors import GraphnegError
         from graphneg.imports import own_process
+        from graphneg.plugins import TRACEBACK
 
         own_process()
         try:
             app(args=arguments, prog_name="graphneg")
         except GraphnegError as error:
+            if os.environ.get(TRACEBACK):
+                traceback.print_exception(error)
             print_error(str(error))
             sys.exit(error.status)
         except KeyboardInterrupt:

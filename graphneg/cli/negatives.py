@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 TRACED = 20
 """Number of dialogues that ``--debug-sites`` uses if there is no ``--limit``."""
+NO_SITE_ADVICE = "to see which condition removes the last row, run again with --debug-sites in place of -o"
+"""Advice if a transform of the user finds no place to edit."""
 NO_GRAPH = "no-graph"
 """The code under which a run counts the dialogues that it skips because they have no AMR graphs."""
 _of_decoder = panel("Decoder")
@@ -231,7 +233,8 @@ def negatives(
             # the number of dialogues.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 print_note(f"{counted(without, 'dialogue')} without AMR graphs: run graphneg parse")
-            refuse_empty(made)
+            own_transform = bool(transforms_dir and transform)
+            refuse_empty(made, {"no-site": NO_SITE_ADVICE} if own_transform else None)
             # The negatives to show are read from the output file. Nothing is shown if they were written to
             # standard output, which cannot be read, or if the file is that of a shard.
             if show and shard is None and out != STANDARD:

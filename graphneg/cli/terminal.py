@@ -345,7 +345,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     print_message(f"{out}: {came}{went_on}{', replacing the existing file' if replaces else ''}")
 
 
-def refuse_empty(made: Any) -> None:
+def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
     """Raise an error if a run made no negatives, unless it was the run of a shard, which may be empty.
 
     Without this error, a script would continue with an empty file and fail later, where the cause is hard to
@@ -353,6 +353,7 @@ def refuse_empty(made: Any) -> None:
 
     Args:
         made: The stream of negatives, after it has been written.
+        advice: What to do, by the code of the most frequent reason, if it is not the general advice.
 
     Raises:
         GeneratorError: There were no negatives. The message contains the most frequent reason.
@@ -361,9 +362,10 @@ def refuse_empty(made: Any) -> None:
         return
     reason, missing = next(iter(made.summary.skipped.most_common(1)), ("no dialogue was processed", 0))
     amount = f" ({missing:,} times)" if missing else ""
+    general = "load other dialogues or sentences, or choose another recipe, generator or option"
     raise GeneratorError(
-        f"no negative was made: {reason}{amount}; load other dialogues or sentences, or choose another "
-        "recipe, generator or option; graphneg negatives --reasons explains the codes"
+        f"no negative was made: {reason}{amount}; {(advice or {}).get(reason, general)}; "
+        "graphneg negatives --reasons explains the codes"
     )
 
 

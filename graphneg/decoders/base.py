@@ -8,12 +8,12 @@ caller never receives the original text as the result of an edit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from graphneg.english.tokens import match_key
 from graphneg.errors import DecoderError
 from graphneg.model import Decoded, EditedUtterance
-from graphneg.plugins import Plugins
+from graphneg.plugins import Plugins, plugin_errors, require_object
 
 PLUGINS = Plugins("decoder", "graphneg.decoders", DecoderError)
 """The registry of decoders: those of graphneg and those of other installed packages."""
@@ -72,7 +72,19 @@ class Guarded:
         Raises:
             DecoderError: The number of results differs from the number of utterances.
         """
-        answers = self._decoder.decode(batch)
+        with plugin_errors("decoder", self.name, self._decoder, DecoderError):
+            answers: Any = self._decoder.decode(batch)
+        if not isinstance(answers, Sequence):
+            raise DecoderError(
+                f"decoder {self.name} returned a {type(answers).__name__}; "
+                "decode(batch) must return one Decoded for each item, in order"
+            )
+        for answer in cast("Sequence[Any]", answers):
+            if not isinstance(answer, Decoded):
+                raise DecoderError(
+                    f"decoder {self.name} answered with a {type(answer).__name__}; "
+                    "an answer is a Decoded(text) or a Decoded(None, reason)"
+                )
         if len(answers) != len(batch):
             raise DecoderError(
                 f"decoder {self.name} answered {len(answers)} of {len(batch)} items; "
@@ -90,6 +102,7 @@ def guarded(decoder: Decoder) -> Decoder:
     Returns:
         The wrapped decoder, or ``decoder`` itself if it is wrapped already.
     """
+    require_object("decoder", decoder, ("name", "decode(batch)"), DecoderError)
     return decoder if isinstance(decoder, Guarded) else Guarded(decoder)
 
 

@@ -20,7 +20,7 @@ from typing import Any, cast
 from zlib import crc32
 
 from neo4j import Record
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import CypherSyntaxError, Neo4jError
 
 from graphneg.editing.recipes import TARGETS, Target
 from graphneg.editing.transforms import Transform
@@ -39,7 +39,8 @@ from graphneg.store.dialogues import (
     read_dialogues,
 )
 from graphneg.store.queries import frame_exists
-from graphneg.store.statements import cypher_text
+from graphneg.store.reading import leading_comments
+from graphneg.store.statements import cypher_text, shipped_texts
 
 OFFERED = 24
 """Maximum number of donors, that is, utterances to copy from, for one dialogue."""
@@ -549,15 +550,41 @@ def propose(
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
     """Run the query of a transform as a reader; raise `TransformError` if the server refuses the query."""
+    query = transform.query
+    # The embedded server counts lines from the first clause, Neo4j from the first comment. Without the header
+    # both count from the first clause. Shipped texts are sent unchanged, because stores know them.
+    header = "" if query in shipped_texts() else leading_comments(query)
     try:
         # Shipped transforms run as a reader, too, so that callers need not distinguish them from those of a
         # user.
-        return store.query_read(transform.query, {"dialogues": parameters}).records
+        return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__
+        if isinstance(refusal, CypherSyntaxError):
+            message = line_in_file(str(error), refusal.message or "", header.count("\n"))
+            raise TransformError(f"{transform.place}: {message}") from error
         if isinstance(error, OnlyReading) or (isinstance(refusal, Neo4jError) and not refusal.is_retryable()):
             raise TransformError(f"{transform.place}: {error}") from error
         raise
+
+
+def line_in_file(error: str, message: str, skipped: int) -> str:
+    """Change the line number in a server's message about a syntax error.
+
+    Args:
+        error: The error, which quotes the message.
+        message: The message.
+        skipped: Number of lines of the file that precede the query.
+
+    Returns:
+        The error with the line number of the file.
+
+    Example:
+        >>> line_in_file("not valid: input at line 2, column 0", "input at line 2, column 0", 3)
+        'not valid: input at line 5, column 0'
+    """
+    shifted = re.sub(r"\bline (\d+)", lambda found: f"line {int(found[1]) + skipped}", message, count=1)
+    return error.replace(message.strip(), shifted.strip())
 
 
 def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:

@@ -391,6 +391,8 @@ def require_generator(made: Any) -> Generator:
     Raises:
         GeneratorError: The object's class is not derived from `Generator`.
     """
+    if isinstance(made, type):
+        raise GeneratorError(f"{made.__name__} is a class; pass an object: {made.__name__}()")
     if not isinstance(made, Generator):
         raise GeneratorError(
             f"{type(made).__name__} is not a generator: derive its class from graphneg.generators.Generator"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +34,7 @@ from graphneg.generators.base import (
 from graphneg.generators.deferred_choice import DRAFTS, pack_draft
 from graphneg.ids import natural_order
 from graphneg.model import EditRecord, Negative, Original
+from graphneg.plugins import plugin_errors
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import to_record
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
@@ -128,7 +130,8 @@ class Generated(NegativeStream):
         self._store.check_facts()
         # The candidates of some generators depend on earlier negatives, so the generator gets those already
         # written.
-        self._generator.begin(written(), self._progress)
+        with self._named():
+            self._generator.begin(written(), self._progress)
         for done, part in self._parts(skip):
             yield NegativeBatch(done, list(self._negatives(part.contexts)), part.last)
 
@@ -175,9 +178,11 @@ class Generated(NegativeStream):
             yield from super().run_shard(skip)
             return
         # Drafts do not depend on other candidates, so the generator needs no earlier negatives.
-        generator.begin((), self._progress)
+        with self._named():
+            generator.begin((), self._progress)
         for done, part in self._parts(skip):
-            made = generator.drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
+            with self._named():
+                made = generator.drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
             items: list[tuple[str, Any]] = []
             for context, draft in zip(part.contexts, made, strict=True):
                 records = [
@@ -189,6 +194,10 @@ class Generated(NegativeStream):
             for reason, id in generator.missing():
                 self.summary.skip(reason, id)
             yield ShardBatch(done, items, part.last)
+
+    def _named(self) -> AbstractContextManager[None]:
+        """Return a context manager for calls of the generator: if it fails, the error names it."""
+        return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
         """Yield batches, without the first ``skip`` dialogues, and the number of dialogues read so far."""
@@ -224,7 +233,8 @@ class Generated(NegativeStream):
         asked = self._generation
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, asked.batch or BATCH, copied=copied)
-        return self._generator.estimate((part.contexts for part in parts), asked.per_context, asked.seed)
+        with self._named():
+            return self._generator.estimate((part.contexts for part in parts), asked.per_context, asked.seed)
 
     def settings(self) -> Mapping[str, Any]:
         """Return the settings that determine the output. The batch size has no influence on it."""
@@ -260,9 +270,11 @@ class Generated(NegativeStream):
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
         """Yield the negatives for contexts. Count the missing ones and how many target features were met."""
         name, asked = self._generator.name, self._generation
-        answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
+        with self._named():
+            answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
         left_out = self._generator.missing()
         explained = Counter(id for _, id in left_out)
+        _require_list(answers, name)
         if len(answers) != len(contexts):
             raise GeneratorError(
                 f"generator {name} answered {len(answers)} of {len(contexts)} contexts; "
@@ -285,9 +297,19 @@ class Generated(NegativeStream):
             self.summary.count_feature(feature, is_met)
 
 
+def _require_list(given: Any, name: str) -> None:
+    """Raise `GeneratorError` if a generator did not return a list of candidates or of such lists."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise GeneratorError(
+            f"generator {name} returned a {type(given).__name__}; generate(contexts, per_context, seed) must "
+            "return one list of candidates for each context, in order"
+        )
+
+
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
     """Call the generator's `prefetch` for a batch, and return the batch."""
-    generator.prefetch(part.contexts, asked.per_context, asked.seed)
+    with plugin_errors("generator", generator.name, generator, GeneratorError):
+        generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
 
 
@@ -311,6 +333,7 @@ def usable_candidates(
     Returns:
         The usable candidates, and the reason for each dropped one.
     """
+    _require_list(candidates, name)
     right = set(map(match_key, context.correct_responses))
     last = match_key(context.turns[-1].text) if context.turns else ""
     usable: list[Candidate] = []

@@ -27,7 +27,7 @@ from graphneg import __version__
 from graphneg.amr.facts import facts_fingerprint
 from graphneg.errors import InputError
 from graphneg.ingest.bulk_index import TYPES, BulkIndex, unpacked
-from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, LoadReport
+from graphneg.ingest.loader import GAP, DateOrder, Loader, LoadOptions, LoadReport
 from graphneg.ingest.rows import Row, is_response
 from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
@@ -128,7 +128,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
 
     def load(
         self,
-        corpus: str,
+        corpus: str | Loader,
         *paths: Any,
         name: str | None = None,
         split: str | None = None,
@@ -148,7 +148,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         next load writes them.
 
         Args:
-            corpus: The name of the loader.
+            corpus: A loader or its name.
             *paths: The files, or Python objects that contain dialogues.
             name: The corpus name of all dialogues; None to take it from the data.
             split: The split of all dialogues; None to take it from the data.

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import head
 from graphneg.model import Record, Rejected
-from graphneg.plugins import Plugins
+from graphneg.plugins import Plugins, plugin_errors, require_object
 from graphneg.progress import NoProgress, Progress
 
 PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
@@ -125,15 +125,17 @@ class LoadOptions:
 
 
 class Loader(Protocol):
-    """The interface of a loader, which reads the files of one corpus or resource.
+    """The interface of a loader, which reads the files of one corpus or resource."""
 
-    Attributes:
-        name: The name for the command ``graphneg load NAME``.
-        summary: A one-line description for the help text.
-    """
+    @property
+    def name(self) -> str:
+        """The name for the command ``graphneg load NAME``."""
+        ...
 
-    name: str
-    summary: str
+    @property
+    def summary(self) -> str:
+        """A one-line description for the help text."""
+        ...
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Return the records from files, in order.
@@ -180,8 +182,50 @@ def get_loader(name: str) -> Loader:
                 f"{name} is a file, so its loader is missing: graphneg load {fitting[0]} {name}; {error}"
             ) from None
         raise
-    return loaded() if isinstance(loaded, type) else loaded
+    if not isinstance(loaded, type):
+        return loaded
+    with plugin_errors("loader", name, loaded, InputError):
+        return loaded()
 
+
+def require_loader(given: Any) -> Loader:
+    """Return the given object if it is a loader. Raises `InputError` if it is not.
+
+    Args:
+        given: Any object.
+
+    Returns:
+        The same object.
+    """
+    require_object("loader", given, ("name", "read(paths, options)"), InputError)
+    return given
+
+
+def read_records(loader: Loader, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
+    """Yield the records of a loader. Raises an error that names the loader if it fails.
+
+    Args:
+        loader: The loader.
+        paths: Files and directories.
+        options: The options of the load.
+
+    Yields:
+        Records and rejected items.
+
+    Raises:
+        InputError: The loader yields something other than a record.
+    """
+    with plugin_errors("loader", loader.name, loader, InputError):
+        for record in loader.read(paths, options):
+            if not isinstance(record, _RECORDS):
+                raise InputError(
+                    f"loader {loader.name} yielded a {type(record).__name__}; "
+                    "read(paths, options) must yield records of graphneg.model, such as Dialogue"
+                )
+            yield record
+
+
+_RECORDS: tuple[type, ...] = get_args(Record)
 
 KEPT_REJECTIONS = 1000
 """Maximum number of rejections that a report keeps in full."""

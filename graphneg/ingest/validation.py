@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from graphneg.errors import InputError
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, check_format
 from graphneg.ingest.reading import Item, files_within, input_files, json_lines, split_of
@@ -29,6 +30,7 @@ from graphneg.ingest.rows import graph_digest, text_key, utterance_id
 from graphneg.ingest.spill import IdSet
 from graphneg.ingest.turns import drop_unspoken_turns
 from graphneg.model import AmrGraph, Dialogue, GraphText, Record, Rejected, Utterance
+from graphneg.plugins import plugin_errors
 from graphneg.progress import Progress
 from graphneg.store.dialogues import QueryRunner
 from graphneg.store.statements import cypher_text
@@ -173,7 +175,14 @@ class DialogueLoader(FileLoader):
         return self.name
 
     def _named(self, item: Item, path: Path, options: LoadOptions) -> Dialogue:
-        return named(self.dialogue(item), options, self.corpus(path), split_of(path))
+        with plugin_errors("loader", self.name, self, InputError, item.place):
+            made: Any = self.dialogue(item)
+            if not isinstance(made, Dialogue):
+                raise InputError(
+                    f"loader {self.name} returned a {type(made).__name__} at {item.place}; "
+                    "dialogue(item) must return a graphneg.model.Dialogue"
+                )
+            return named(made, options, self.corpus(path), split_of(path))
 
 
 def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> Dialogue:

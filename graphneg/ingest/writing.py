@@ -37,7 +37,14 @@ from graphneg.ingest.lexicon import (
     stored_lexicon,
     write_terms,
 )
-from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
+from graphneg.ingest.loader import (
+    Loader,
+    LoadOptions,
+    LoadReport,
+    get_loader,
+    read_records,
+    require_loader,
+)
 from graphneg.ingest.rows import (
     GOLD,
     DialogueRows,
@@ -301,7 +308,7 @@ def write_records(
 
 def load_files(
     target: Target,
-    corpus: str,
+    corpus: str | Loader,
     paths: Sequence[Any],
     turns: int,
     options: LoadOptions,
@@ -315,7 +322,7 @@ def load_files(
 
     Args:
         target: The store, or the folder of a bulk load.
-        corpus: The name of the loader.
+        corpus: A loader or its name.
         paths: The files, or Python objects that contain dialogues.
         turns: The number of turns per dialogue, at least 1, if dialogues are made from graphs that name no
             utterances. Such dialogues belong to the corpus in ``options``, or else to one that is named after
@@ -332,13 +339,13 @@ def load_files(
     """
     if turns < 1:
         raise InputError(f"turns must be at least 1, not {turns}")
-    loader = get_loader(corpus)
+    loader = get_loader(corpus) if isinstance(corpus, str) else require_loader(corpus)
     given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
     # By default, the graphs of a file book.amr become dialogues of the corpus "book".
-    stem = given[0].stem if given and isinstance(given[0], Path) else corpus
+    stem = given[0].stem if given and isinstance(given[0], Path) else loader.name
     grouping = GraphDialogues(options.corpus or stem, options.split or "all", turns)
-    records = loader.read(given, options)
+    records = read_records(loader, given, options)
     return write_records(target, records if shard is None else _held(records, shard), report, grouping)
 
 

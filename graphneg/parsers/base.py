@@ -215,6 +215,8 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
     """
     if isinstance(parser, CheckedParser):
         return parser
+    if isinstance(parser, type):
+        raise ParserError(f"{parser.__name__} is a class; pass an object: {parser.__name__}()")
     if not callable(getattr(parser, "parse_batch", None)):
         raise ParserError(
             f"{type(parser).__name__} is not a parser: it has no parse_batch(texts), "

@@ -37,6 +37,7 @@ from graphneg.model import AmrGraph
 from graphneg.parsers import stored
 from graphneg.parsers.base import PLUGINS, Parsed, Parser, checked, get_parser, readable_text, warning_code
 from graphneg.parsers.stored import NewGraph, ParseScope, PendingText
+from graphneg.plugins import plugin_errors
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
 from graphneg.workers import WorkerError, Workers, prefetch_map
@@ -220,7 +221,8 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
             return parser.parse_batch(texts)
         # Some parsers load their model with the first text.
         # Parse a text now, to report a missing model at the start and to load it before the run is timed.
-        parser.parse_batch(["Hello."])
+        with plugin_errors("parser", name, PLUGINS.find(name), ParserError):
+            parser.parse_batch(["Hello."])
         return parser.name, parser.version
 
     return answer

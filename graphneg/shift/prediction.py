@@ -26,7 +26,7 @@ from graphneg.nn.fine_tuning import Example
 from graphneg.nn.generation import as_cache
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_seq2seq
-from graphneg.plugins import Plugins
+from graphneg.plugins import Plugins, plugin_errors
 from graphneg.shift.candidates import CandidateOptions, Focus, Post, all_replies
 from graphneg.shift.graphs import ShiftGraph
 from graphneg.store.connection import Store
@@ -102,7 +102,8 @@ def choices_of(
     Raises:
         ModelError: The choices are not one candidate from each subset, in the order of the subsets.
     """
-    choices = predictor.choose(post, focus, subsets)
+    with plugin_errors("predictor", predictor.name, predictor, ModelError):
+        choices = predictor.choose(post, focus, subsets)
     if len(choices) != len(subsets) or any(
         choice.text not in subset for choice, subset in zip(choices, subsets, strict=True)
     ):

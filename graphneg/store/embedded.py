@@ -456,6 +456,8 @@ def _find_java(home: Path) -> str | Path:
 
 START_SECONDS = 120.0
 """Maximum number of seconds that a server may take to start."""
+OVERLOADED = "the machine may be overloaded: wait or end other programs, and run the same command again"
+"""Advice if a server does not start in time."""
 JAVA_SECONDS = 20.0
 """Maximum number of seconds that a Java program may take to report its version."""
 JAVA_VERSION = re.compile(rb'version "(\d+)')
@@ -606,6 +608,11 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             elif time.monotonic() - locked_since > LOCKED_SECONDS:
                 break
             time.sleep(POLL_SECONDS)
+    if starting is not None:
+        raise StoreError(
+            f"the server of {directory} does not start in {START_SECONDS:.0f} s; {OVERLOADED}; "
+            f"{log_tail(_log_of(directory))}"
+        )
     raise StoreError(
         f"{directory} is locked by another process, but no server of yours answers: end the graphneg and "
         "java processes that use it (they may be another user's, on another host or in another container, of "
@@ -758,7 +765,8 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
                 java = (endpoint.engine or {}).get("java", "Java")
                 raise StoreError(
                     f"the server of {directory} was started with {java} "
-                    f"and does not answer in {START_SECONDS:.0f} s; {log_tail(_log_of(directory))}"
+                    f"and does not answer in {START_SECONDS:.0f} s; {OVERLOADED}; "
+                    f"{log_tail(_log_of(directory))}"
                 ) from None
             run = run_directory(directory)
             if port and run:

@@ -271,6 +271,22 @@ _AFTER_NAME = frozenset((",", ")", ".", ":", "=", "]", "}", "|", ""))
 stands for the end of the query."""
 
 
+def leading_comments(query: str) -> str:
+    r"""Return the comments and the white space at the beginning of a query.
+
+    Args:
+        query: The Cypher text.
+
+    Returns:
+        The part before the first clause.
+
+    >>> leading_comments("// all\n\nRETURN 1 // one")
+    '// all\n\n'
+    """
+    first = next((token for token in _TOKEN.finditer(query) if token.lastgroup != "skip"), None)
+    return query if first is None else query[: first.start()]
+
+
 def without_comments(query: str) -> str:
     r"""Return a query without comments, with a space between all tokens.
 

@@ -234,6 +234,16 @@ class TestNegatives:
         assert first["edits"][0]["transform"] == "doubt"
         assert "(p / possible-01" in first["amr"][str(first["turn"])]["after"]
 
+    def test_one_of_a_folder_that_finds_nothing_is_to_be_traced(
+        self, run: Run, place: list[str], tmp_path: Path
+    ) -> None:
+        file = doubting(tmp_path) / "doubt.cypher"
+        file.write_text(file.read_text().replace("n.position = 0", "n.position = -7"))
+        asked = ("--transforms-dir", tmp_path, "--transform", "doubt")
+        ended = run("negatives", "-o", tmp_path / "out.jsonl", *asked, *place)
+        assert ended.status == 1
+        assert "no-site" in ended.err and "run again with --debug-sites in place of -o" in ended.err
+
     def test_without_an_output_the_usage_is_told(self, run: Run) -> None:
         ended = run("negatives")
         assert ended.status == 2

@@ -100,6 +100,15 @@ def test_a_site_in_two_records_is_refused(bare: Store) -> None:
         propose(bare, union, read_dialogues(bare, [own.id]))
 
 
+def test_a_syntax_error_names_the_line_of_the_file(bare: Store) -> None:
+    own = dialogue("(y / yes)")
+    load(bare, [own])
+    # Two comment lines and one clause precede the line.
+    wrong = own_transform("RETURNING d.id AS dialogue, [] AS edits")
+    with pytest.raises(TransformError, match=r"own\.cypher: .*not valid Cypher.* line 4\b"):
+        propose(bare, wrong, read_dialogues(bare, [own.id]))
+
+
 def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> None:
     own = dialogue("(g / go-02 :ARG0 (i / i))", "(l / like-01 :polarity (a / amr-unknown) :ARG0 (y / you))")
     load(bare, [own])
