@@ -440,7 +440,7 @@ def contradiction(
         arguments, frozen = named_values(option, "--option"), tuple(freeze or ())
         settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
-        learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
+        learned["graph_made"] = made_responses(made, embedder, seed=seed, offline=offline)
         # Training takes a while, so print the sizes of the training and test sets before it starts.
         for fold in leave_one_out(tested):
             left = counted(fold.leaked, "response")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.client
 import socket
 import subprocess
@@ -147,7 +148,7 @@ class TestAnswers:
 class TestBeyondThisMachine:
     def test_a_password_is_asked_for(self, guarded: Served, visitor: Callable[[Served], Page]) -> None:
         assert "token" not in guarded.address
-        local = replace(guarded, address=guarded.address.replace("0.0.0.0", "127.0.0.1"))
+        local = dataclasses.replace(guarded, address=guarded.address.replace("0.0.0.0", "127.0.0.1"))
         page = visitor(local)
         assert page.url.endswith("/login")
         page.get_by_label("The password").fill("wrong horse")

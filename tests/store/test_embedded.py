@@ -265,7 +265,7 @@ def test_opening_when_the_joined_server_is_killed_starts_the_next(
             killed.append(java)
         return probe(driver, database)
 
-    monkeypatch.setattr(opening, "ask", ask_the_dying)
+    monkeypatch.setattr(opening, "probe", ask_the_dying)
     with open_store(directory) as store:
         assert terms(store) == set()
         assert processes(directory)[1] != killed[0]

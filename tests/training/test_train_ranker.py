@@ -298,7 +298,7 @@ class TestTraining:
             train_ranker(ranker, data, tmp_path / name, epochs=2, **given)
             scores.append(ranker.score([["shall we swim"]], ["at six"]))
         assert scores[0] == scores[1]
-        with pytest.raises(InputError, match="pairs have a mix and held-out texts of their own"):
+        with pytest.raises(InputError, match="pairs already have a mix and held-out texts"):
             train_ranker(CrossEncoder.new(encoder), read_pairs(records), tmp_path / "x", mix=mix)
 
     def test_a_logger_that_is_not_installed_is_told_before_training(
