@@ -237,7 +237,8 @@ def told(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) 
         f"Topical-Chat and PersonaChat, with {VERSIONS} edited versions of each and windows of "
         f"{setting.max_tokens} tokens. A fifth of the dialogues is held out. Values are Spearman "
         f"correlations with human ratings of {len(rated):,} dialogues of the chatbots of DSTC9, with 95% "
-        "bootstrap intervals. The last column is a paired bootstrap over the dialogues, for `coherent`."
+        "bootstrap intervals. The last column is the `coherent` correlation of `deam` minus that of the row, "
+        "with the p value of a paired bootstrap over the dialogues."
     )
     table = Table(
         "Coherence: sources of incoherent dialogues",

@@ -207,15 +207,16 @@ def told(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting: Sett
         for one in some[0].detection.generators
     )
     about = (
-        f"MiniLM on {len(next(iter(runs.values()))[0].tested)} responses of Sato et al. 2024, half of them "
-        f"contradictory. Each generator is left out once, and no context is in both parts. Graph-made: at "
-        f"most {setting.made:,} responses made of PersonaChat. "
+        f"MiniLM is tested on {len(next(iter(runs.values()))[0].tested)} responses of Sato et al. 2024; half "
+        "of them are contradictory. The responses of each generator are tested once, after training on those "
+        "of the other generators. No context is in both parts. *Graph-made* are at most "
+        f"{setting.made:,} responses made from PersonaChat. "
     )
     tables = (
         Table(
             "Contradictions: leaving one generator out",
-            f"{about}Means over generators and seeds ({setting.seeds}), with 95% bootstrap intervals over "
-            "responses, of the first seed.",
+            f"{about}Values are means over the generators and over the seeds ({setting.seeds}). The 95% "
+            "intervals are from a bootstrap over the responses, for the first seed only.",
             columns,
             means,
         ),

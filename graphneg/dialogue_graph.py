@@ -219,7 +219,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """Return a stream of negatives of the dialogues in the store.
 
         The negatives are made when the stream is iterated over or written. The same seed gives the same
-        negatives, whatever the batch size and the server are. The recipe ``hard`` does not edit graphs: it
+        negatives, regardless of the batch size and the server. The recipe ``hard`` does not edit graphs: it
         generates wrong responses to each context, as `generate` does.
 
         Args:
@@ -294,7 +294,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """Return a stream of wrong responses that a generator makes.
 
         The responses are made when the stream is iterated over or written. The same seed gives the same
-        responses, whatever the batch size and the server are.
+        responses, regardless of the batch size and the server.
 
         Args:
             generator: Name of a generator, or an instance of a subclass of

@@ -1,7 +1,7 @@
 """Create files that only their owner may read, and open files in folders that others may have written to.
 
 Caches, indexes and files of judgements contain private texts. `private_opener` creates a file with mode 0600
-and `create_folder` creates a folder with mode 0700, whatever the umask is:
+and `create_folder` creates a folder with mode 0700, regardless of the umask:
 
 >>> import tempfile
 >>> folder = create_folder(Path(tempfile.mkdtemp()) / "notes")

@@ -212,7 +212,7 @@ def krippendorff_alpha(
         for one, count in votes.items()
         for other in votes
     )
-    # The expected disagreement is the sum over all pairs of ratings, whatever their items are.
+    # The expected disagreement is the sum over all pairs of ratings, regardless of their items.
     chance = sum(
         distance[one, other] * count * total[other] / (amount - 1)
         for one, count in total.items()

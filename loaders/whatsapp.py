@@ -247,7 +247,7 @@ def _ordered(date: Date, order: Order) -> Date:
         "day/month/year": (c, b, a),
         "month/day/year": (c, a, b),
         "year/month/day": (a, b, c),
-        # If the first number has four digits, it is the year, whatever the order of the other dates.
+        # If the first number has four digits, it is the year, regardless of the order of the other dates.
     }[order if a < 1000 else "year/month/day"]
     return (year + 2000 if year < 100 else year), month, day
 

@@ -1,8 +1,8 @@
 // For each term, return a sample of those sentences of the pool that mention it and can be used as responses.
 // Each sentence has a random rank. The sample consists of the sentences whose ranks are in an interval. An interval that
 // passes the highest rank continues at rank 0.
-// $terms: maps of text, first and last (the interval of ranks), and again (if the interval continues at rank 0: the rank
-//   at which this second part ends, which is excluded; else 0)
+// $terms: maps with the keys text, first and last (the interval of ranks, both ends included), and again. If the interval
+//   continues at rank 0, the second part contains the ranks below again; otherwise again is 0.
 // $least, $most: minimum and maximum number of words
 // $content: minimum number of content words
 // $openings: first words that mark a reply, such as "yes"; sentences that begin with one are left out

@@ -1,4 +1,4 @@
-// antonym_substitution: Replaces a concept by its antonym; a verb by a PropBank frame that has all numbered roles in use.
+// antonym_substitution: Replaces a concept by its antonym. A verb is replaced by a PropBank frame that has every numbered role that the node uses.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // needs: opposites, frames
@@ -18,8 +18,8 @@
 // - Some words are antonyms for some kinds of things only: the opposite of "old" is "young" for people and "new" for
 //   things.
 // - Questions, names, degree words ("extremely") and concepts that are negated already are skipped.
-// - DEAM replaces the concept in a copy, this transform replaces it in place. Only the turns after it show the error.
-//   Therefore all sites are for negatives of whole dialogues.
+// - DEAM replaces the concept in a copy. This transform replaces it in place, so the later turns contradict the edited
+//   statement. A response has no later turns, so the target is the whole dialogue.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -47,7 +47,7 @@ WHERE (
   // The new frame must have every numbered role that the node has: "sell it to me for two euros" needs ARG2 and ARG3.
   AND all(role IN n.roles WHERE role IN x.roles)
   AND (
-    // The pair of words is antonymous whatever the word describes: "cheap" and "expensive".
+    // The words are antonyms, regardless of what the word describes: "cheap" and "expensive".
     a.modified_kinds IS NULL
     // Or the antonym applies to everything that the word describes: "an old man" becomes "a young man", but "an old car"
     // becomes "a new car".

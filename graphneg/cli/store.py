@@ -117,8 +117,8 @@ def load(
     ),
     date_order: Literal["day", "month"] | None = option(
         None,
-        "What comes first in dates such as 03/04/2024, if the other dates of the file do not show it; for "
-        "dialogues, transcript and whatsapp only.",
+        "Whether the day or the month comes first in dates such as 03/04/2024. Needed only if the other "
+        "dates of the file do not show it. For dialogues, transcript and whatsapp only.",
     ),
     rejected: Path | None = option(
         None, "For each rejected item, write a line with the place and the reason to FILE."

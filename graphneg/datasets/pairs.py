@@ -450,7 +450,7 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
             while some := list(islice(remaining, 1_000)):
                 stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     except BaseException:
-        # The incomplete file is removed, whatever the reason for the interruption is.
+        # The incomplete file is removed after any kind of interruption.
         path.unlink(missing_ok=True)
         raise
     return Dataset.from_file(str(path))

@@ -135,7 +135,7 @@ def editable(dialogue: StoredDialogue) -> StoredDialogue:
 
 
 def refusal_reason(dialogue: StoredDialogue, target: Target) -> str | None:
-    """Return why no negative can be made of a dialogue, whatever the transforms find.
+    """Return why no negative can be made of a dialogue, regardless of what the transforms find.
 
     Args:
         dialogue: Dialogue with the graphs of its turns.
@@ -146,7 +146,7 @@ def refusal_reason(dialogue: StoredDialogue, target: Target) -> str | None:
     """
     if len(dialogue.turns) == 1:
         return "no-context: a dialogue of one turn leaves a negative without a context"
-    # The first turn has no context before it, so that it cannot be a response.
+    # The first turn has no context before it, so it cannot be a response.
     turns = dialogue.turns[target == "response" :]
     with_graphs = [turn for turn in turns if turn.graph_id is not None]
     if not with_graphs:
@@ -251,7 +251,7 @@ def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
         # Include the first transform of each group that the slot still has to apply: the slot tries these
-        # transforms whatever the others find, so one round can fetch them all.
+        # transforms regardless of what the others find, so one round can fetch them all.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue

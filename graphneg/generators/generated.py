@@ -56,7 +56,7 @@ EMPTY = "empty: the text has no words"
 RIGHT = "right-response: the text repeats a correct response of its context"
 COPY = "copies-context: the text repeats the last turn of the context"
 TOO_MANY = "too-many: the generator returned more candidates than requested"
-"""Reasons for which a candidate is dropped, whatever the generator is."""
+"""Reasons for which a candidate of any generator is dropped."""
 NO_CONTEXT = "no-context: no turn precedes the response"
 """Reason that is recorded for the missing candidates of a dialogue without a context."""
 

@@ -284,7 +284,7 @@ class WritingGenerator(Generator):
             reasons: Explanation of each reason code of the subclass, as a sentence.
             options: Options of the generator.
             writer: Language model that writes the texts.
-            judge: Filter that scores the texts; None to accept texts whatever their losses are.
+            judge: Filter that scores the texts; None to accept texts regardless of their losses.
         """
         self.reasons = {**REASONS, **PROBLEMS, **_ANSWERS_REASON, **reasons}
         self._ranker, self._max_score = options.ranker, options.max_score

@@ -1,4 +1,4 @@
-"""Read text files as UTF-8 bytes, whatever their compression and encoding.
+"""Read text files as UTF-8 bytes, regardless of their compression and encoding.
 
 Corpora come as plain text or compressed with gzip or zstd. Their encoding is UTF-8, UTF-16 with a byte order
 mark, or an older one such as Windows-1252. `chunks` yields the content of a file as UTF-8, piece by piece, so

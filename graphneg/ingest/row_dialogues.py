@@ -1,4 +1,4 @@
-"""Combine the rows of a table into dialogues, whatever the order of the rows.
+"""Combine the rows of a table into dialogues, regardless of the order of the rows.
 
 Each row is one utterance and names its dialogue. If the rows of each dialogue are consecutive, the dialogues
 are built while the file is read. In exports that are sorted by time, however, dialogues are interleaved.

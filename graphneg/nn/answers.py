@@ -111,7 +111,7 @@ class AnswerCache:
     def _share(self) -> None:
         """Switch the file to WAL mode, in which other processes can read while one process writes."""
         # SQLite does not retry this statement: if several processes switch the mode at the same time, some
-        # get SQLITE_BUSY at once, whatever the timeout of the connection is. Therefore the retries are here.
+        # get SQLITE_BUSY at once, regardless of the connection's timeout. Therefore the retries are here.
         until = time.monotonic() + _WAIT_SECONDS
         while True:
             try:

@@ -1,7 +1,7 @@
 """Send requests to a server that implements OpenAI's HTTP protocol.
 
 A request returns the JSON that the server sent. If there is no answer, it raises a `RequestError`, which
-contains the reason. Two limits are enforced, whatever the server does:
+contains the reason. Two limits are enforced, regardless of what the server does:
 
 - The whole request, from the address lookup to the last byte of the answer, must end within the timeout, even
   if the server sends the answer byte by byte.
@@ -76,8 +76,8 @@ class Endpoint:
     """Sends requests to one server. Several threads may share it.
 
     All requests run in an event loop (asyncio) in a separate thread, because asyncio can cancel a request
-    when its timeout expires, whatever the request is waiting for. The API key is read from the environment
-    for each request and is not stored.
+    when its timeout expires, regardless of what the request is waiting for. The API key is read
+    from the environment for each request and is not stored.
 
     Args:
         url: The base address, to which paths such as ``/completions`` are appended.

@@ -410,7 +410,7 @@ class KeywordBias:
         model: The language model, whose tokenizer is used.
         keywords: The keywords of each row.
         says: A function that returns whether a text contains a keyword or one of its inflected forms.
-        strength: The bias at the beginning of a text, which grows with its length; 0 for no bias.
+        strength: The bias at the beginning of a text; it grows with the length of the text. 0 means no bias.
         ends: The tokens that end a text.
         start: Number of tokens in a row before the generated text.
     """

@@ -481,10 +481,11 @@ class CountingWriter:
 
     @property
     def most(self) -> Estimate:
-        """An estimate of all counted requests, which is the maximum for a run.
+        """An upper bound for a run: the estimate of all counted requests.
 
-        While requests are counted, all texts that are not in the cache are empty. The generator rejects them
-        and asks for them again, as often as it is allowed to.
+        No request is sent during counting; a text that is not in the cache is replaced by an empty one. The
+        generator rejects empty texts and requests them again until its limit, so each text is counted with
+        all its possible retries.
         """
         return self._estimate(self._all)
 

@@ -413,13 +413,15 @@ def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
     graphs, scores = row.get("amr"), row.get("scores")
     if not isinstance(graphs, list) or not isinstance(scores, list):
         raise InputError(
-            f"{where}: the columns amr and scores are not lists, as in files that graphneg writes"
+            f"{where}: the columns amr and scores must be lists, as in files that graphneg writes"
         )
     try:
         amr = {str(item["turn"]): {"before": item["before"], "after": item["after"]} for item in graphs}
         named = {item["name"]: item["value"] for item in scores}
     except (TypeError, KeyError) as error:
-        raise InputError(f"{where}: amr or scores are not lists of what graphneg writes") from error
+        raise InputError(
+            f"{where}: an item in amr or scores is not a map with the keys that graphneg writes"
+        ) from error
     return from_record({**row, "amr": amr, "scores": named}, where)
 
 

@@ -504,8 +504,6 @@ def read_contexts_file(path: str | Path) -> list[FollowUp]:
 def read_responses_file(path: str | Path) -> list[CollectedResponse]:
     """Read responses from a file that `collect_responses` wrote.
 
-    Raises `InputError` if the file cannot be read or a line is invalid.
-
     Args:
         path: The file of responses.
 
@@ -513,7 +511,7 @@ def read_responses_file(path: str | Path) -> list[CollectedResponse]:
         The responses in the order of the file.
 
     Raises:
-        InputError: Two responses have the same id.
+        InputError: The file cannot be read, a line is invalid, or two responses have the same id.
     """
     responses: dict[str, CollectedResponse] = {}
     for number, line in enumerate(read_lines_as(ResponseLine, path), 1):

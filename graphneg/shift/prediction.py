@@ -345,7 +345,7 @@ class CausalPredictor:
     """A predictor that uses ``log P(p | post, focus) + prior * log P(p | post)`` for a perspective ``p``.
 
     The first likelihood is computed by a causal language model, and the second from the counts of the shift
-    graph. The model reads the post only once for each focus, whatever the number of candidates is.
+    graph. The model reads the post only once for each focus, regardless of the number of candidates.
     """
 
     name = "causal"

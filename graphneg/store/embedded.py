@@ -614,9 +614,10 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             f"{log_tail(_log_of(directory))}"
         )
     raise StoreError(
-        f"{directory} is locked by another process, but no server of yours answers: end the graphneg and "
-        "java processes that use it (they may be another user's, on another host or in another container, of "
-        "an older graphneg, or have another HOME or XDG_CACHE_HOME), then try again"
+        f"{directory} is locked by another process, which does not answer as a graphneg server of this user: "
+        "end the graphneg and java processes that use the directory, then try again (they may belong to "
+        "another user, run on another host or in another container, use an older version of graphneg, or run "
+        "with another HOME or XDG_CACHE_HOME)"
     )
 
 

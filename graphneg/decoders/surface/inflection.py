@@ -25,8 +25,8 @@ _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_m
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
 """Case of a pronoun. In the order of the members: *I*, *me*, *my*, *mine* (``OWN``), *myself*."""
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
-# Pattern of words that begin with a vowel sound, whatever their first letter: "an uninteresting book", "an
-# hour", "an 8-day week", "an 11th hour", but "a university", "a European", "a ewe", "a ubiquitous sign".
+# Pattern of words that begin with a vowel sound, regardless of their first letter: "an uninteresting book",
+# "an hour", "an 8-day week", "an 11th hour", but "a university", "a European", "a ewe", "a ubiquitous sign".
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
 )

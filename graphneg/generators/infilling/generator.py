@@ -182,7 +182,7 @@ class MaskAndFillGenerator(WritingGenerator):
         Args:
             options: Options of the generator.
             writer: Language model that fills the blanks.
-            judge: Filter that scores the filled texts; None to accept texts whatever their losses are.
+            judge: Filter that scores the filled texts; None to accept texts regardless of their losses.
             histories: Histories of other dialogues.
             bank: BM25 index of the responses in the store; None if no texts are retrieved.
         """

@@ -169,7 +169,7 @@ class KeywordGenerator(WritingGenerator):
             ask: Function that builds a prompt from a history and keywords.
             examples: Solved examples at the beginning of each prompt.
             keyword_bias: Bias that is added to the logits of the keywords' tokens, 0 or more.
-            judge: Filter that scores the texts; None to accept texts whatever their losses are.
+            judge: Filter that scores the texts; None to accept texts regardless of their losses.
             histories: Histories of other dialogues; None for prompts without a history.
             vectors: Word vectors for finding similar keywords; None to use only keywords of the context.
         """
