@@ -105,7 +105,7 @@ def test_a_syntax_error_names_the_line_of_the_file(bare: Store) -> None:
     load(bare, [own])
     # Two comment lines and one clause precede the line.
     wrong = own_transform("RETURNING d.id AS dialogue, [] AS edits")
-    with pytest.raises(TransformError, match=r"own\.cypher: .*not valid Cypher.* line 4\b"):
+    with pytest.raises(TransformError, match=r"own\.cypher: .*not valid Cypher.*\bline 4\b"):
         propose(bare, wrong, read_dialogues(bare, [own.id]))
 
 
