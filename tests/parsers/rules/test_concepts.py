@@ -60,7 +60,7 @@ def test_a_light_verb_leaves_its_place_to_the_noun() -> None:
         ("a/DT/det/1 lot/NN/ROOT/1 of/IN/prep/1 tea/NN/pobj/2", "lot", {0, 1, 2}),
         ("this/DT/det/1 kind/NN/ROOT/1 of/IN/prep/1 tea/NN/pobj/2", None, set[int]()),
         ("none/NN/ROOT/0 of/IN/prep/0 them/PRP/pobj/1", None, {0, 1}),
-        ("such/JJ/ROOT/0 as/IN/prep/0 tea/NN/pobj/1", None, set[int]()),
+        ("such/JJ/ROOT/0 as/IN/prep/0 tea/NN/pobj/1", None, {0, 1}),
     ],
 )
 def test_an_expression_is_one_concept(text: str, concept: str | None, taken: set[int]) -> None:
