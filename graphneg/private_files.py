@@ -209,7 +209,7 @@ def cache_folder(*names: str) -> Path:
     create_folder(caches)
     status = os.stat(caches)
     if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
-        # An earlier version of graphneg created this folder with a mode that depends on the umask.
+        # The folder may have been created with a mode that lets other users in, so remove their rights.
         os.chmod(caches, PRIVATE_FOLDER)
     return create_folder(caches.joinpath(*names))
 

@@ -70,8 +70,8 @@ _PASSED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Names of the environment variables that a worker inherits. The others may contain secrets, so they are not
-passed to it."""
+"""Names of the environment variables that a worker inherits. Other variables may contain secrets, so they are
+not passed on."""
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )

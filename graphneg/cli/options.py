@@ -190,7 +190,7 @@ class StoreOptions:
         if self.keep_warm is not None:
             return self.keep_warm
         # Keep the server running only in an interactive terminal, where the user may type another command.
-        # After the end of a script or a CI job, nothing would use it.
+        # When a script or a CI job has ended, no further command would use the server.
         return WARM_SECONDS if sys.stderr.isatty() and not os.environ.get("CI") else 0
 
     def open_again(self) -> Store:

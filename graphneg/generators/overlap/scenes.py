@@ -46,8 +46,8 @@ probably about the same scene."""
 _LEAST_TOLD = 7.5
 """Minimum sum of the weights of those terms in a sentence that the context does not contain."""
 _OF_ALL = 1.5
-"""Factor for a second, lower minimum in small stores: this many times the weight of a term that no dialogue
-mentions."""
+"""Factor that lowers the minimum in small stores. The lower minimum is this factor times the weight of a term
+that no dialogue contains."""
 _LONG = 6
 """Minimum number of words in a sentence for which it is evidence, if two dialogues contain it, that they are
 the same conversation. Shorter sentences occur in many conversations."""

@@ -135,7 +135,7 @@ def _stands(word: Word, text: str) -> bool:
     # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # The rules' amr-unknown is kept, unless its word may start a relative clause, as "where" may.
+    # Keep an amr-unknown that the rules added, unless its word can start a relative clause, as "where" can.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
