@@ -88,7 +88,7 @@ class TestRegistry:
             ('{"architectures": ["GPT2LMHeadModel"]}', "GPT2LMHeadModel gives no scores"),
             ('{"graphneg": {"kind": "owl"}}', "a model for owl, not a ranker .cross-encoder, "),
             ("[1]", "its config.json is not an object"),
-            ("{", "no config.json can be read"),
+            ("{", "it has no readable config.json, so it is not a ranker"),
         ],
     )
     def test_a_folder_of_something_else_is_one_clear_line(

@@ -196,7 +196,7 @@ class TestTraining:
         assert (out / "model.safetensors").read_bytes() != before
         assert (out / "notes.txt").read_text() == "mine" and not (out / "checkpoints").exists()
         (out / "config.json").write_text('{"port": 80}')
-        with pytest.raises(InputError, match="not the file of a model, so nothing is overwritten"):
+        with pytest.raises(InputError, match="not a model file, so nothing is overwritten"):
             train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, overwrite=True)
 
     def test_arguments_that_are_none_leave_the_folder_as_it_was(self, encoder: Path, tmp_path: Path) -> None:
