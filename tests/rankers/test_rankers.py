@@ -100,6 +100,15 @@ class TestRegistry:
         with pytest.raises(ModelError, match=complaint):
             load_ranker(tmp_path)
 
+    @pytest.mark.parametrize("kind", ["cross-encoder", "poly-encoder"])
+    def test_a_device_that_cannot_be_used_is_named(self, kind: str, encoder: Path) -> None:
+        from graphneg.rankers.cross_encoder import CrossEncoder
+        from graphneg.rankers.poly_encoder import PolyEncoder
+
+        cls = {"cross-encoder": CrossEncoder, "poly-encoder": PolyEncoder}[kind]
+        with pytest.raises(ModelError, match=r"device 'gpu' can't be used \(.*\); try cpu"):
+            cls.new(encoder, device="gpu")
+
     def test_a_kind_that_is_not_there_is_told(self, encoder: Path) -> None:
         from graphneg.rankers.base import new_ranker
 
