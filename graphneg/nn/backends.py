@@ -18,6 +18,7 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -201,20 +202,20 @@ class CTranslate2Backend(Backend):
 
     def __init__(self, folder: ModelFolder, tokenizer: Any, device: str) -> None:
         """Initialize by converting and loading the weights."""
-        import ctranslate2
-
         converted = folder.path if folder.converted else convert(folder, tokenizer)
-        # "cuda:1" means the device "cuda" with the index 1.
-        kind, _, number = device.partition(":")
+        self._tokenizer = tokenizer
+        # CTranslate2 finds the GPU without the CUDA libraries that it needs, so "auto" also tries the CPU.
+        *others, last = ["auto", "cpu"] if device == "auto" else [device]
+        for one in others:
+            with suppress(RuntimeError, ValueError):
+                self._translator = _translator(converted, one, tokenizer)
+                return
         try:
-            self._translator = ctranslate2.Translator(
-                str(converted), device=kind, device_index=int(number or 0), compute_type="int8"
-            )
+            self._translator = _translator(converted, last, tokenizer)
         except (RuntimeError, ValueError) as error:
             raise DecoderError(
-                f"{converted}: CTranslate2 can't load it on {device!r} ({first_line(error)})"
+                f"{converted}: CTranslate2 can't use it on {device!r} ({first_line(error)}); try cpu"
             ) from error
-        self._tokenizer = tokenizer
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
         """Return the best texts of each graph. See `Backend.beams`."""
@@ -247,6 +248,25 @@ class CTranslate2Backend(Backend):
         )
         # The log-probability of the end token is included, as in the losses of `TorchBackend`.
         return [-sum(one.log_probs) / len(one.log_probs) for one in results]
+
+
+def _translator(converted: Path, device: str, tokenizer: Any) -> Any:
+    """Load a converted model, and translate one token with it.
+
+    CTranslate2 loads the CUDA libraries when they are first used. The translation makes it load them here.
+
+    Returns:
+        The ``Translator`` of CTranslate2.
+    """
+    import ctranslate2
+
+    # "cuda:1" means the device "cuda" with the index 1.
+    kind, _, number = device.partition(":")
+    translator = ctranslate2.Translator(
+        str(converted), device=kind, device_index=int(number or 0), compute_type="int8"
+    )
+    translator.translate_batch([[tokenizer.eos_token]], beam_size=1, max_decoding_length=1)
+    return translator
 
 
 def convert(folder: ModelFolder, tokenizer: Any) -> Path:

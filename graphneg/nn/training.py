@@ -329,6 +329,9 @@ def fit(
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise
+    # In mixed precision, the Trainer replaces `forward` by one that computes in bf16. Restore it, so that the
+    # trained model gives the same scores as the saved one.
+    loop.accelerator.unwrap_model(model, keep_fp32_wrapper=False)
     model.eval()
     learner.save(run.folder)
     # The model has been saved, so the checkpoints are no longer needed.

@@ -240,6 +240,19 @@ class TestTraining:
         train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, report_to="tensorboard")
         assert list((out / "runs").rglob("events.out*")) and not (out / "checkpoints").exists()
 
+    def test_in_mixed_precision_the_trained_model_scores_as_the_saved_one(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
+        from graphneg.rankers.base import load_ranker
+        from graphneg.rankers.cross_encoder import CrossEncoder
+        from graphneg.training.rankers import train_ranker
+
+        ranker = CrossEncoder.new(encoder, device="cpu")
+        train_ranker(ranker, groups(), tmp_path / "ranker", epochs=1, bf16=True)
+        pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
+        read = load_ranker(tmp_path / "ranker", device="cpu")
+        assert read.score(*pairs) == pytest.approx(ranker.score(*pairs), abs=1e-6)
+
     def test_accumulated_gradients_make_the_steps_of_larger_batches(
         self, encoder: Path, tmp_path: Path
     ) -> None:
