@@ -112,7 +112,8 @@ def forget_checksums(directory: Path) -> None:
         (directory / CHECKSUMS).unlink()
     except FileNotFoundError:
         return
-    # After a power failure, changed files must not meet their former checksums. Windows cannot sync a folder.
+    # Sync the folder. Otherwise, the old checksums could reappear after a power failure and be compared with
+    # changed files. The OSError is suppressed, because Windows cannot sync a folder.
     with contextlib.suppress(OSError):
         folder = os.open(directory, os.O_RDONLY)
         try:

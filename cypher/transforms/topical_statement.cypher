@@ -82,10 +82,10 @@ WITH dialogue, amr, statement, noun,
      // The score makes the engine prefer statements whose noun has many counterparts in the context.
      size(counterparts) AS score,
      CASE
-       // "Window" occurs in the context, so that it stays.
+       // "Window" occurs in the context, so it stays.
        WHEN noun.word IN counterparts THEN noun.word
-       // "Boat" becomes a noun of the context. The numbers of turn and node choose it, because a query has no seeded
-       // randomness.
+       // "Boat" is replaced by a noun of the context. It is selected by the turn number and the position of the node,
+       // because Cypher has no seeded random function.
        ELSE counterparts[(turn + noun.position) % size(counterparts)]
      END AS new_word
 UNWIND

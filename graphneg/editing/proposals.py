@@ -434,9 +434,9 @@ class Proposal:
         rows: Descriptions of the edits, as the query returns them.
         swap_pool: Name of a set of sites that can be swapped with each other; None if the site is not a swap.
         content: The content of the site that a swap moves, such as the words of a subtree. A swap partner
-            must have other content.
+            must have different content.
         target: Target that the query states for the site; None if it states none.
-        score: Preference of the site. Of the sampled sites, the one with the highest score is edited.
+        score: Preference of the site. Of the sampled sites, those with the highest scores are edited.
         made: The edits, once they are built.
     """
 

@@ -208,7 +208,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         return _without_scalars(path, json_items(path, progress, encoding), options)
     if not has_turns(value, fields) and (rows := frame_rows(value, fields)) is None:
         return _without_scalars(path, json_items(path, progress, encoding), options)
-    # The document was read above without progress display. Read it again, only to report its bytes.
+    # The document was read above without a progress display. Read it again, only to advance the display.
     list(chunks(path, progress, encoding))
     try:
         # Parse the document strictly: repeated keys raise an error.

@@ -221,7 +221,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _noted_token(lock: BinaryIO) -> str:
     """Return the token from a lock file; an empty string if it has none."""
     lock.seek(len(_MARK))
-    # Accept the token only if the rest of the file consists of nothing else.
+    # Accept the token only if the file contains nothing else after the mark.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 

@@ -403,14 +403,14 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign_file_error(path) from error
-    # A JSON file without a fingerprint is not a note of graphneg.
+    # graphneg writes a fingerprint into every note, so a JSON file without one is from another program.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
-    # If the digest is wrong, somebody has edited the note, so it cannot be trusted: with another number of
-    # dialogues, for example, a resumed run would skip some of them or process them twice. Return an empty
-    # fingerprint, which matches no run, so that nothing is resumed.
+    # If the digest is wrong, somebody has edited the note, so it cannot be trusted. For example, if the
+    # number of dialogues was changed, a resumed run would skip some of them or process them twice. Return an
+    # empty fingerprint, which matches no run, so that nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 

@@ -435,8 +435,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # "How are you?" and "Thank you" are formulas. In "If you go there, it rains", *you* may mean people in
-    # general.
+    # "How are you?" and "Thank you" are fixed phrases. In "If you go there, it rains", *you* may mean people
+    # in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be

@@ -557,14 +557,15 @@ def shortlist(
             # If the context also contains the word, the sentence does not shift to it.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
-            # A fast test comes first: for most sentences, the words of all correct responses together are few
-            # enough.
+            # First a fast test: if all correct responses together share few enough words with the sentence,
+            # each single response does, too. This is so for most sentences.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
-            # A sentence with most of its words in a correct response may be correct, too, so it is dropped.
+            # A sentence that shares most of its words with a correct response may be correct itself, so it is
+            # dropped.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
-            # Whether the scene is another one takes longest to check, so it is checked last.
+            # The check for a different topic takes longest, so it comes last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
                 yield ScoredCandidate(distance, chance, shared, key, sentence)
