@@ -22,8 +22,8 @@ class GraphnegError(Exception):
 class StoreError(GraphnegError):
     """The store cannot be opened or used.
 
-    For example, no server answers, the password is wrong, there is no Java runtime, or the store has another
-    schema.
+    For example, no server answers, the password is wrong, there is no Java runtime, or the store has a
+    different schema.
     """
 
 

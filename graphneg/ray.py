@@ -270,7 +270,7 @@ def _rows(
 def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
     """Return a dataset with a row for each block. The blocks are processed when the rows are read."""
     ray = _ray()
-    # Use an absolute path, because actors run in another working directory.
+    # Use an absolute path, because actors run in a different working directory.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}

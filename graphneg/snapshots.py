@@ -193,7 +193,7 @@ class Snapshot:
             The snapshot.
 
         Raises:
-            InputError: The file is not a snapshot, or another version of graphneg wrote it.
+            InputError: The file is not a snapshot, or a different version of graphneg wrote it.
         """
         with open_input(path, pipes=False) as stored:
             try:
@@ -204,7 +204,7 @@ class Snapshot:
                 raise InputError(
                     f"{path}: not a snapshot; write one with graphneg shards snapshot -o FILE"
                 ) from error
-        # Refuse a snapshot of another version of graphneg, which may have computed other rows.
+        # Refuse a snapshot of a different version of graphneg, which may have computed other rows.
         if head.version != __version__:
             raise InputError(
                 f"{path}: made by graphneg {head.version}, but this is graphneg {__version__}: use the same "

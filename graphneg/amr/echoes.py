@@ -22,8 +22,8 @@ from graphneg.english.noun_kinds import lexeme
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
 """Where the same thing was said before.
 
-`OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in another
-form by another speaker. `TURN`: in another sentence of the same turn.
+`OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in a
+different form by another speaker. `TURN`: in another sentence of the same turn.
 """
 
 Arguments = Mapping[str, frozenset[str]]

@@ -576,7 +576,7 @@ class HeldOut:
         self._new.update(_hash(text) for text in texts)
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a text is held out, in this or another spelling."""
+        """Return whether a text is held out, in this or a different spelling."""
         hashes = self._sorted()
         if not hashes:
             return False

@@ -130,7 +130,7 @@ class Draw(NamedTuple):
 
     Attributes:
         group: Index of the group whose context is used.
-        other: Index of the group whose response is used. It is another group than ``group`` for a random
+        other: Index of the group whose response is used. It differs from ``group`` for a random
             negative.
         slot: Index of a correct response in ``positives``; for a wrong response, -1 minus its index in
             ``negatives``.
@@ -445,7 +445,7 @@ class EpochPairs(Sequence[Pair]):
     digest: str
 
     def together(self) -> EpochPairs:
-        """Return the same pairs in another order, in which the pairs of a context are next to each other.
+        """Return the same pairs in a different order, in which the pairs of a context are next to each other.
 
         Returns:
             The pairs. Contexts are in the order of their first pairs.

@@ -341,8 +341,8 @@ class _Donor:
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
         """Initialize the donor without takers."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
-        # The salt gives each donor another order of the dialogues. Without it, all donors would prefer the
-        # same dialogues.
+        # The salt gives each donor a different order of the dialogues. Without it, all donors would prefer
+        # the same dialogues.
         self._salt = crc32(amr.encode("utf-8", "surrogatepass"))
         self._takers: list[tuple[tuple[bool, int], str]] = []
 

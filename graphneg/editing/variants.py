@@ -128,8 +128,8 @@ def planned_variants(
         store: Store with the graphs.
         graph_cache: Cache of original graphs.
         edits: The edits of each variant, by the id of the variant.
-        dialogues: Dialogues with the digests of their graphs. A cached graph with another digest is out of
-            date and is read again.
+        dialogues: Dialogues with the digests of their graphs. A cached graph with a different digest is out
+            of date and is read again.
 
     Returns:
         The variants in the order of ``edits``.

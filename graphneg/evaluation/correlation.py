@@ -81,7 +81,7 @@ def read_ratings(paths: Sequence[str | Path]) -> list[RatedItem]:
       ``NAME_ctx.txt`` one context per line, and ``NAME_res.txt`` one response per line. Pass the path of
       ``NAME_anno.json``.
 
-    Raises `InputError` with the file and position if a file cannot be read or has another format.
+    Raises `InputError` with the file and position if a file cannot be read or has a different format.
 
     Args:
         paths: The rating files.

@@ -209,7 +209,7 @@ class WritingOptions:
 
         Returns:
             The writer and the judge. If no ``judge`` is named and the writer is a local causal model, the
-            same model is the judge. If the writer is another kind of model, there is no judge (None).
+            same model is the judge. If the writer is a different kind of model, there is no judge (None).
 
         Raises:
             GeneratorError: No model is given.

@@ -515,7 +515,7 @@ def train_scorer(
         A report of the training.
 
     Raises:
-        InputError: ``direction`` has another value, or the store has no replies.
+        InputError: ``direction`` has an unknown value, or the store has no replies.
     """
     if direction not in get_args(Predicted):
         raise InputError(f"unknown direction {direction!r}; choose one of {', '.join(get_args(Predicted))}")

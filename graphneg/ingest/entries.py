@@ -608,7 +608,7 @@ def _as_json(value: Any) -> Any:
         A string, number, list or object. Missing members of an object are left out.
 
     Raises:
-        ItemError: The value has another type.
+        ItemError: The value has a different type.
     """
     if value is None or isinstance(value, str | bool | int):
         return value

@@ -317,8 +317,8 @@ def load_files(
 ) -> LoadReport:
     """Load files into a store.
 
-    Raises `InputError` if the loader is unknown, if a file has another format, or if a shard is given and a
-    graph does not name its dialogue. Raises `StoreError` if the store no longer exists.
+    Raises `InputError` if the loader is unknown, if a file has a different format, or if a shard is given and
+    a graph does not name its dialogue. Raises `StoreError` if the store no longer exists.
 
     Args:
         target: The store, or the folder of a bulk load.

@@ -46,7 +46,7 @@ from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
 LAYOUT = "1"
-"""Version of the database schema. An index with another version is not used but written again."""
+"""Version of the database schema. An index with a different version is not used but written again."""
 STEPS = 100
 """Number of intervals between the thresholds of a `ScoreDistribution`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")

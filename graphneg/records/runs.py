@@ -96,7 +96,7 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    # Without a note, the file was not written by a run. With another digest, it was changed afterwards.
+    # Without a note, the file was not written by a run. With a different digest, it was changed afterwards.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", and it is not the unchanged output of a run")
     return noted
@@ -115,7 +115,7 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
 
     Raises:
         InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, was
-            written by a run with another fingerprint, or was changed afterwards.
+            written by a run with a different fingerprint, or was changed afterwards.
     """  # noqa: DOC501, DOC502
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:

@@ -48,7 +48,7 @@ _NOTHING = "nothing to train on: no reply has a perspective; run graphneg shift 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """Another perspective that a reply could have had.
+    """A different perspective that a reply could have had.
 
     Attributes:
         focus: Keyword of the context from which the perspective can be reached.

@@ -259,7 +259,7 @@ class Runs:
 
 
 def _read(result: Path, mark: str) -> RankerRun | None:
-    """Return the result in a file, or None if there is no file or the result has another fingerprint."""
+    """Return the result in a file, or None if there is no file or the result has a different fingerprint."""
     if not result.is_file():
         return None
     try:

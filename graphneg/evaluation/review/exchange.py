@@ -317,7 +317,7 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
         The items without duplicates.
 
     Raises:
-        InputError: A line has another format, or two lines have different answers for the same item.
+        InputError: A line has a different format, or two lines have different answers for the same item.
     """
     found: dict[str, Item] = {}
     for path in paths:

@@ -488,7 +488,7 @@ def shortlist(
     - is from the same dialogue as the context, or repeats the context or a correct response,
     - shares too many content words with a correct response or with the last turn,
     - mentions a word to which replies usually shift from a word of the last turn, or
-    - is not about another scene than the context.
+    - is not about a different scene from the context.
 
     Args:
         context: The context.
@@ -500,7 +500,7 @@ def shortlist(
         usual: Words to which replies usually shift from the last turn. A sentence must not mention any of
             them, unless the context mentions it, too.
         elsewhere: Function that takes a sentence and the terms that it shares with the context, and returns
-            whether the sentence is about another scene; None to skip this condition.
+            whether the sentence is about a different scene; None to skip this condition.
 
     Returns:
         Up to `SHORTLIST` sentences, closest first.

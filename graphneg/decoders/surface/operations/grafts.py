@@ -214,7 +214,7 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a phrase by a phrase of another kind, and change the new phrase as little as possible.
+    """Replace a phrase by a phrase of a different kind, and change the new phrase as little as possible.
 
     Raises:
         RealisationError: The kinds cannot be converted (``kind-mismatch``).

@@ -471,7 +471,7 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Some frames usually have another role than ARG1 for their object, so their verbs are excluded.
+    # Some frames usually have a role other than ARG1 for their object, so their verbs are excluded.
     # Times ("wait a day") and pronouns are not simple objects either.
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
