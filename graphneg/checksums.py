@@ -5,7 +5,7 @@ failing disk or an interrupted copy, it may find fewer relationships and report 
 writes ``checksums.json`` to the store directory when the server has ended properly, and removes it before the
 server starts. `damage` compares the files with it:
 
-    damage(Path("graphneg-store"))      # 'ROLE_0.62.65536.v0.bucket has other content'
+    damage(Path("graphneg-store"))      # 'ROLE_0.62.65536.v0.bucket has different content'
 
 A file is not read again if its inode, its size and its times are those that were noted, which is the case
 for a store that stays where it is. After a copy, all files are read once, at about 1 GB/s. After a server was

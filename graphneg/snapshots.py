@@ -204,7 +204,7 @@ class Snapshot:
                 raise InputError(
                     f"{path}: not a snapshot; write one with graphneg shards snapshot -o FILE"
                 ) from error
-        # Refuse a snapshot of a different version of graphneg, which may have computed other rows.
+        # Refuse a snapshot of a different version of graphneg, which may have computed different rows.
         if head.version != __version__:
             raise InputError(
                 f"{path}: made by graphneg {head.version}, but this is graphneg {__version__}: use the same "
@@ -233,8 +233,8 @@ class Snapshot:
                 raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
         there, meanings = _resources(store), self.facts["resources"]
-        # If the store has other antonyms or frames, the negatives of the shard would differ from those of the
-        # whole corpus. The numbers of items show whether it has.
+        # If the store has different antonyms or frames, the negatives of the shard would differ from those of
+        # the whole corpus. The numbers of items show whether it has.
         for kind in sorted({*there, *meanings}):
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:

@@ -81,7 +81,7 @@ MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) AS at,
      // The numbers of turn and node choose one of the entities, because a query has no seeded randomness.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
-     // In a response, "They are nice" may be as right as "It is nice" was. "She is nice" is wrong after "my brother".
+     // In a response, "They are nice" may be as correct as "It is nice" was. "She is nice" is wrong after "my brother".
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN

@@ -107,7 +107,7 @@ class ReviewOptions:
             The view.
 
         Raises:
-            InputError: There is nothing to judge, or the existing review has other questions.
+            InputError: There is nothing to judge, or the existing review has different questions.
         """
         from graphneg.evaluation.review.exchange import read_gold
         from graphneg.evaluation.review.judgements import Judgements

@@ -192,7 +192,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
 def _write_new(
     tx: ManagedTransaction, variants: Mapping[str, Row], edits: Mapping[str, Sequence[Row]]
 ) -> None:
-    """Write variants in one transaction. Skip those that are stored; replace those with other edits."""
+    """Write variants in one transaction. Skip those that are stored; replace those with different edits."""
     stale: list[str] = []
     there: set[str] = set()
     for row in run(tx, "edit/stored", ids=list(variants)):

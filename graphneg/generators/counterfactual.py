@@ -117,7 +117,7 @@ class _Asked(Gap):
 
 
 class CounterfactualGenerator(WritingGenerator):
-    """Generate replies with other perspectives.
+    """Generate replies with different perspectives.
 
     The observed replies are those correct responses to a context whose perspectives ``graphneg shift build``
     found. If a context has none, it gets no candidate. For each candidate that is needed, several substitutes

@@ -133,7 +133,7 @@ class Fields:
         """
         keys = tuple(keys)
         if keys not in self._known:
-            # Limit the cache: each object of a JSON file may have other keys.
+            # Limit the cache: each object of a JSON file may have different keys.
             if len(self._known) > 1000:
                 self._known.clear()
             self._known[keys] = dict(self._found(keys))

@@ -282,7 +282,7 @@ class NegativeCache:
     def __post_init__(self) -> None:
         """Compute the fingerprint of the contents of the stores, and the selection of dialogues to edit."""
         self._graphs: dict[SourceKind, Any] = {}
-        # The version of graphneg is included, because a different version may make other negatives.
+        # The version of graphneg is included, because a different version may make different negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
         self._loaded = fingerprint(facts)
         ids = [context.id.split("/", 2) for context in self.data.train]

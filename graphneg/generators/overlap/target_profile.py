@@ -377,8 +377,8 @@ class PoolSentence(NamedTuple):
         question: Whether the sentence is a question.
         first_person: Whether the sentence is in the first person.
         dialogue: Id of the dialogue that contains the sentence; empty if the sentence is not from a dialogue.
-        like: Likeness of the sentence to people's anecdotes (see `graphneg.generators.overlap.anecdotes`); 0
-            if it was not computed.
+        like: Likeness of the sentence to anecdotes written by people (see
+            `graphneg.generators.overlap.anecdotes`); 0 if it was not computed.
     """
 
     rank: int

@@ -366,8 +366,8 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 def affirm(sentence: SentenceDraft, k: int) -> None:
     """Remove the negation that a polarity constant represents.
 
-    Negations that cannot be removed, for example those in idioms, are refused with other codes than the one
-    below.
+    Negations that cannot be removed, for example those in idioms, are refused with different codes than the
+    one below.
 
     Args:
         sentence: The sentence, edited in place.
