@@ -161,7 +161,8 @@ class Clauses:
         # "You go" -> "Go". States such as *know* and *have* cannot be ordered.
         if free and agent == "you" and not reading.is_a(k, "no-order"):
             acts.append("order")
-        # "It rains" -> "I doubt that it rains", "I agree that it rains". "I go" -> "I refuse to go".
+        # "It rains" can become "I doubt that it rains" or "I agree that it rains", and "I go" can become "I
+        # refuse to go".
         if k == 0 and not reading.is_a(k, "act"):
             acts += [] if is_own else ["doubt"]
             if free and agent != "i":

@@ -549,14 +549,14 @@ def propose(
 
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """Run the query of a transform as a reader; raise `TransformError` if the server refuses the query."""
+    """Run the query of a transform read-only; raise `TransformError` if the server refuses the query."""
     query = transform.query
     # The embedded server counts lines from the first clause, Neo4j from the first comment. Without the header
     # both count from the first clause. Shipped texts are sent unchanged, because stores know them.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
-        # Shipped transforms run as a reader, too, so that callers need not distinguish them from those of a
-        # user.
+        # The transforms in the package run with read-only access, like those of users, so that callers need
+        # not distinguish the two.
         return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__

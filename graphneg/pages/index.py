@@ -564,7 +564,7 @@ def _place(source: Path) -> Path:
 
 
 def _state(source: Path) -> str:
-    """Return a text that is different if the file, the database schema or the version has changed."""
+    """Return a string that changes whenever the file, the database schema or the version changes."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"

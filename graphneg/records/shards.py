@@ -270,7 +270,8 @@ class ShardFile:
                         return
                     break
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
-                # The merge relies on the order. Without it, the result would silently be another one.
+                # The merge relies on the order of the places. If they were not sorted, the merged file would
+                # differ from that of a run without shards, and nobody would notice.
                 if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
                     raise self._damaged(f"has the place {str(place)[:30]} (line {number})")
                 if last is not None and place_order(place) <= last:

@@ -212,7 +212,8 @@ class OverlapGenerator(Generator):
     def notes(self) -> Sequence[str]:
         """Return messages for the user about inactive conditions, sentences left out, and a small pool."""
         found: list[str] = []
-        # `max_cosine` has a default, but no effect without an embedder, so the user is told about it.
+        # Without an embedder, `max_cosine` has no effect. It has a default, so users may expect an effect:
+        # add a message.
         if self._embedder is None and self.options.max_cosine is not None:
             found.append(
                 f"{self.name}: there is no embedder, so the similarity to the context is not checked"

@@ -308,13 +308,13 @@ def target_profiles(
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # A context without everyday words has no words that a negative could share.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # If only the last turn or only the turns before it contain terms to search for, these terms are used.
+        # Use terms of the last turn or of the turns before it. If only one of the two has any, use that one.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
-            # Each negative begins with another term, so that the negatives for a context differ from each
-            # other.
+            # The search for each negative starts with a different term, so that the negatives for a context
+            # differ from each other.
             terms = (_around(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
