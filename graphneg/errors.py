@@ -91,7 +91,7 @@ def checked_list(argument: str, given: Given) -> Given:
         The value.
 
     Raises:
-        InputError: The value is a single string, which would be taken for a list of letters.
+        InputError: The value is a single string, which would be mistaken for a list of letters.
 
     Example:
         >>> checked_list("splits", ["train", "test"])

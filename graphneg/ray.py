@@ -120,8 +120,8 @@ def run_on(
     Raises:
         InputError: The store is a directory, which other nodes cannot access.
     """
-    # All nodes must have the same versions of graphneg and Python. With other versions, the output could be
-    # different.
+    # All nodes must have the same versions of graphneg and Python. With different versions, the output could
+    # be different.
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(

@@ -156,7 +156,7 @@ class Snapshot:
         # The snapshot contains facts, which other stores will use.
         store.check_facts()
         info = info_of(store)
-        # Refuse to make a snapshot of a shard, because it would be taken for one of the whole corpus.
+        # Refuse to make a snapshot of a shard, because it would be mistaken for one of the whole corpus.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
                 f"the {store.description} has no dialogues, or only those of a shard: make the snapshot "

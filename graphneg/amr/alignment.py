@@ -237,8 +237,7 @@ class _Alignment:
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
         found += self._words(concept_keys(concept))
         if concept == "amr-unknown":
-            # A yes/no question (``:polarity amr-unknown``) has no question word, so that no candidate is
-            # returned.
+            # A yes/no question (``:polarity amr-unknown``) has no question word, so return no candidates.
             parent = self.graph.nodes[node.parent].concept if node.parent is not None else None
             usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
             fitting = _WH_BY_PARENT.get(parent or "", usual)

@@ -30,7 +30,7 @@ _DETAILS = frozenset(
 )
 # Types of clauses whose negation a transform may drop. Dropping the negation of a question changes no claim.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
-# Types of clauses that inform the listener of something, so that they could be asked or doubted instead.
+# Types of clauses that inform the listener of something. They can become questions or doubts.
 _TOLD = frozenset({"statement", "report", "wish", "link"})
 # Labels of nodes that make a sentence an order, a question or an exclamation.
 _MARKS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})

@@ -165,7 +165,7 @@ def _of_turn(
             for who, earlier in said.get(one.word, ())
             if repeats(one, earlier)
         }
-        # A predicate may also repeat one in another sentence of the same turn.
+        # A predicate may also repeat a predicate from another sentence of the same turn.
         same = (other for other in beside[one.word] if other.sentence != one.sentence)
         if one.arguments and any(repeats(one, other) or repeats(other, one) for other in same):
             by.add(TURN)

@@ -163,7 +163,7 @@ class Nouns:
         """Return the kind of noun, or the entity concept, that may replace a node; None if nothing may."""
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].parent
         # Quoted words are kept: "They call him Tom", "He said goodbye". A person as the object of *use* or
-        # *read* is kept, too, because it is a parser error.
+        # *read* is probably an error of the parser, and is kept, too.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
         if quoted and reading.roles[k] != "ARG0":
             return None

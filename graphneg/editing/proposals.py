@@ -552,7 +552,7 @@ def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str
     """Run the query of a transform read-only; raise `TransformError` if the server refuses the query."""
     query = transform.query
     # The embedded server counts lines from the first clause, Neo4j from the first comment. Without the header
-    # both count from the first clause. Shipped texts are sent unchanged, because stores know them.
+    # both count from the first clause. Shipped queries are sent unchanged: `query_read` knows their texts.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
         # The transforms in the package run with read-only access, like those of users, so that callers need

@@ -250,7 +250,7 @@ def _trained(
     done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
-    # Remove the file of an earlier training, so that an interrupted training is not taken for a finished one.
+    # Remove the file of an earlier training, so that an interrupted training does not count as finished.
     done.remove()
     detector = ContradictionDetector.new(
         start,

@@ -171,7 +171,7 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
 
 def _part_kind(part: Value) -> str:
     kind = str(part.get("content_type"))
-    # For example "image_asset_pointer" and "audio_asset_pointer".
+    # Images and sound have types such as "image_asset_pointer" and "audio_asset_pointer".
     return MEDIA if kind.endswith("asset_pointer") else f"content part of type {kind[:40]}"
 
 

@@ -411,7 +411,7 @@ def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iter
     """
     held: list[Rejected] = []
     remaining = iter(records)
-    # Hold the rejections back until an item is accepted: some invalid items do not mean a different format.
+    # Hold the rejections back until an item is accepted: a few invalid items do not prove a wrong format.
     for record in remaining:
         if not isinstance(record, Rejected):
             yield from chain(held, (record,), remaining)
@@ -466,7 +466,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
-    # The file contains only digits and spaces.
+    # DailyDialog's files of annotations contain only digits and spaces.
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
         appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if appearance is not None:

@@ -347,7 +347,7 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # No message that is reached from the first one is part of a cycle, so this ends.
+        # The messages that are reached from the first one do not form a cycle, so the loop ends.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))

@@ -196,7 +196,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 continue
         # Accept an empty file, because it may be the lock file of a run that has not written its mark yet.
         # Check the size before the mark. In the other order, that run could write its mark between the two
-        # checks, and its file would be taken for one without a mark.
+        # checks, and its file would be mistaken for one without a mark.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign_file_error(file)

@@ -137,7 +137,7 @@ def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> Non
         **facts: Further facts, as JSON values.
     """
     # Write the note before the file is renamed. If the run is killed between the two steps, a note without a
-    # file does no harm, but a file without a note would be taken for a file of another program.
+    # file does no harm, but a file without a note would be mistaken for a file of another program.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 

@@ -164,7 +164,7 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
     Returns:
         The path. The directory exists only while a server runs, or after it has failed.
     """
-    try:  # Include the id of the boot: after a restart of the machine, devices may have other numbers.
+    try:  # Include the id of the boot: after a restart of the machine, devices may have different numbers.
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         boot = ""

@@ -45,7 +45,7 @@ from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
 # The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied
-# neighbours then keep their spacing, but are never taken for neighbours of the tokens around them.
+# neighbours then keep their spacing, but are never mistaken for neighbours of the tokens around them.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
