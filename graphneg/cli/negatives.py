@@ -306,7 +306,7 @@ def generate(
     *,
     name: str = argument(
         ...,
-        "The generator: overlap, or another installed one.",
+        "Name of the generator: overlap, or another installed generator.",
         "NAME",
         autocompletion=completing("generators.base:generator_names"),
     ),

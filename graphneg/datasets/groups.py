@@ -1,6 +1,6 @@
 """Group correct and wrong responses by context, as training data for a ranker.
 
-A record contains the place of its response: the dialogue and the number of the turn. The turns before that
+A record contains the place of its response: the dialogue and the turn number. The turns before that
 place are the context. The record of an edited negative also contains the correct response from which it was
 made. `read_groups` collects the records from files, and makes one `Group` per context::
 

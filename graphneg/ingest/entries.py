@@ -308,7 +308,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
 
     In CSV files, cells may be quoted as in RFC 4180. In tab-separated files, a quotation mark is normally an
     ordinary character. If quotation marks at the beginning of the file always enclose whole cells, however,
-    the file is mismistaken for one from Excel, and its cells may be quoted as well.
+    the file is mistaken for one from Excel, and its cells may be quoted as well.
 
     Args:
         path: The file.

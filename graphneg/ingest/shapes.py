@@ -366,7 +366,7 @@ def _has_id(entry: Item | Rejected, fields: Fields) -> bool:
 class _Names:
     """Create unique names for those dialogues of a source that have no id.
 
-    The name is the number of the entry if no dialogue of the source has an id. If some have ids, a number
+    The name is the index of the entry if no dialogue of the source has an id. If some have ids, a number
     could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
 
     Args:

@@ -79,7 +79,7 @@ CREATE INDEX by_score ON scores (name, value, n);
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions for records. A record matches if it meets all of them.
+    """Conditions for records. A record matches if it satisfies all of them.
 
     Attributes:
         labels: The required labels, keyed by kind.
