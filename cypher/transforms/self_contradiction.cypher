@@ -68,7 +68,7 @@ WHERE
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
-// Of several antonyms, take the first one of the alphabet. An empty text means that there is none.
+// Of several antonyms, take the first one in alphabetical order. An empty text means that there is none.
 WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text)), '') AS antonym
 
 // Step 3: choose the turns, and the ways to use the copy.

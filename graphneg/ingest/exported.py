@@ -221,7 +221,7 @@ def stored_attributes(properties: Mapping[str, Any], own: frozenset[str]) -> Val
 
     Args:
         properties: The properties of a node.
-        own: The names of the properties that are no attributes.
+        own: The names of the properties that are not attributes.
 
     Returns:
         The attributes, sorted by name.
