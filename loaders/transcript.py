@@ -180,7 +180,7 @@ def _times(path: Path) -> Iterator[str]:
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
-    """Return the turns in the order of their times. Without dates, only reverse turns that go back in time."""
+    """Return the turns sorted by time. Without dates, only reverse turns whose newest one comes first."""
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))
     order: list[int] | None = None

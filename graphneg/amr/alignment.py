@@ -83,7 +83,7 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Return those spans of the graph that lie within the tokens."""
+    """Return the spans of the graph that lie within the tokens."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 

@@ -75,7 +75,7 @@ these turns (the post) from the reply."""
 
 
 class ContextResponse(NamedTuple):
-    """A context and a response, which need not be a correct one.
+    """A context and a response, which need not be correct.
 
     Attributes:
         context: Texts of the turns of the context, oldest first.

@@ -335,7 +335,7 @@ def _write(
         The dialogues that were added.
 
     Raises:
-        InputError: A different run is deleting the shift graph.
+        InputError: Another run is deleting the shift graph, or the existing graph was built differently.
     """
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
