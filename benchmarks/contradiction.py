@@ -207,10 +207,11 @@ def told(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting: Sett
         for one in some[0].detection.generators
     )
     about = (
-        f"MiniLM is tested on {len(next(iter(runs.values()))[0].tested)} responses of Sato et al. 2024; half "
-        "of them are contradictory. The responses of each generator are tested once, after training on those "
-        "of the other generators. No context is in both parts. *Graph-made* are at most "
-        f"{setting.made:,} responses made from PersonaChat. "
+        f"MiniLM is tested on {len(next(iter(runs.values()))[0].tested)} responses of Sato et al. 2024; "
+        "half of them are contradictory. The responses come from three generators, each of which is tested "
+        "in turn. `theirs`: a detector is trained on the responses of the other two generators. "
+        f"`graph-made`: it is trained on at most {setting.made:,} responses made from PersonaChat. `both`: "
+        "it is trained on both. No context is in both training and test data. "
     )
     tables = (
         Table(

@@ -82,8 +82,9 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     table = Table(
         "A crowd on one store",
         f"{WRITERS} processes load dialogues, parse them, make negatives and build the shift graph, "
-        f"while {READERS} others read. `lost`: acknowledged work that is missing at the end. Memory is the "
-        "largest resident set of such a process, after a fifth of the time and at the end.",
+        f"while {READERS} others read. `lost`: acknowledged work that is missing at the end. The columns "
+        "in MB show the resident set of the largest of these processes, after a fifth of the time and at the "
+        "end.",
         ("server", "who", "minutes", "rounds", "errors", "lost", "MB, a fifth", "MB, the end"),
         rows,
     )

@@ -78,18 +78,24 @@ def _rates(
         )
         for label, passes in (
             ("first pass, cold", [warm_up]),
-            ("warm, originals read anew", anew),
-            ("warm, originals kept", kept),
+            ("warm, originals read again", anew),
+            ("warm, originals cached", kept),
         )
     ]
     return Table(
         "Editing: recipe deam",
-        "The time from proposals to PENMAN, with one negative per dialogue. "
-        f"{corpus.description}. Rates are medians over seeds, with their range, of elapsed time. Three "
-        "batches are edited in parallel. Shares are of the work: reading the turns of the dialogues, asking "
-        "transforms for proposals, picking, writing variants, applying them to the originals (read, apply, "
-        "check), and writing PENMAN. The last column shows how many nodes a bare driver loop creates in the "
-        "same run (nodes/s, batches of 5,000).",
+        "This benchmark makes one negative per dialogue, as PENMAN without decoding to text. The dialogues "
+        f"are made from {corpus.description}. `dialogues/s` is by elapsed time: the median over seeds, with "
+        "the range. Three batches are edited in parallel.\n\n"
+        "The columns with percentages are the shares of the stages in the work:\n\n"
+        "- `dialogues`: read the turns of the dialogues.\n"
+        "- `propose`: run the queries of the transforms.\n"
+        "- `pick`: choose edits among the proposals.\n"
+        "- `apply`: write the chosen edits to the store.\n"
+        "- `read`: read the original graphs, edit copies of them and check these.\n"
+        "- `write PENMAN`: write the edited graphs as PENMAN.\n\n"
+        "The last column shows how fast the machine was: the number of nodes per second that a loop creates "
+        "in the same run. This loop uses only the driver, in batches of 5,000 nodes.",
         (
             "server",
             "pass",
@@ -114,7 +120,7 @@ def _queries(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass]) -> 
     ]
     return Table(
         "Editing: share of each transform's query",
-        "Share of the work of the warm passes above.",
+        "The share that the query of each transform has in the work of the warm passes above.",
         ("server", "transform", "share"),
         tuple(rows),
     )

@@ -107,9 +107,10 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         counts = [_killed(Embedded(folder / "server"), name, each, folder) for name in FORGET]
     table = Table(
         "Kills",
-        f"`kill -9` at random times of a command that works on {DIALOGUES} dialogues, and each fifth time of "
-        "its server. The columns count how often acknowledged work was lost, something was half written, or "
-        "the next run gave another result than an undisturbed run.",
+        f"A command that works on {DIALOGUES} dialogues is ended by `kill -9` at a random time. Each fifth "
+        "time, its server is ended as well. Then the command runs again. The last columns count three "
+        "kinds of faults: acknowledged work was lost, something was half written, or the second run gave "
+        "another result than an undisturbed run.",
         ("server", "command", "kills", "of the server", "lost", "half there", "other result"),
         tuple(
             (host.name, one.command, *map(str, (one.kills, one.of_server, one.lost, one.half, one.other)))

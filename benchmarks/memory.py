@@ -56,10 +56,12 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         out.unlink()
     table = Table(
         "Memory",
-        "Dialogues of two turns with small graphs. Each row is a new Python process with its peak resident "
-        "set in MB, within the first tenth of its time and in all. `negatives` writes one negative per "
-        "dialogue to a file (recipe deam, decoder surface). `pairs` streams one epoch of pairs from it. "
-        "Seconds include the start.",
+        "Each row is a new Python process that works on dialogues of two turns with small graphs. The two "
+        "columns in MB are its peak memory (resident set): within the first tenth of its time, and within "
+        "its whole time. If memory does not grow with the number of dialogues, the peaks for few and for "
+        "many dialogues are similar. `load` loads the dialogues. `negatives` writes one negative per "
+        "dialogue to a file (recipe deam, decoder surface). `pairs` streams one epoch of pairs from this "
+        "file. Seconds include the start of the process.",
         ("server", "work", "dialogues", "MB, a tenth", "MB, peak", "seconds", "dialogues/s"),
         tuple(rows),
     )

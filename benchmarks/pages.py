@@ -93,9 +93,10 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     )
     of_views = Table(
         "Pages: views",
-        f"Milliseconds, the median of {TIMES} and their range, in headless Chromium on this machine. Pages "
-        f"are timed until they have loaded. The drawing of {sizes.topics:,} topics is timed until it rests, "
-        "then between two frames while it is moved and zoomed, and for drawing one frame.",
+        "All times are in milliseconds, in headless Chromium on the same machine. The time of a page ends "
+        f"when it has loaded: the median of {TIMES} visits, with the range. The last three rows measure a "
+        f"drawing of {sizes.topics:,} topics: the time until its layout no longer changes, the time between "
+        "two frames while it is moved and zoomed, and the time for drawing one frame.",
         ("what", "ms", "95% of them up to"),
         tuple(row for row, _ in views),
     )
@@ -186,7 +187,7 @@ def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, st
     began = time.monotonic()
     page.wait_for_selector("canvas[data-settled=true]", timeout=120_000)
     taken = 1000 * (time.monotonic() - began)
-    yield ("until the layout rests", f"{taken:,.0f}", ""), taken
+    yield ("until the layout is stable", f"{taken:,.0f}", ""), taken
     found = page.evaluate(MOVE, STEPS)
     for what, name in (("between two frames", "frames"), ("drawing one", "drawn")):
         yield (what, sample(found[name]).shown(1), f"{_late(found[name]):.1f}"), _late(found[name])

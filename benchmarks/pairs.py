@@ -73,8 +73,9 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         )
     streaming = Table(
         "Pairs from stored negatives",
-        "For each row, a new process reads a file of negatives and streams one epoch of pairs, then the next "
-        "epoch from the same groups. Peak MB: peak resident set.",
+        "For each row, a new process reads a file of negatives and streams one epoch of pairs. Then it "
+        "streams a second epoch, for which the negatives are already grouped by context. `peak MB`: peak "
+        "resident set.",
         ("contexts", "pairs", "file MB", "pairs/s", "next epoch, pairs/s", "peak MB"),
         tuple(rows),
     )
@@ -124,10 +125,11 @@ def training_table(plain: Turns, streamed: Turns) -> tuple[Table, float]:
         _shares(streamed.processor, plain.processor),
     )
     about = (
-        f"MiniLM as a cross-encoder, with frozen embeddings, {BATCH} pairs per step. Rows compare the "
-        "Trainer of transformers with binary cross-entropy on a list of pairs, and `train_ranker`, which "
-        f"streams the same pairs in the same order. The two alternate {len(plain.clock.values)} times. "
-        "Values are medians and ranges, by the clock and by processor time. Shares are computed per turn."
+        f"MiniLM is trained as a cross-encoder, with frozen embeddings and {BATCH} pairs per step. The "
+        "first row uses the Trainer of transformers with binary cross-entropy on a list of pairs. The "
+        "second row uses `train_ranker`, which streams the same pairs in the same order. Runs of the two "
+        f"alternate {len(plain.clock.values)} times. Values are medians and ranges, by the clock and by "
+        "processor time. Each share compares two runs that followed each other."
     )
     columns = ("pairs", "pairs/s", "share", "pairs/s of processor time", "share of it")
     rows = (

@@ -49,8 +49,9 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         )
     table = Table(
         "Each transform alone",
-        "One edit per dialogue, warm, with the originals cached: the complete pass, and the query of the "
-        "transform alone. `edited`: share of dialogues in which the transform finds a site.",
+        "Each row makes one edit per dialogue with one transform, after a warm-up and with cached originals. "
+        "The two rates are those of the complete pass, and of the query of the transform alone. `edited`: "
+        "share of dialogues in which the transform finds a site.",
         (
             "server",
             "transform",

@@ -86,8 +86,9 @@ def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
     share = seconds / own - 1
     shown = (f"{own:.1f}", f"{seconds:.1f}", percent(share, 1, 1), f"{1000 * cpu / amount:.1f}")
     about = (
-        f"A served model takes {1000 * SECONDS:.0f} ms for each answer, one after the other; {AT_ONCE} "
-        "prompts are sent in parallel. `own`: the seconds that the model needed for its answers."
+        f"A test server takes {1000 * SECONDS:.0f} ms for each answer and answers one request at a time. "
+        f"graphneg sends {AT_ONCE} prompts in parallel. `own`: the seconds that the server needed for its "
+        "answers. `pneg`: the seconds of the generator."
     )
     columns = ("contexts", "given", "own s", "pneg s", "overhead", "CPU ms each")
     table = Table("Served writer", about, columns, ((f"{amount:,}", f"{given:,}", *shown),))

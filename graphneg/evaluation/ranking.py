@@ -266,7 +266,7 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Rankin
     choices: list[LabelledContext] = []
     for place, context in placed_choices([path for path in paths if path not in ours], limit):
         if not (context.positives and context.negatives):
-            missing = "wrong" if context.positives else "right"
+            missing = "wrong" if context.positives else "correct"
             raise InputError(f"{place}: context {context.id} has no {missing} response")
         choices.append(context)
     groups, unusable = read_usable_groups(ours)

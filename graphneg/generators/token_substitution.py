@@ -23,7 +23,7 @@ from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.retrieval import BankGenerator, Candidates, NewTexts, check_amount
 from graphneg.hashing import number, shuffled
-from graphneg.nn.models import check_packages, choose_device, locate, reading
+from graphneg.nn.models import check_packages, locate, on_device, reading
 from graphneg.store.connection import Store
 
 CATEGORY = "C-ent"
@@ -193,7 +193,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     if tokenizer.mask_token is None:
         raise ModelError(f"{folder}: its tokenizer has no mask; token-substitution needs a masked model")
-    network = loaded.eval().to(choose_device(device))
+    network = on_device(loaded, device)
 
     def word_of(token: int, before: str) -> str:
         """Return the word of a token; empty for a part of a word, a symbol or a function word."""

@@ -84,10 +84,10 @@ class Sampling:
         """Check the values."""
         if self.temperature <= 0:
             raise InputError(f"sampling temperature must be above 0, not {self.temperature}")
-        if self.top_k < 0 or not 0 < self.top_p <= 1:
-            raise InputError(
-                f"sampling needs top_k >= 0 and 0 < top_p <= 1, not {self.top_k} and {self.top_p}"
-            )
+        if self.top_k < 0:
+            raise InputError(f"sampling top_k must be at least 0, not {self.top_k}")
+        if not 0 < self.top_p <= 1:
+            raise InputError(f"sampling top_p must be above 0 and at most 1, not {self.top_p}")
         if self.max_samples < 1:
             raise InputError(f"sampling max_samples must be at least 1, not {self.max_samples}")
 

@@ -364,12 +364,12 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     return model
 
 
-def on_device(model: Any, device: str) -> Any:
+def on_device(model: Any, device: str | None) -> Any:
     """Move a model to a device, and switch it to evaluation mode.
 
     Args:
-        model: A transformers model.
-        device: A torch device; ``auto`` chooses the best one, as `choose_device` does.
+        model: A transformers model, or another torch module.
+        device: A torch device; ``auto`` or None chooses the best one, as `choose_device` does.
 
     Returns:
         The same model.

@@ -95,6 +95,9 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         "disable_tqdm": True,
         # The collators need columns that are not parameters of the models, so all columns are kept.
         "remove_unused_columns": False,
+        # Without this, the Trainer reads the names of the labels from the model's `forward`, and passes the
+        # labels to models that take none, such as a poly-encoder.
+        "label_names": ["labels"],
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
     if strange := sorted(set(arguments) - known):

@@ -18,7 +18,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from graphneg.errors import ModelError
-from graphneg.nn.models import check_packages, choose_device, locate, read_config
+from graphneg.nn.models import check_packages, locate, on_device, read_config
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -134,7 +134,7 @@ class EncoderRanker(ABC):
         check_packages()
         folder = locate(model, offline=offline)
         ranker = cls._read(folder, read_config(folder), max_tokens, batch)
-        ranker.model.to(choose_device(device)).eval()
+        on_device(ranker.model, device)
         return ranker
 
     @classmethod

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from graphneg.errors import ModelError
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import freeze, load_classifier, new_classifier, positions
-from graphneg.nn.models import choose_device
+from graphneg.nn.models import on_device
 from graphneg.rankers.base import CROSS_ENCODER, EncoderRanker, kind_of
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class CrossEncoder(EncoderRanker):
         """
         network, tokenizer = new_classifier(model, seed=seed, dropout=dropout, offline=offline)
         cls._prepare(network, tokenizer, seed, frozen)
-        network.to(choose_device(device))
+        on_device(network, device)
         return cls(network, tokenizer, max_tokens=max_tokens)
 
     @classmethod

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from graphneg.errors import InputError, ModelError
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import freeze, load_encoder, positions, tokenizer_of
-from graphneg.nn.models import check_packages, choose_device, locate, reading
+from graphneg.nn.models import check_packages, locate, on_device, reading
 from graphneg.nn.training import weighted_cross_entropy
 from graphneg.rankers.base import POLY_ENCODER, EncoderRanker, kind_of
 
@@ -182,7 +182,7 @@ class PolyEncoder(EncoderRanker):
         set_seed(seed)
         network = PolyNetwork(encoders, codes, pooling)
         freeze(network, frozen)
-        network.to(choose_device(device))
+        on_device(network, device)
         return cls(
             network, tokenizer, max_tokens=max_tokens, response_tokens=response_tokens, objective=objective
         )

@@ -32,7 +32,7 @@ from graphneg.errors import InputError, ModelError
 from graphneg.model import Negative, Turn
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import load_classifier, positions
-from graphneg.nn.models import check_packages, choose_device, locate, read_config
+from graphneg.nn.models import check_packages, locate, on_device, read_config
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.cross_encoder import CrossEncoder
 from graphneg.records.files import read_negatives
@@ -251,7 +251,7 @@ class CoherenceScorer:
                 f"{folder}: {kind}, not a coherence scorer; train one with graphneg train coherence"
             )
         network, tokenizer = load_classifier(folder, "coherence scorer")
-        network.to(choose_device(device))
+        on_device(network, device)
         return cls(
             network,
             tokenizer,
@@ -292,8 +292,8 @@ class CoherenceScorer:
             """Score a batch of windows."""
             rows = self.batch_of([ids for _, ids in batch])
             with torch.inference_mode():
-                on_device = {name: item.to(self.model.device) for name, item in rows.items()}
-                logits: Tensor = self.model(**on_device).logits.float()
+                inputs = {name: item.to(self.model.device) for name, item in rows.items()}
+                logits: Tensor = self.model(**inputs).logits.float()
             shown.advance(len(batch))
             return logits[:, 0].sigmoid().tolist()
 

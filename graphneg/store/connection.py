@@ -141,7 +141,7 @@ ADVICE_ON_SILENCE = (
 )
 """Advice to the user if a Neo4j server cannot be reached when the store is opened."""
 ADVICE_IN_USE = (
-    "check that the server is running; acknowledged writes are kept, and the same command continues "
+    "check that the server is running; all acknowledged writes are kept, and the same command continues "
     "from there"
 )
 """Advice to the user if a server stops answering while the store is in use."""
@@ -167,7 +167,7 @@ ADVICE = {
             "Neo.DatabaseError.Transaction.TransactionStartFailed",
         ),
         "{server} can't write, usually because its disk is full ({message}): free some space, restart the "
-        "server, and run the same command again; acknowledged writes are kept",
+        "server, and run the same command again; all acknowledged writes are kept",
     ),
 }
 """Messages by Neo4j error code. Unlike the server's own messages, they say what to do."""

@@ -28,7 +28,7 @@ from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
 from graphneg.hashing import number, shuffled
 from graphneg.nn.encoders import config_of, tokenizer_of
-from graphneg.nn.models import check_packages, choose_device, locate, reading
+from graphneg.nn.models import check_packages, locate, on_device, reading
 from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run
 from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
@@ -119,7 +119,7 @@ def new_adaptable(
         network: Any = AutoModelForPreTraining.from_pretrained(folder, local_files_only=True, dtype="float32")
     add_speakers(network, tokenizer, seed)
     network.config.graphneg = {"kind": SA_BERT}
-    network.to(choose_device(device))
+    on_device(network, device)
     return AdaptableEncoder(network, tokenizer, str(model))
 
 

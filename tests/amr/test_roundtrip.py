@@ -153,10 +153,11 @@ def test_what_is_there_in_part_is_completed(dialogues: DialogueGraph, tmp_path: 
     report = dialogues.load("dialogues", file)
     assert report.written == Counter({"dialogues": 1, "utterances": 1, "graphs": 1, "nodes": 1})
     assert report.present == Counter({"dialogues": 2, "graphs": 1})
-    refused = {one.place: one.reason.partition(" is in the store")[0] for one in report.rejected}
-    assert refused == {
-        "own/all/b#0": "another AMR graph of this utterance",
-        "own/all/c": "a dialogue with this id and other content",
+    assert {one.place: one.reason for one in report.rejected} == {
+        "own/all/b#0": "the store has another AMR graph of this utterance, which is kept",
+        "own/all/c": (
+            "the store has a dialogue with this id but other content; load the new one under another --name"
+        ),
     }
     written = "".join(exported(dialogues, tmp_path / "out.amr"))
     assert "(h / hello)" in written and "(n / no)" in written and "(y / yes)" not in written

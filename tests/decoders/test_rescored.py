@@ -95,7 +95,7 @@ def test_a_graph_longer_than_the_model_reads_is_not_likely_at_all(tiny: TinyT5) 
 
 
 def test_what_it_needs_is_told(tiny: TinyT5) -> None:
-    with pytest.raises(DecoderError, match="needs a model, a folder or a hub id"):
+    with pytest.raises(DecoderError, match="needs a model: a folder or a hub id"):
         get_decoder("rescored")
     with pytest.raises(InputError, match=r"loss_weight and margin must be at least 0, not -1 and 0\.05"):
         get_decoder("rescored", model=tiny.hugging_face, loss_weight=-1)

@@ -84,7 +84,7 @@ def test_a_missing_folder_names_where_models_are(tmp_path: Path):
 
 
 def test_without_a_model_it_says_where_models_are():
-    with pytest.raises(DecoderError, match="needs a model, a folder or a hub id"):
+    with pytest.raises(DecoderError, match="needs a model: a folder or a hub id"):
         T5Decoder()
 
 

@@ -37,7 +37,7 @@ def test_a_word_moves_along_its_scale_and_has_its_classes() -> None:
     [
         ("noun\tdog", "must begin with class, move or opposite"),
         ("class\tdrug", "has 3 cells"),
-        ("class\tMy Drugs\taspirin", "is not a name"),
+        ("class\tMy Drugs\taspirin", "is not a valid name"),
         ("move\ttime\tmonday", "has 4 cells"),
     ],
 )

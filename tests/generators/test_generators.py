@@ -68,10 +68,10 @@ def filled(store: Store, folder: Path) -> DialogueGraph:
     return graph
 
 
-class Echo(Generator):
-    """Gives what was said before, latest first, and counts what it was asked."""
+class Quoter(Generator):
+    """Quotes the turns of a context, latest first, and keeps the negatives that it was given."""
 
-    name = "echo"
+    name = "quoter"
 
     def __init__(self) -> None:
         self.given: list[str] = []
@@ -83,12 +83,17 @@ class Echo(Generator):
         return {"voice": "loud"}
 
     def notes(self) -> Sequence[str]:
-        return ("echo: walls are needed",)
+        return ("quoter: no quotation marks",)
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         return [
             [
-                Candidate(turn.text, ("C-follow",), {"back": float(back)}, {"source": one.id, "loud": "yes"})
+                Candidate(
+                    f"You said: {turn.text}",
+                    ("C-follow",),
+                    {"back": float(back)},
+                    {"source": one.id, "loud": "yes"},
+                )
                 for back, turn in enumerate(reversed(one.turns))
             ][:per_context]
             for one in contexts
@@ -127,22 +132,22 @@ class TestContexts:
 
 class TestNegatives:
     def test_say_what_they_were_made_of(self, graph: DialogueGraph) -> None:
-        first = next(iter(graph.generate(Echo(), seed=7)))
-        assert first.id == "shop/test/1#2~echo.7.0"
-        assert (first.response, first.label, first.target) == ("Until six.", 0, "response")
+        first = next(iter(graph.generate(Quoter(), seed=7)))
+        assert first.id == "shop/test/1#2~quoter.7.0"
+        assert (first.response, first.label, first.target) == ("You said: Until six.", 0, "response")
         assert first.original == Original(None, "And on Sunday?")
         [edit] = first.edits
-        assert (edit.transform, edit.node, edit.before) == ("echo", "shop/test/1#2", "loud: yes")
+        assert (edit.transform, edit.node, edit.before) == ("quoter", "shop/test/1#2", "loud: yes")
         assert first.scores == {"back": 0.0}
 
     def test_that_are_missing_are_counted(self, graph: DialogueGraph) -> None:
-        made = graph.generate(Echo(), per_context=3)
+        made = graph.generate(Quoter(), per_context=3)
         assert len(list(made)) == 2 + 3 + 2 + 2
         assert made.summary.skipped == {"too-few": 3, "no-context": 3}
-        assert made.summary.transforms["echo", "C-follow"] == 9
+        assert made.summary.transforms["quoter", "C-follow"] == 9
 
     def test_are_written_as_other_negatives_are(self, graph: DialogueGraph, tmp_path: Path) -> None:
-        made = graph.generate(Echo(), per_context=2)
+        made = graph.generate(Quoter(), per_context=2)
         made.to_jsonl(tmp_path / "out.jsonl")
         made.to_parquet(tmp_path / "out.parquet")
         written = list(read_jsonl(tmp_path / "out.jsonl"))
@@ -150,7 +155,7 @@ class TestNegatives:
         assert written == list(read_parquet(tmp_path / "out.parquet"))
 
     def test_of_a_generator_that_skips_a_context_are_refused(self, graph: DialogueGraph) -> None:
-        class Short(Echo):
+        class Short(Quoter):
             def generate(
                 self, contexts: Sequence[Context], per_context: int, seed: int
             ) -> list[list[Candidate]]:
@@ -160,7 +165,7 @@ class TestNegatives:
             list(graph.generate(Short()))
 
     def test_that_are_fewer_than_asked_for_are_counted(self, graph: DialogueGraph) -> None:
-        class Explained(Echo):
+        class Explained(Quoter):
             reasons: ClassVar[dict[str, str]] = {"hoarse": "the voice is gone"}
 
             def generate(
@@ -179,10 +184,10 @@ class TestNegatives:
 
     def test_need_one_of_each_context_at_least(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match="negatives per context"):
-            graph.generate(Echo(), per_context=0)
+            graph.generate(Quoter(), per_context=0)
 
     def test_come_with_the_generators_notes(self, graph: DialogueGraph) -> None:
-        assert graph.generate(Echo()).notes == ("echo: walls are needed",)
+        assert graph.generate(Quoter()).notes == ("quoter: no quotation marks",)
 
 
 class Stopping(Generated):
@@ -196,24 +201,28 @@ class Stopping(Generated):
 def test_a_stopped_run_goes_on_and_knows_what_it_gave(embedded: Store, tmp_path: Path) -> None:
     graph = filled(embedded, tmp_path)
     asked = {"per_context": 2, "batch": 1}
-    graph.generate(Echo(), **asked).to_jsonl(tmp_path / "once.jsonl")
-    whole = graph.generate(Echo(), **asked)
+    graph.generate(Quoter(), **asked).to_jsonl(tmp_path / "once.jsonl")
+    whole = graph.generate(Quoter(), **asked)
     with pytest.raises(KeyboardInterrupt):
-        Stopping(graph.store, Echo(), whole._generation).to_jsonl(tmp_path / "out.jsonl")  # pyright: ignore
-    echo = Echo()
-    again = graph.generate(echo, **asked)
+        Stopping(graph.store, Quoter(), whole._generation).to_jsonl(tmp_path / "out.jsonl")  # pyright: ignore
+    quoter = Quoter()
+    again = graph.generate(quoter, **asked)
     again.to_jsonl(tmp_path / "out.jsonl")
     assert again.resumed.dialogues == 1
-    assert len(echo.given) == 4
+    assert len(quoter.given) == 4
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
 
 
 def test_what_a_slow_generator_made_is_written_more_often(embedded: Store, tmp_path: Path) -> None:
-    class Slowly(Echo):
+    class Slowly(Quoter):
         batch = 1
 
     graph = filled(embedded, tmp_path)
-    for batch, generator, writes in ((None, Slowly(), len(DIALOGUES)), (None, Echo(), 1), (200, Slowly(), 1)):
+    for batch, generator, writes in (
+        (None, Slowly(), len(DIALOGUES)),
+        (None, Quoter(), 1),
+        (200, Slowly(), 1),
+    ):
         assert sum(1 for _ in graph.generate(generator, batch=batch).run(0, tuple)) == writes
 
 
@@ -227,8 +236,8 @@ class TestNames:
             graph.generate("parrot")
 
     def test_alone_take_options(self, graph: DialogueGraph) -> None:
-        with pytest.raises(InputError, match="not with the object 'echo'"):
-            graph.generate(Echo(), max_uses=2)
+        with pytest.raises(InputError, match="not for the object 'quoter'"):
+            graph.generate(Quoter(), max_uses=2)
 
     def test_are_all_documented(self) -> None:
         text = (Path(__file__).parents[2] / "docs" / "generators.md").read_text(encoding="utf-8")

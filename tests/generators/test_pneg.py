@@ -153,9 +153,9 @@ class TestExamples:
         ("lines", "told"),
         [
             ("", "the file has no examples; add some, or set k=0"),
-            ('{"context": ["Hi."], "responses": []}', "line 1: an object with lists of texts"),
-            ('{"context": "Hi.", "responses": ["No."]}', "line 1: an object with lists of texts"),
-            ("[", "line 1: an object with lists of texts"),
+            ('{"context": ["Hi."], "responses": []}', "line 1: expected an object with lists of texts"),
+            ('{"context": "Hi.", "responses": ["No."]}', "line 1: expected an object with lists of texts"),
+            ("[", "line 1: expected an object with lists of texts"),
             (
                 '{"context": ["Hi."], "responses": ["No."]}',
                 "k must be at most 1, the number of examples, not 2",
@@ -269,7 +269,7 @@ class TestOptions:
                 "min_responses must be from 1 to the number of responses, 5, not 6",
             ),
             ({"model": "m", "max_draws": 0}, InputError, "at least 1"),
-            ({"model": "m", "k": 11}, InputError, "k 11: only 10 examples"),
+            ({"model": "m", "k": 11}, InputError, "k must be at most 10, the number of examples, not 11"),
             ({"model": "m", "route": "post"}, InputError, "route 'post'"),
             ({"model": "m", "served": {"colour": 1}}, InputError, "no option 'colour'"),
             ({"model": "no/model", "offline": True}, ModelError, "no/model"),
@@ -393,7 +393,7 @@ class TestCommand:
     ) -> None:
         ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "out.jsonl", "--model", "m")
         ended = run(*ask, "--max-cost", "1")
-        assert ended.status == 2 and "--max-cost needs a served model" in ended.err
+        assert ended.status == 2 and "--max-cost requires a served model" in ended.err
 
 
 def test_calls_may_be_cut_anywhere(everyday: Path, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ class TestThreshold:
         assert below < quantile <= found.right_kept + 1e-12
 
     def test_a_quantile_out_of_range_is_refused(self) -> None:
-        with pytest.raises(InputError, match="quantile 0"):
+        with pytest.raises(InputError, match=r"quantile must be above 0 and at most 1, not 0\.0"):
             threshold([1.0], [2.0], 0.0)
 
 
@@ -231,7 +231,7 @@ class TestSelected:
         assert (tmp_path / "out.parquet").stat().st_size
 
     def test_what_is_asked_for_is_checked(self) -> None:
-        with pytest.raises(InputError, match="per_context 0"):
+        with pytest.raises(InputError, match="per_context must be at least 1, not 0"):
             SelectionCriteria(LOOSE, per_context=0)
         with pytest.raises(InputError, match="the thresholds must be above 0"):
             Thresholds(0, 1)
@@ -273,7 +273,9 @@ class TestCommand:
     def test_the_file_that_is_read_is_not_written(self, run: Run, records: Path) -> None:
         limits = ("--forward-threshold", "9", "--backward-threshold", "9")
         ended = run("select", records, "-o", records, "--model", "none", *limits)
-        assert ended.status == 2 and "name another file" in ended.err
+        assert ended.status == 2 and "name another output file" in " ".join(
+            ended.err.replace("│", " ").split()
+        )
 
     def test_a_model_for_another_task_is_one_line(
         self, run: Run, tiny_lms: TinyModels, records: Path

@@ -121,7 +121,7 @@ def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int
     ("wrong", "told"),
     [
         ({"min_words": 9, "max_words": 8}, "min_words 9 is greater than max_words 8"),
-        ({"sources": "own"}, "sources is a list of texts"),
+        ({"sources": "own"}, "sources must be a list of texts"),
         ({"overlap": (0, 0, 0, 0)}, "four shares"),
         ({"overlap": (1, -1, 1, 1)}, "four shares"),
         ({"sentences_per_term": 1.5}, "sentences_per_term must be a whole number of at least 1, not 1.5"),

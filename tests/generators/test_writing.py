@@ -47,11 +47,11 @@ def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], t
 @pytest.mark.parametrize(
     ("kind", "wrong", "told"),
     [
-        (KeywordOptions, {"top_p": 1.5}, "top_p 1.5"),
+        (KeywordOptions, {"top_p": 1.5}, "top_p must be above 0 and at most 1, not 1.5"),
         (KeywordOptions, {"min_keywords": 0}, "min_keywords must be from 1 to max_keywords, .*, not 0"),
         (KeywordOptions, {"max_draws": 0}, "drafts and max_draws must be at least 1"),
         (KeywordOptions, {"max_words": 4}, "max_words must be at least 5, not 4"),
-        (CounterfactualOptions, {"hops": 3}, "1 or 2 hops"),
+        (CounterfactualOptions, {"hops": 3}, "hops must be 1 or 2, not 3"),
         (CounterfactualOptions, {"batch_size": 0}, "batch_size must be at least 1"),
     ],
 )

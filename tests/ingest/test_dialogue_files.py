@@ -500,7 +500,7 @@ class TestKeysBesideTheDialogues:
         records, _ = load(file)
         assert len([one for one in records if isinstance(one, Dialogue)]) == len(CHATS)
         assert [reason.partition(" (")[0] for reason in refused(records)] == [
-            "t.json:1 item meta: it has no turns"
+            "t.json:1 item meta: the object has no turns"
         ]
 
     def test_make_no_dialogue_of_a_single_pair_of_prompt_and_response(self, tmp_path: Path) -> None:

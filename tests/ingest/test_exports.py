@@ -102,7 +102,7 @@ class TestChatGPT:
             (chat(b={"parent": "a", "message": 3}), "the message of the node 'b' is not a JSON object"),
             (chat(b=node("a", "user", content=None)), "the message of the node 'b' has no content"),
             (chat(b=node("a", "user", author=None)), "the message of the node 'b' has no author with a role"),
-            (chat() | {"mapping": []}, "it has no turns ("),
+            (chat() | {"mapping": []}, "the object has no turns ("),
         ],
     )
     def test_a_conversation_that_is_malformed_costs_itself_and_one_line(

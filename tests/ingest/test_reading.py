@@ -111,9 +111,9 @@ def test_lines_have_their_numbers_and_places(file: Path, texts: list[str]) -> No
 def test_a_line_that_is_too_long_is_refused_once_and_reading_goes_on(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LARGEST_ITEM", 20)
     monkeypatch.setattr(content, "CHUNK", 8)
-    found = list(reading.byte_lines(written(file, b"one\n" + b"x" * 100 + b"\ntwo\n"), NoProgress()))
+    lines = written(file, b"one\n" + b"x" * 100 + b"\ntwo\n")
+    found = list(reading.byte_lines(lines, NoProgress(), longest=20))
     assert [one for one in found if not isinstance(one, Rejected)] == [(1, b"one"), (3, b"two")]
     assert refusals(found) == ["2 the line is longer than 20 bytes"]
 
@@ -168,7 +168,7 @@ def test_a_directory_stands_for_its_files_and_needs_some(tmp_path: Path) -> None
     assert [one.name for one in reading.files_within(tmp_path, "*.xml", "frames")] == ["a.xml", "b.xml"]
     with pytest.raises(InputError, match=r"contains no frames \(\*\.cfg\)"):
         reading.files_within(tmp_path, "*.cfg", "frames (*.cfg)")
-    with pytest.raises(InputError, match="is a directory; the loader 'text' reads files"):
+    with pytest.raises(InputError, match="is a directory, but the loader 'text' reads files: give the files"):
         reading.input_files([tmp_path], "text")
 
 

@@ -75,7 +75,7 @@ def test_options_go_before_what_an_entry_says_and_that_before_its_file(
         ({"id": "x" * 501}, "the maximum is 500"),
         ({"id": "a\tb"}, "not printable"),
         ({"utterances": (Utterance(0, "A", " "),)}, "turn 0 is empty"),
-        ({"utterances": (Utterance(0, "A\0", "Hi."),)}, "turn 0 has a NUL"),
+        ({"utterances": (Utterance(0, "A\0", "Hi."),)}, "turn 0 contains a NUL character"),
         ({"utterances": (Utterance(0, "A", "Hi.", attributes={"k": [{"\udce9": 1}]}),)}, "byte 0xe9"),
         ({"responses": (Response(0, "", 1, "human"),)}, r"response 0 \(human\) is empty"),
         ({"responses": (Response(0, "Hi.", 1, "human", "(a / \ud800)"),)}, "surrogate pair, U[+]D800"),

@@ -86,9 +86,9 @@ class TestScores:
 
 class TestLoading:
     def test_a_model_of_another_kind_is_refused(self, tiny_lms: TinyModels):
-        with pytest.raises(ModelError, match="holds BartForConditionalGeneration, which is not a causal"):
+        with pytest.raises(ModelError, match="contains BartForConditionalGeneration, which is not a causal"):
             load_causal(tiny_lms.bart)
-        with pytest.raises(ModelError, match="holds GPT2LMHeadModel, which is not a sequence-to-sequence"):
+        with pytest.raises(ModelError, match="contains GPT2LMHeadModel, which is not a sequence-to-sequence"):
             load_seq2seq(tiny_lms.gpt2)
 
     def test_a_model_that_is_nowhere_names_the_command_that_gets_it(

@@ -135,5 +135,5 @@ class TestRuns:
     @pytest.mark.parametrize("content", ['{"port": 80}', "[]", "{"])
     def test_settings_of_something_else_are_never_overwritten(self, tmp_path: Path, content: str) -> None:
         (tmp_path / "config.json").write_text(content)
-        with pytest.raises(InputError, match="not the file of a model, so nothing is overwritten"):
+        with pytest.raises(InputError, match="not a model file, so nothing is overwritten"):
             open_run(tmp_path, [1], overwrite=True)

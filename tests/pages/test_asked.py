@@ -196,13 +196,13 @@ def test_forms_are_refused_in_a_line(client: Client, path: str, data: some.DataO
         ("/negatives?start=inf", 400, "is not a whole number of at least 0"),
         ("/negatives?start=1e300", 400, "is not a whole number of at least 0"),
         ("/negatives?file=7", 404, "there is no file 7; the number of files is 1"),
-        ("/negatives?sort=none", 400, "is none of"),
+        ("/negatives?sort=none", 400, "sort: unknown value &#39;none&#39;; available: "),
         ("/negatives/kept?file=inf", 400, "is not a whole number of at least 0"),
         ("/negatives/kept?least.context_overlap=nan", 400, "is not a number"),
         (f"/negatives/0/{'9' * 26}", 404, "there is no negative"),
         (f"/negatives/0/{'9' * 5000}", 404, "there is no negative"),
         ("/review/disagreements?row=" + "9" * 5000, 400, "is not a whole number of at least 0"),
-        ("/review/results?rule=most", 400, "is none of"),
+        ("/review/results?rule=most", 400, "rule: unknown value &#39;most&#39;; available: "),
     ],
 )
 def test_the_line_says_what_is_wrong(client: Client, path: str, status: int, said: str) -> None:

@@ -296,7 +296,7 @@ class TestWrongStarts:
     def test_judgements_that_are_none(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "some.judgements.sqlite").write_text("no judgements" * 500, encoding="utf-8")
         said = self.run(capfd, written(tmp_path), "--port", "0")
-        assert "some.judgements.sqlite: no file of judgements, or damaged" in said
+        assert "some.judgements.sqlite: not a file of judgements, or damaged" in said
 
     def test_a_missing_extra(self) -> None:
         code = (

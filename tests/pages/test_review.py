@@ -259,7 +259,7 @@ class TestTogether:
             page = visitor(served)
             begin(page, served, "ann")
         missing = serving(tmp_path, "--judgements", "no.sqlite")
-        refused = pytest.raises(AssertionError, match=r"no\.sqlite: there is no such file; name")
+        refused = pytest.raises(AssertionError, match=r"no\.sqlite: there is no such file; give a file")
         with refused, missing:
             pass
 

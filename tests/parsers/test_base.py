@@ -145,5 +145,5 @@ def test_a_text_too_long_to_be_edited_is_not_handed_to_the_parser_and_is_counted
     assert fits.graph is not None and len(parser.texts) == 1
     assert long.graph is None
     assert long.warnings == (
-        "too-long: 1,200,000 characters, and texts of over 5,000 are neither parsed nor edited",
+        "too-long: 1,200,000 characters; texts of more than 5,000 are neither parsed nor edited",
     )

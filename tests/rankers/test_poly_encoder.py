@@ -128,7 +128,7 @@ class TestFolders:
     @pytest.mark.parametrize(
         ("options", "complaint"),
         [
-            ({"codes": -1}, "-1 codes"),
+            ({"codes": -1}, "codes must be at least 1, or 0 for a bi-encoder, not -1"),
             ({"pooling": "last"}, "unknown pooling 'last'; choose one of first, mean"),
             ({"frozen": ["wings"]}, "no parameter's name begins with 'wings'"),
         ],

@@ -88,7 +88,7 @@ class TestRegistry:
             ('{"architectures": ["GPT2LMHeadModel"]}', "GPT2LMHeadModel gives no scores"),
             ('{"graphneg": {"kind": "owl"}}', "a model for owl, not a ranker .cross-encoder, "),
             ("[1]", "its config.json is not an object"),
-            ("{", "no config.json can be read"),
+            ("{", "it has no readable config.json, so it is not a ranker"),
         ],
     )
     def test_a_folder_of_something_else_is_one_clear_line(
@@ -99,6 +99,15 @@ class TestRegistry:
         (tmp_path / "config.json").write_text(config)
         with pytest.raises(ModelError, match=complaint):
             load_ranker(tmp_path)
+
+    @pytest.mark.parametrize("kind", ["cross-encoder", "poly-encoder"])
+    def test_a_device_that_cannot_be_used_is_named(self, kind: str, encoder: Path) -> None:
+        from graphneg.rankers.cross_encoder import CrossEncoder
+        from graphneg.rankers.poly_encoder import PolyEncoder
+
+        cls = {"cross-encoder": CrossEncoder, "poly-encoder": PolyEncoder}[kind]
+        with pytest.raises(ModelError, match=r"device 'gpu' can't be used \(.*\); try cpu"):
+            cls.new(encoder, device="gpu")
 
     def test_a_kind_that_is_not_there_is_told(self, encoder: Path) -> None:
         from graphneg.rankers.base import new_ranker

@@ -234,7 +234,7 @@ class TestAdapting:
             adapt(
                 new_adaptable(encoder, device="cpu"), dialogues(), tmp_path / "a", progress=StopsAt(5), **how
             )
-        with pytest.raises(InputError, match="a run with other examples or settings"):
+        with pytest.raises(InputError, match="an unfinished run with other examples or settings"):
             adapt(new_adaptable(encoder, device="cpu"), dialogues(), tmp_path / "a", seed=1, **how)
         stopped, whole = new_adaptable(encoder, device="cpu"), new_adaptable(encoder, device="cpu")
         adapt(stopped, dialogues(), tmp_path / "a", **how)

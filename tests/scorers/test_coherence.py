@@ -90,7 +90,7 @@ class TestWindows:
         assert len(WindowSplitter(30).windows([5] * 6)) == len(WindowSplitter(30).all([5] * 6)) == 1
 
     def test_share_no_negative_number_of_turns(self) -> None:
-        with pytest.raises(InputError, match="overlap -1"):
+        with pytest.raises(InputError, match="overlap must be at least 0, not -1"):
             WindowSplitter(10, -1)
 
 

@@ -213,7 +213,7 @@ class TestCommand:
     def test_a_store_without_a_shift_graph_says_what_makes_one(self, run: Run, tmp_path: Path) -> None:
         with DialogueGraph(open_store(tmp_path / "empty")):
             ended = run("--store", tmp_path / "empty", "shift", "show", "tea")
-        assert ended.status == 1 and "build it with graphneg shift build" in ended.err
+        assert ended.status == 1 and "build the graph with graphneg shift build" in ended.err
 
 
 class TestNamedQueries:
@@ -248,7 +248,11 @@ class TestNamedQueries:
                 ["hubs", "--param", "size=3"],
                 "error: the query hubs has no parameter 'size'; available: limit",
             ),
-            (["hubs", "--param", "limit=few"], "error: 'limit' of the query hubs is a whole number"),
+            (
+                ["hubs", "--param", "limit=few"],
+                "error: the parameter 'limit' of the query hubs must be a whole number of at least 0, "
+                "not 'few'",
+            ),
         ],
     )
     def test_wrong_parameters_are_one_line(self, run: Run, arguments: list[str], message: str) -> None:

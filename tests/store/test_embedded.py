@@ -296,7 +296,7 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
 
 def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(StoreError, match=r"holds thesis\.tex"):
+    with pytest.raises(StoreError, match=r"contains thesis\.tex and no store\.json"):
         open_store(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -500,7 +500,9 @@ def test_a_full_disk_is_told_in_place_of_what_the_server_says(
     with open_store(directory) as store:
         processes(directory)[1].rlimit(psutil.RLIMIT_FSIZE, (0, 0))
         monkeypatch.setattr(store_server, "LEAST_ROOM", 1 << 60)
-        with pytest.raises(StoreError, match=r"its disk is full: make room.*acknowledged writes are kept$"):
+        with pytest.raises(
+            StoreError, match=r"its disk is full: make room.*; all acknowledged writes are kept$"
+        ):
             for _ in range(50):
                 store.query_write("UNWIND range(1, 9000) AS n CREATE (:Term {text: randomUUID(), n: n})")
 

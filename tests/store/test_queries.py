@@ -276,12 +276,15 @@ class TestParameters:
 
     @pytest.mark.parametrize("value", ["3", -1, 1.5, True, None])
     def test_a_number_is_whole_and_not_below_0(self, value: object) -> None:
-        with pytest.raises(InputError, match="'limit' of the query hubs is a whole number"):
+        kind = "a whole number of at least 0"
+        complaint = f"the parameter 'limit' of the query hubs must be {kind}, not {value!r}"
+        with pytest.raises(InputError, match=f"^{re.escape(complaint)}$"):
             named_query("hubs").values({"limit": value})
 
     @pytest.mark.parametrize("value", [3, None, ["tea"]])
     def test_a_topic_is_a_text(self, value: object) -> None:
-        with pytest.raises(InputError, match="'focus' of the query perspectives is a text"):
+        complaint = f"the parameter 'focus' of the query perspectives must be a text, not {value!r}"
+        with pytest.raises(InputError, match=f"^{re.escape(complaint)}$"):
             named_query("perspectives").values({"focus": value})
 
     def test_what_is_not_given_has_its_default(self) -> None:

@@ -196,7 +196,7 @@ class TestTraining:
         assert (out / "model.safetensors").read_bytes() != before
         assert (out / "notes.txt").read_text() == "mine" and not (out / "checkpoints").exists()
         (out / "config.json").write_text('{"port": 80}')
-        with pytest.raises(InputError, match="not the file of a model, so nothing is overwritten"):
+        with pytest.raises(InputError, match="not a model file, so nothing is overwritten"):
             train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, overwrite=True)
 
     def test_arguments_that_are_none_leave_the_folder_as_it_was(self, encoder: Path, tmp_path: Path) -> None:
@@ -258,10 +258,12 @@ class TestTraining:
             scores.append(ranker.score(*pairs))
         assert scores[0] == pytest.approx(scores[1], abs=1e-4)
 
+    @pytest.mark.parametrize("kind", ["cross-encoder", "poly-encoder"])
     def test_a_run_stops_when_the_part_held_back_gets_no_better_and_keeps_the_best(
-        self, encoder: Path, tmp_path: Path
+        self, kind: str, encoder: Path, tmp_path: Path
     ) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
+        from graphneg.rankers.poly_encoder import PolyEncoder
         from graphneg.training.rankers import EarlyStopping, train_ranker
 
         many = [
@@ -270,7 +272,7 @@ class TestTraining:
             for word in ("now", "fish", "you", "cat", "garden", "bread")
         ]
         report = train_ranker(
-            CrossEncoder.new(encoder, dropout=0.0),
+            {"cross-encoder": CrossEncoder, "poly-encoder": PolyEncoder}[kind].new(encoder, dropout=0.0),
             many,
             tmp_path / "ranker",
             mix=Mix(1, {"edited": 1}),

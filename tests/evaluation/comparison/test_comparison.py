@@ -133,7 +133,7 @@ class TestSources:
             ("people", "choose random, human, NAME=FILE, a recipe .* or a generator"),
             ("mine=none.jsonl", "there is no such file"),
             ("human=mine.jsonl", "give the file another name"),
-            ("mine=mine.txt", "ends in .jsonl or .parquet"),
+            ("mine=mine.txt", "must end in .jsonl or .parquet"),
         ],
     )
     def test_that_are_none_are_refused(self, text: str, complaint: str) -> None:
@@ -323,7 +323,7 @@ class TestComparing:
         self, folder: Path, data: Data, tmp_path: Path
     ) -> None:
         without = Data(tuple(replace(one, negatives={}) for one in data.train), data.test)
-        with pytest.raises(InputError, match="source human: no context"):
+        with pytest.raises(InputError, match="source human: no training context has adversarial responses"):
             compare(without, plan(folder, "human"), tmp_path / "other")
 
 

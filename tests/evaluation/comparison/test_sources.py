@@ -31,7 +31,7 @@ RECORD = msgspec.structs.replace(EXAMPLE, target="response")
 
 class TestBudgets:
     def test_are_of_one_response_of_each_at_least(self) -> None:
-        with pytest.raises(InputError, match="at least one right, one random and one wrong"):
+        with pytest.raises(InputError, match="at least one correct, one random and one wrong response"):
             Budget(source=0)
 
     def test_ask_a_source_for_others_in_each_epoch(self) -> None:
@@ -79,7 +79,7 @@ class TestGroups:
         louder = replace(CONTEXT, turns=tuple(f" {text.upper()}" for text in TURNS))
         [group] = existing_groups([louder], source) or []
         assert [(answer.text, answer.source) for answer in group.negatives] == [("I don't like it.", "mine")]
-        with pytest.raises(InputError, match=r"source mine: .* has no negative of a context"):
+        with pytest.raises(InputError, match=r"source mine: .* has no negative of a training context"):
             existing_groups([replace(CONTEXT, turns=("Hm?",))], source)
 
 
@@ -87,6 +87,6 @@ def test_what_is_made_needs_a_store(tmp_path: Path) -> None:
     data = Data((CONTEXT,), (replace(CONTEXT, id="own/test/2", turns=("Hm?",)),))
     with ExitStack() as stores:
         cache = NegativeCache(tmp_path, data, 2, stores)
-        with pytest.raises(InputError, match="source bm25: its negatives are made in a store"):
+        with pytest.raises(InputError, match="source bm25: this source makes its negatives in a store"):
             cache.made(source_of("bm25"))
     assert not list(tmp_path.iterdir())

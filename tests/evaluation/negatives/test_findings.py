@@ -46,7 +46,11 @@ def test_a_line_without_fault_is_good() -> None:
     ("cue", "figures", "sentence"),
     [
         ("length", {"words": flat(5)}, "0.50 times as long as correct responses (5.0 words against 10.0)"),
-        ("overlap", {"shared": flat(2)}, "a ranker learns that shared words mean wrong"),
+        (
+            "overlap",
+            {"shared": flat(2)},
+            "a ranker trained on these negatives alone learns that shared words mean wrong",
+        ),
         ("overlap", {"shared": flat(0.2)}, "by their lack of shared words"),
         ("similarity", {"to_context": flat(0.9)}, "closer to their contexts (cosine 0.90)"),
         ("similarity", {"to_context": flat(0.1)}, "further from their contexts (cosine 0.10)"),

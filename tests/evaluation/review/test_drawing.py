@@ -61,7 +61,7 @@ class TestDrawing:
 
     def test_files_without_wrong_responses_are_refused(self, tmp_path: Path) -> None:
         write_jsonl([replace(EXAMPLE, label=1)], tmp_path / "right.jsonl")
-        with pytest.raises(InputError, match=r"right\.jsonl: no wrong response"):
+        with pytest.raises(InputError, match=r"right\.jsonl: the file has no wrong response"):
             draw([str(tmp_path / "right.jsonl")])
         with pytest.raises(InputError, match="nothing to judge"):
             draw([])

@@ -134,7 +134,10 @@ class TestJudgements:
                 "'7.5' is not",
             ),
             ("INSERT INTO judgement VALUES (999, 'ann', 'shown', '{}', '', 1, 99)", "999"),
-            ("CREATE TRIGGER lost BEFORE INSERT ON judgement BEGIN SELECT raise(IGNORE); END", "has 'lost'"),
+            (
+                "CREATE TRIGGER lost BEFORE INSERT ON judgement BEGIN SELECT raise(IGNORE); END",
+                "contains the trigger or view 'lost'",
+            ),
         ],
     )
     def test_what_another_program_wrote_is_checked(self, path: Path, statement: str, reason: str) -> None:
@@ -171,7 +174,7 @@ class TestJudgements:
         with pytest.raises(InputError, match="there is no such file of judgements"):
             Judgements.open(path)
         path.write_text("no database, but a text that is long enough to be taken for one" * 50)
-        with pytest.raises(InputError, match=r"j\.sqlite: no file of judgements, or damaged"):
+        with pytest.raises(InputError, match=r"j\.sqlite: not a file of judgements, or damaged"):
             Judgements.open(path)
         with pytest.raises(InputError, match="the file already exists"):
             Judgements.create(path, small_set())

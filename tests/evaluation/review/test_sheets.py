@@ -122,7 +122,7 @@ class TestReading:
             read(sheet)
 
     def test_texts_must_be_those_that_were_drawn(self, sheet: Path) -> None:
-        with pytest.raises(InputError, match="row 1 has another context or response"):
+        with pytest.raises(InputError, match="row 1 has a different context or response than the key"):
             read(filled(sheet, response="Other."))
 
     def test_rows_that_were_cut_off_are_unfilled(self, sheet: Path) -> None:
