@@ -72,7 +72,7 @@ class Count:
         of_server: Number of kills of the server.
         lost: Number of kills that lost an acknowledged write.
         half: Number of kills that left something half written.
-        other: Number of completed runs with another result than a run without a kill.
+        other: Number of completed runs with a different result than a run without a kill.
     """
 
     command: str

@@ -30,9 +30,10 @@ EACH = 3
 FOLDS = 5
 """Number of folds of the cross-validation."""
 PEOPLES_OWN = 0.88
-"""Share of people's responses that count as describing another situation (scene) than their contexts."""
+"""Share of people's responses that count as describing a different situation (scene) than their contexts."""
 MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
-"""Goals: maximum AUC, minimum shares with two shared words and in another scene, maximum uses of a text."""
+"""Goals: maximum AUC, minimum shares with two shared words and in a different scene, maximum uses of a
+text."""
 PEOPLE = "people"
 Texts = Sequence[tuple[LabelledContext, str]]
 

@@ -5,7 +5,7 @@ failing disk or an interrupted copy, it may find fewer relationships and report 
 writes ``checksums.json`` to the store directory when the server has ended properly, and removes it before the
 server starts. `damage` compares the files with it:
 
-    damage(Path("graphneg-store"))      # 'ROLE_0.62.65536.v0.bucket has other content'
+    damage(Path("graphneg-store"))      # 'ROLE_0.62.65536.v0.bucket has different content'
 
 A file is not read again if its inode, its size and its times are those that were noted, which is the case
 for a store that stays where it is. After a copy, all files are read once, at about 1 GB/s. After a server was
@@ -112,7 +112,8 @@ def forget_checksums(directory: Path) -> None:
         (directory / CHECKSUMS).unlink()
     except FileNotFoundError:
         return
-    # After a power failure, changed files must not meet their former checksums. Windows cannot sync a folder.
+    # Sync the folder. Otherwise, the old checksums could reappear after a power failure and be compared with
+    # changed files. The OSError is suppressed, because Windows cannot sync a folder.
     with contextlib.suppress(OSError):
         folder = os.open(directory, os.O_RDONLY)
         try:

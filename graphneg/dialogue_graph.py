@@ -68,8 +68,8 @@ def open(
         username: Name of the Neo4j user; by default the environment variable NEO4J_USERNAME.
         password: Password of the Neo4j user; by default the environment variable NEO4J_PASSWORD.
         database: Name of the Neo4j database; by default the environment variable NEO4J_DATABASE.
-        exporting: Whether to accept a store of another version of graphneg, to export its content with the
-            format ``dialogues``. Do nothing else with such a store.
+        exporting: Whether to accept a store of a different version of graphneg, to export its content with
+            the format ``dialogues``. Do nothing else with such a store.
         keep_warm: Number of seconds that an embedded server keeps running after the last process has closed
             the store. Opening the store again within that time is fast.
 
@@ -176,7 +176,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 in several processes uses one for each core.
             of: Kinds of texts to parse: ``utterances``, ``responses``, or both.
             existing: ``keep`` to keep all existing graphs, or ``replace`` to replace those that another
-                parser or another version made. Gold graphs are always kept.
+                parser or a different version made. Gold graphs are always kept.
             corpora: Names of the corpora to parse; empty for all.
             splits: Names of the splits to parse; empty for all.
             limit: Maximum number of dialogues.

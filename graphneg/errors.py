@@ -22,8 +22,8 @@ class GraphnegError(Exception):
 class StoreError(GraphnegError):
     """The store cannot be opened or used.
 
-    For example, no server answers, the password is wrong, there is no Java runtime, or the store has another
-    schema.
+    For example, no server answers, the password is wrong, there is no Java runtime, or the store has a
+    different schema.
     """
 
 
@@ -91,7 +91,7 @@ def checked_list(argument: str, given: Given) -> Given:
         The value.
 
     Raises:
-        InputError: The value is a single string, which would be taken for a list of letters.
+        InputError: The value is a single string, which would be mistaken for a list of letters.
 
     Example:
         >>> checked_list("splits", ["train", "test"])

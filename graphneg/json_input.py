@@ -247,7 +247,7 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
         The value, as an instance of ``type``.
 
     Raises:
-        InputError: The text is not YAML, contains a duplicate key or an alias, or has another type.
+        InputError: The text is not YAML, contains a duplicate key or an alias, or has a different type.
     """
     import yaml
 

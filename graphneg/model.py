@@ -504,7 +504,7 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         seed: Seed of all random choices.
         decoder: Name of the decoder.
         edits: The edits, one for each edited site.
-        amr: Graphs of the edited turns, by the number of the turn as a string.
+        amr: Graphs of the edited turns, by the turn number as a string.
         scores: Scores of the negative, by name.
     """
 

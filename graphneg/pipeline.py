@@ -569,9 +569,9 @@ class Maker:
         else:
             stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
         # Do not call `to_shard`, because it would compute a digest of the store's content. In a shared store,
-        # this takes longer than processing a block. In embedded stores, each block would get another digest,
-        # but all must have the same. Use the name of the folder instead, which is a digest of the settings
-        # and the input.
+        # this takes longer than processing a block. In embedded stores, each block would get a different
+        # digest, but all blocks must have the same one. Use the name of the folder instead, which is a digest
+        # of the settings and the input.
         content = self._folder.name
         with open_shard(out, stream.shard_header(content), content) as writer:
             stream.resumed = writer.resumed

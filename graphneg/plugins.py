@@ -143,7 +143,8 @@ class Plugins:
         try:
             taken = signature(factory).parameters
         except (TypeError, ValueError) as error:
-            # A class whose __init__ takes fewer positional arguments than all plugins of this kind are given.
+            # The __init__ of the class takes fewer positional arguments than graphneg passes to all plugins
+            # of this kind.
             raise self.error(
                 f"{self.kind} {name} can't be made: {getattr(found, '__name__', found)} must take "
                 f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"
@@ -178,7 +179,7 @@ def _is_own(part: object) -> bool:
 
 
 def _module(part: object) -> str:
-    # A plugin may be a module, which has a name instead.
+    # A plugin may be a module, which has a `__name__` but no `__module__`.
     return str(getattr(part, "__module__", None) or getattr(part, "__name__", ""))
 
 

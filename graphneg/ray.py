@@ -120,8 +120,8 @@ def run_on(
     Raises:
         InputError: The store is a directory, which other nodes cannot access.
     """
-    # All nodes must have the same versions of graphneg and Python. With other versions, the output could be
-    # different.
+    # All nodes must have the same versions of graphneg and Python. With different versions, the output could
+    # be different.
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(
@@ -270,7 +270,7 @@ def _rows(
 def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
     """Return a dataset with a row for each block. The blocks are processed when the rows are read."""
     ray = _ray()
-    # Use an absolute path, because actors run in another working directory.
+    # Use an absolute path, because actors run in a different working directory.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}

@@ -103,10 +103,10 @@ class Shard:
 
 
 def shard_of(given: Shard | str | None) -> Shard | None:
-    """Return a shard that is given as an object or as a text.
+    """Return a shard that is given as a `Shard` or as a string.
 
     Args:
-        given: The shard, its text such as ``3/16``, or None for all dialogues.
+        given: The shard, a string such as ``3/16``, or None for all dialogues.
 
     Returns:
         The shard, or None for all dialogues.

@@ -156,7 +156,7 @@ class Snapshot:
         # The snapshot contains facts, which other stores will use.
         store.check_facts()
         info = info_of(store)
-        # Refuse to make a snapshot of a shard, because it would be taken for one of the whole corpus.
+        # Refuse to make a snapshot of a shard, because it would be mistaken for one of the whole corpus.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
                 f"the {store.description} has no dialogues, or only those of a shard: make the snapshot "
@@ -193,7 +193,7 @@ class Snapshot:
             The snapshot.
 
         Raises:
-            InputError: The file is not a snapshot, or another version of graphneg wrote it.
+            InputError: The file is not a snapshot, or a different version of graphneg wrote it.
         """
         with open_input(path, pipes=False) as stored:
             try:
@@ -204,7 +204,7 @@ class Snapshot:
                 raise InputError(
                     f"{path}: not a snapshot; write one with graphneg shards snapshot -o FILE"
                 ) from error
-        # Refuse a snapshot of another version of graphneg, which may have computed other rows.
+        # Refuse a snapshot of a different version of graphneg, which may have computed different rows.
         if head.version != __version__:
             raise InputError(
                 f"{path}: made by graphneg {head.version}, but this is graphneg {__version__}: use the same "
@@ -233,8 +233,8 @@ class Snapshot:
                 raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
         there, meanings = _resources(store), self.facts["resources"]
-        # If the store has other antonyms or frames, the negatives of the shard would differ from those of the
-        # whole corpus. The numbers of items show whether it has.
+        # If the store has different antonyms or frames, the negatives of the shard would differ from those of
+        # the whole corpus. The numbers of items show whether it has.
         for kind in sorted({*there, *meanings}):
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
@@ -454,7 +454,7 @@ def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write how the keywords of the shift graph were extracted. Refuse a store with another method."""
+    """Write how the keywords of the shift graph were extracted. Refuse a different method."""
     for row in rows:
         method = {name: row[name] for name in ("keywords", "embedder")}
         [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))

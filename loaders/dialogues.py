@@ -157,5 +157,5 @@ def _validator() -> Callable[[Any], Any]:
     import fastjsonschema
 
     schema = files("graphneg.loaders").joinpath("dialogue.schema.json").read_text("utf-8")
-    # Do not fill in defaults from the schema: the default speaker depends on the number of the turn.
+    # Do not fill in defaults from the schema: the default speaker depends on the turn number.
     return fastjsonschema.compile(json.loads(schema), use_default=False)

@@ -36,7 +36,7 @@ class Loader:
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Yield the graphs from files, with their ids and texts.
 
-        Raises `InputError` if a file has another format.
+        Raises `InputError` if a file has a different format.
 
         Args:
             paths: Files or directories.

@@ -180,7 +180,7 @@ def _times(path: Path) -> Iterator[str]:
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
-    """Return the turns in the order of their times, as far as the times show that they are not in order."""
+    """Return the turns sorted by time. Without dates, only reverse turns whose newest one comes first."""
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))
     order: list[int] | None = None
@@ -188,8 +188,8 @@ def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]
         order = dates.order_of(times)
     elif not any(map(_DATED.match, times)):
         clocks = [clock for time in times if (clock := _clock(time)) is not None]
-        # At midnight, the clock goes back once. Only if it never goes forward, and goes back at least twice,
-        # does the file list the newest turns first.
+        # A single step back may be midnight. If the times never increase and decrease at least twice, the
+        # file lists the newest turns first.
         is_backward = clocks == sorted(clocks, reverse=True) and len(set(clocks)) > 2
         if is_backward and len(clocks) == len(turns):
             order = places[::-1]

@@ -564,7 +564,7 @@ def _lesson(
         for i, node in enumerate(draft.nodes)
         if not node.deleted and node.concept == frame and node.token == rel
     ]
-    # The parser has chosen another frame, or has the frame twice.
+    # The parser has chosen a different frame, or has the frame twice.
     if len(heads) != 1:
         return None
     roles: dict[int, str] = {}

@@ -1,6 +1,6 @@
 // Write the computed facts about graphs and their nodes. A property is removed if its new value is null.
-// $graphs: maps of amr (graph id), foreign (of the graph), and facts (maps of properties, one for each node, sorted by
-//   position)
+// $graphs: maps with the keys amr (graph id), foreign (true if the text is not in English, else null) and
+//   facts (maps of properties, one for each node, sorted by position)
 // Columns: nodes (number of nodes changed)
 UNWIND $graphs AS row
 MATCH (a:Amr {id: row.amr})

@@ -1,4 +1,4 @@
-// Return those of the given sentences that can be the second sentence of a response. Each of them follows the first
+// Return the given sentences that can be the second sentence of a response. Each of them follows the first
 // sentence in the same turn of a dialogue.
 // $ids: ids of sentences
 // $most: maximum number of words in a sentence

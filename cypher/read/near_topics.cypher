@@ -6,7 +6,7 @@
 // Columns: topic
 MATCH (t:Term)
 WHERE (
-    // The user gave another form of the word: "movies" for "movie".
+    // The user gave a different form of the word: "movies" for "movie".
     t.text IN $lemmas
     // The user mistyped the end: "restarant" for "restaurant".
     OR t.text STARTS WITH $prefix

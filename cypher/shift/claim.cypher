@@ -4,7 +4,8 @@
 // Columns: id (of each dialogue that was newly marked)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})
-// Another process may have written these dialogues after their ids were read. Their marks show it.
+// Since the ids were read, another process may have added some of these dialogues to the shift graph. Those are marked
+// already, so skip them.
 WHERE d.shifts IS NULL
 SET d.shifts = true
 RETURN d.id AS id

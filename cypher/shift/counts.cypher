@@ -1,5 +1,5 @@
 // Add counts of shifts to the edges of the shift graph. All terms must exist.
-// $rows: maps of focus and perspective (texts of terms) and count, sorted
+// $rows: maps with the keys focus and perspective (the texts of two terms) and count, sorted by focus and perspective
 // Columns: edges (number of edges created or changed)
 UNWIND $rows AS row
 MATCH (f:Term {text: row.focus})

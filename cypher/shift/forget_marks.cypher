@@ -1,4 +1,4 @@
-// Remove the mark that a dialogue is part of the shift graph from some dialogues.
+// Remove from some dialogues the mark which says that they are part of the shift graph.
 // $limit: maximum number of dialogues
 // Columns: gone (number of marks removed)
 MATCH (d:Dialogue)

@@ -31,11 +31,10 @@ MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // The edge states an antonym for this use of the word: as a noun, as a modifier, or as this frame ("love-01" ->
-    // "hate-01").
+    // The antonym edge is for this use of the word: as a noun, as a modifier, or as this frame ("love-01" -> "hate-01").
     a.used_as = n.opposable_as
-    // Or it states an antonym of the verb in those senses for which it knows no frame (the property known lists the
-    // frames that it knows).
+    // Or the antonym edge is for the verb without a certain sense, and the sense of this node is not among those that have
+    // edges of their own (listed in the property known).
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known

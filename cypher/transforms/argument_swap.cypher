@@ -31,8 +31,8 @@ RETURN d.id AS dialogue, collect({
   score: size(coalesce(n.repeats, [])),
   // The engine swaps subtrees of the same swap_pool, which combines the role and the kind.
   swap_pool: CASE
-    // "I gave him a book" has the book as ARG1, and "I filled it with water" has the water as ARG2. Both are objects, so
-    // that they can be swapped.
+    // "I gave him a book" has the book as ARG1, and "I filled it with water" has the water as ARG2. Both are objects and
+    // can be swapped.
     WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object'
     // In "bread and milk", the conjuncts are op1 and op2. Their order has no meaning.
     WHEN n.role STARTS WITH 'op' THEN 'op'

@@ -53,7 +53,7 @@ WITH dialogue, p, p.node AS n, coalesce(p.node.role, '') AS role,
        // saw my dog".
        AND e.turn <> p.turn
        AND (
-         // "Them", as in "I saw them", can refer to people or things, so that any entity can replace it.
+         // "Them", as in "I saw them", can refer to people or things, so any entity can replace it.
          p.concept = 'they' AND p.node.role = 'ARG1'
          // Only people can replace "he", "she", "we" and "they". Only other entities can replace "it".
          OR (e.kind = 'person') = (p.concept <> 'it'))] AS entities
@@ -65,9 +65,10 @@ WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned
        // In "It rains", "it" refers to nothing, so nothing can replace it.
        WHEN n.expletive THEN []
        ELSE [e IN entities WHERE
-         // If no antecedent is known, any person is wrong. For "it", a thing of any kind would seldom make sense.
+         // If the antecedent of "he" is unknown, any person in its place is wrong, so allow all people. For "it", replace
+         // nothing: a thing of an arbitrary kind would seldom make sense.
          antecedent IS NULL AND p.concept <> 'it'
-         // Replacing a pronoun by its antecedent is no error: "My brother came. My brother was late."
+         // Replacing a pronoun by its antecedent does not make the text wrong: "My brother came. My brother was late."
          OR e.concept <> antecedent.concept
            AND (
              // If "it" refers to a dog that ran away, a cat can replace it, but a bus cannot.
@@ -79,9 +80,11 @@ WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned
 // Step 3: choose the new pronoun and the new entity.
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) AS at,
-     // The numbers of turn and node choose one of the entities, because a query has no seeded randomness.
+     // One of the entities is selected by the turn number and the position of the node, because Cypher has no seeded
+     // random function.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
-     // In a response, "They are nice" may be as right as "It is nice" was. "She is nice" is wrong after "my brother".
+     // If a response "It is nice" becomes "They are nice", it may still be correct, so such sites are for whole dialogues
+     // only. "She is nice" is surely wrong after "my brother", so this site is for responses, too.
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN
@@ -90,9 +93,9 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
          // "It rains" does not become "They rain".
          AND n.expletive IS NULL
        WHEN 'they' THEN
-         // "Their room" does not become "its room": both can be right.
+         // "Their room" does not become "its room": both can be correct.
          role <> 'poss'
-         // "They" does not become "it" for a team or a town: both can be right.
+         // "They" does not become "it" for a team or a town: both can be correct.
          AND NOT coalesce(antecedent.kind, '') IN ['group', 'place']
        ELSE
          // "We" can always be changed.
@@ -100,16 +103,17 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
          // "He" becomes "she" if readers can notice it.
          OR other_gender_mentioned
          OR referent_mentioned
-         // It also becomes "she" if no entity can replace it.
+         // If no entity can replace "he", it becomes "she" in any case.
          OR size(entities) = 0
      END AS pronoun_changes
 UNWIND
-  // All nodes of one pronoun in a graph form one site, so that both change in "He said that he would come".
+  // All nodes of one pronoun in a graph form one site. In "He said that he would come", both pronouns change.
   CASE WHEN pronoun_changes
     THEN [{amr: n.amr, position: n.position, op: 'set', concept: new_pronoun, target: target,
            site: n.amr + '>' + p.concept + '>' + new_pronoun}]
     ELSE [] END
-  // Each node that an entity replaces is a separate site, and for whole dialogues only.
+  // If an entity replaces the pronoun, each node of the pronoun is a separate site. These sites are for whole dialogues
+  // only.
   + CASE WHEN new_entity IS NULL
       THEN []
       ELSE [{amr: n.amr, position: n.position, op: 'graft', from_amr: new_entity.amr,

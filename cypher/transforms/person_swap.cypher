@@ -27,7 +27,7 @@ WITH d.id AS dialogue, t.amr AS amr, collect(n) AS nodes
 WITH dialogue, amr, [n IN nodes WHERE n.position = 0][0] AS top,
      [n IN nodes WHERE n.person_role IS NOT NULL] AS pronouns
 WHERE
-  // "Call me" is an order: no word expresses its "you", so that only half of the pronouns could be changed.
+  // "Call me" is an order: no word expresses its "you", so only half of the pronouns could be changed.
   top.has_imperative IS NULL
   // "I hope it rains" is about the speaker's own thoughts: nobody says "You hope it rains" instead.
   AND top.hedged IS NULL
@@ -36,12 +36,12 @@ WITH dialogue, amr,
      // "We are late" becomes "You are late". "We" is changed only if there is no "I" and no "you".
      CASE WHEN size(singular) > 0 THEN singular ELSE pronouns END AS changed,
      CASE WHEN
-       // With "you", "I can come" and "I must go" may be right as well.
+       // With "you", "I can come" and "I must go" may be correct, too.
        top.has_modal
        // If "we" stays beside a changed pronoun, the response reads badly: "You called while we waited".
        OR size(singular) > 0 AND size(singular) < size(pronouns)
        // If no pronoun is an argument of a predicate, only possessors change: "My brother came" becomes "Your brother
-       // came", which may be right as well.
+       // came", which may be correct, too.
        OR NOT any(n IN singular WHERE n.person_role = 'actor')
        THEN 'dialogue' END AS target,
      // The score makes the engine prefer utterances in which many of the pronouns are arguments of predicates.

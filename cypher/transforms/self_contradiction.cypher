@@ -49,7 +49,7 @@ UNWIND [n IN nodes WHERE
 WITH dialogue, statement.node AS predicate,
      // The tops of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
-     // A number that chooses one of the later turns, because a query has no seeded randomness.
+     // A number that selects one of the later turns, because Cypher has no seeded random function.
      statement.turn + statement.position AS number
 WHERE size(later_tops) > 0
 
@@ -62,13 +62,13 @@ WHERE
   // ARG3.
   AND all(role IN predicate.roles WHERE role IN x.roles)
   AND (
-    // The edge states an antonym of this frame: "love-01" -> "hate-01".
+    // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // Or it states an antonym of the verb in a sense for which it knows no frame.
+    // Or the antonym edge is for the verb without a certain sense, and this sense has no edges of its own.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
-// Of several antonyms, take the first one of the alphabet. An empty text means that there is none.
+// Of several antonyms, take the first one in alphabetical order. An empty text means that there is none.
 WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text)), '') AS antonym
 
 // Step 3: choose the turns, and the ways to use the copy.
@@ -96,7 +96,8 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'
-       // A response that asks, orders or is long still answers the context, whatever is added to it.
+       // If the response asks, orders or is long, it still answers the context after a sentence is added. The result may
+       // therefore be correct, so it is used in whole dialogues only.
        WHEN top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15 THEN 'dialogue'
      END AS target
 

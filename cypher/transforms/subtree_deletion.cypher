@@ -71,7 +71,7 @@ WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
      CASE WHEN size(g.asked_roles) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END AS words
 WITH dialogue, last_turn, g, top, amr, emptied,
-     // The number of the turn and the number of its nodes choose the word, because a query has no seeded randomness.
+     // The word is selected by the turn number and the number of nodes, because Cypher has no seeded random function.
      words[(g.turn + top.subtree_last + 1) % 4] AS word
 
 // Make the edits.

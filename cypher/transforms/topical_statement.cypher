@@ -68,7 +68,8 @@ WITH dialogue, amr, turn, context, [statement IN statements | {
          OR noun.replaceable AND other.noun_class = noun.noun_class)]}] AS statements
 // Drop statements that share nothing with the context.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
-// Choose up to four statements. Each turn starts at another place of the list, so that turns get different statements.
+// Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
+// statements.
 UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i) % size(statements)]] AS statement
 
 // Step 3: replace the turn by the statement. The first noun with a counterpart is the one that is shared or replaced.
@@ -82,10 +83,10 @@ WITH dialogue, amr, statement, noun,
      // The score makes the engine prefer statements whose noun has many counterparts in the context.
      size(counterparts) AS score,
      CASE
-       // "Window" occurs in the context, so that it stays.
+       // "Window" occurs in the context, so it stays.
        WHEN noun.word IN counterparts THEN noun.word
-       // "Boat" becomes a noun of the context. The numbers of turn and node choose it, because a query has no seeded
-       // randomness.
+       // "Boat" is replaced by a noun of the context. It is selected by the turn number and the position of the node,
+       // because Cypher has no seeded random function.
        ELSE counterparts[(turn + noun.position) % size(counterparts)]
      END AS new_word
 UNWIND

@@ -83,7 +83,7 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Return those spans of the graph that lie within the tokens."""
+    """Return the spans of the graph that lie within the tokens."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 
@@ -237,8 +237,7 @@ class _Alignment:
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
         found += self._words(concept_keys(concept))
         if concept == "amr-unknown":
-            # A yes/no question (``:polarity amr-unknown``) has no question word, so that no candidate is
-            # returned.
+            # A yes/no question (``:polarity amr-unknown``) has no question word, so return no candidates.
             parent = self.graph.nodes[node.parent].concept if node.parent is not None else None
             usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
             fitting = _WH_BY_PARENT.get(parent or "", usual)

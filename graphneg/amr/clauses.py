@@ -30,7 +30,7 @@ _DETAILS = frozenset(
 )
 # Types of clauses whose negation a transform may drop. Dropping the negation of a question changes no claim.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
-# Types of clauses that inform the listener of something, so that they could be asked or doubted instead.
+# Types of clauses that inform the listener of something. They can become questions or doubts.
 _TOLD = frozenset({"statement", "report", "wish", "link"})
 # Labels of nodes that make a sentence an order, a question or an exclamation.
 _MARKS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})
@@ -161,7 +161,8 @@ class Clauses:
         # "You go" -> "Go". States such as *know* and *have* cannot be ordered.
         if free and agent == "you" and not reading.is_a(k, "no-order"):
             acts.append("order")
-        # "It rains" -> "I doubt that it rains", "I agree that it rains". "I go" -> "I refuse to go".
+        # "It rains" can become "I doubt that it rains" or "I agree that it rains", and "I go" can become "I
+        # refuse to go".
         if k == 0 and not reading.is_a(k, "act"):
             acts += [] if is_own else ["doubt"]
             if free and agent != "i":

@@ -22,8 +22,8 @@ from graphneg.english.noun_kinds import lexeme
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
 """Where the same thing was said before.
 
-`OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in another
-form by another speaker. `TURN`: in another sentence of the same turn.
+`OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in a
+different form by another speaker. `TURN`: in another sentence of the same turn.
 """
 
 Arguments = Mapping[str, frozenset[str]]
@@ -165,7 +165,7 @@ def _of_turn(
             for who, earlier in said.get(one.word, ())
             if repeats(one, earlier)
         }
-        # A predicate may also repeat one in another sentence of the same turn.
+        # A predicate may also repeat a predicate from another sentence of the same turn.
         same = (other for other in beside[one.word] if other.sentence != one.sentence)
         if one.arguments and any(repeats(one, other) or repeats(other, one) for other in same):
             by.add(TURN)

@@ -95,14 +95,15 @@ class Nouns:
         return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind
 
     def slot(self, k: int) -> str | None:
-        """Return what may replace an argument. Arguments in the same role with equal results can be swapped.
+        """Return a key for what may fill an argument. Arguments with the same role and key can be swapped.
 
         Args:
             k: The node number.
 
         Returns:
-            A kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If the verb
-            accepts few nouns ("solve"), the verb is added, so that only its own arguments can be swapped.
+            The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
+            the verb accepts few nouns ("solve") or is a verb of learning, the key of each argument except
+            ``ARG0`` also contains the verb, so that it is swapped only with an argument of the same verb.
             None if the node must not be replaced.
         """
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
@@ -162,7 +163,7 @@ class Nouns:
         """Return the kind of noun, or the entity concept, that may replace a node; None if nothing may."""
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].parent
         # Quoted words are kept: "They call him Tom", "He said goodbye". A person as the object of *use* or
-        # *read* is kept, too, because it is a parser error.
+        # *read* is probably an error of the parser, and is kept, too.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
         if quoted and reading.roles[k] != "ARG0":
             return None

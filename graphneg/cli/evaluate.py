@@ -218,7 +218,7 @@ def correlation(
     model: list[str] | None = option(
         None,
         "A coherence scorer, or a ranker for rated responses: a folder or a hub id. "
-        "Repeatable: the others are compared with the first.",
+        "Repeatable: each further model is compared with the first one.",
         "PATH_OR_ID",
     ),
     scores: list[Path] | None = option(

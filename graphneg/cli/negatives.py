@@ -1,10 +1,10 @@
 """Define the commands ``negatives`` and ``generate``, and print negatives to the terminal.
 
 ``negatives`` edits the AMR graphs of the loaded dialogues and converts the edited graphs to text.
-``generate`` runs a generator that makes wrong responses in another way, such as retrieval by word overlap. If
-a run of either command is interrupted, the same command continues it. ``negatives --explain`` shows how one
-negative was made. ``negatives --debug-sites`` helps to write transforms: it counts how many rows of a
-transform's query remain after each of its conditions.
+``generate`` runs a generator that makes wrong responses in a different way, such as retrieval by word
+overlap. If a run of either command is interrupted, the same command continues it. ``negatives --explain``
+shows how one negative was made. ``negatives --debug-sites`` helps to write transforms: it counts how many
+rows of a transform's query remain after each of its conditions.
 
 Example::
 
@@ -306,7 +306,7 @@ def generate(
     *,
     name: str = argument(
         ...,
-        "The generator: overlap, or another installed one.",
+        "Name of the generator: overlap, or another installed generator.",
         "NAME",
         autocompletion=completing("generators.base:generator_names"),
     ),

@@ -219,7 +219,7 @@ class StoreOptions:
             chosen: The selection of corpora and splits, of which the store must contain at least one
                 dialogue. None to skip this check.
             making: Whether to create the store if it does not exist.
-            exporting: Whether to accept a store of another version of graphneg, to export its content.
+            exporting: Whether to accept a store of a different version of graphneg, to export its content.
 
         Yields:
             The open dialogue graph.

@@ -78,8 +78,8 @@ def search(
     k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
         "mean",
-        "Retrieve the nearest neighbours of the mean of a context's vectors, or of each vector (codes, "
-        "which is slower).",
+        "Search the bank with the mean of a context's vectors (mean), or with each of its vectors (codes), "
+        "which is slower.",
     ),
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(

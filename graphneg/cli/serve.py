@@ -107,7 +107,7 @@ class ReviewOptions:
             The view.
 
         Raises:
-            InputError: There is nothing to judge, or the existing review has other questions.
+            InputError: There is nothing to judge, or the existing review has different questions.
         """
         from graphneg.evaluation.review.exchange import read_gold
         from graphneg.evaluation.review.judgements import Judgements
@@ -257,7 +257,7 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
         return []
     content = texts_digest(graph.store, Selection())
     # Derive the name of the folder from the negatives, the texts and the version of graphneg. If one of them
-    # changes, another folder is used, and the outdated file is not.
+    # changes, a different folder is used, and the outdated file is ignored.
     folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():

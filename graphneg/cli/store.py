@@ -93,32 +93,36 @@ def load(
     split: str | None = option(
         None, "Second part of the ids. Default: taken from the file name, such as train."
     ),
-    language: str = option("en", "Language of the terms to load, as an ISO 639-1 code; for conceptnet only."),
+    language: str = option(
+        "en", "Language of the terms to load, as an ISO 639-1 code. Only for the loader 'conceptnet'."
+    ),
     turns: int = option(
         8, "Number of turns per dialogue, for files that contain graphs but no dialogues.", min=1
     ),
     map: list[str] | None = option(
         None,
-        "Name of a field in the data, for a field that is not recognized: dialogue, turn, "
-        "speaker, text, turns, split, amr, id, reply_to, time or internal. For the loader dialogues "
-        "only. Repeatable.",
+        "Read the field FIELD from the column or key NAME of the data. Needed if the loader does not "
+        "recognize the name. FIELD is one of: dialogue, turn, speaker, text, turns, split, amr, id, "
+        "reply_to, time, internal. An empty NAME means that the data lack FIELD. Only for the loader "
+        "'dialogues'. Repeatable.",
         "FIELD=NAME",
     ),
     encoding: str | None = option(
-        None, "Text encoding of the files, if it is not detected correctly; for the loader dialogues only."
+        None, "Text encoding of the files. By default, it is detected. Only for the loader 'dialogues'."
     ),
     clean: bool = option(
         False, "Repair HTML entities, and remove the spaces that tokenizers insert (it 's late .)."
     ),
     gap: float = option(
         6.0,
-        "Hours without a message after which a new dialogue begins; for whatsapp, slack and discord only.",
+        "Number of hours without a message after which a new dialogue begins. Only for the loaders "
+        "'whatsapp', 'slack' and 'discord'.",
         "HOURS",
     ),
     date_order: Literal["day", "month"] | None = option(
         None,
         "Whether the day or the month comes first in dates such as 03/04/2024. Needed only if the other "
-        "dates of the file do not show it. For dialogues, transcript and whatsapp only.",
+        "dates of the file do not show it. Only for the loaders 'dialogues', 'transcript' and 'whatsapp'.",
     ),
     rejected: Path | None = option(
         None, "For each rejected item, write a line with the place and the reason to FILE."

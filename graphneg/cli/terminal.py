@@ -281,8 +281,8 @@ def keeps_part(out: str | Path) -> str:
     """Return the Ctrl-C message of a command that writes a file and can be resumed.
 
     Args:
-        out: The file that the command writes. Until it is complete, the finished part is stored in another
-            file in the same folder.
+        out: The file that the command writes. Until it is complete, the finished part is stored in a
+            different file in the same folder.
 
     Returns:
         The message, for `advise_on_interrupt` or `progress_bars`.

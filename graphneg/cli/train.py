@@ -393,7 +393,7 @@ def ranker(
     run the same command again to continue from the last checkpoint. \N{FORM FEED}
 
     Raises:
-        BadParameter: There is no ranker of this kind, or ``--codes`` is given for another kind than a
+        BadParameter: There is no ranker of this kind, or ``--codes`` is given for a different kind than a
             poly-encoder.
     """
     from graphneg.datasets.negative_dataset import NegativeDataset

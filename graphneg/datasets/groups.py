@@ -1,6 +1,6 @@
 """Group correct and wrong responses by context, as training data for a ranker.
 
-A record contains the place of its response: the dialogue and the number of the turn. The turns before that
+A record contains the place of its response: the dialogue and the turn number. The turns before that
 place are the context. The record of an edited negative also contains the correct response from which it was
 made. `read_groups` collects the records from files, and makes one `Group` per context::
 
@@ -576,7 +576,7 @@ class HeldOut:
         self._new.update(_hash(text) for text in texts)
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a text is held out, in this or another spelling."""
+        """Return whether a text is held out, in this or a different spelling."""
         hashes = self._sorted()
         if not hashes:
             return False

@@ -54,7 +54,7 @@ _group = msgspec.json.Decoder(Group).decode
 class NegativeDataset:
     """The groups from several sources of negatives. They are made when they are first accessed.
 
-    A source may be a function. It is called once per epoch with ``seed`` plus the number of the epoch. If all
+    A source may be a function. It is called once per epoch with ``seed`` plus the epoch number. If all
     sources are files, the groups are stored in the folder ``cache`` and used again by later runs. Otherwise
     they are stored in a temporary folder, which is deleted together with this object.
     """
@@ -72,7 +72,7 @@ class NegativeDataset:
 
         Args:
             sources: Files of negatives, iterables of negatives, or functions that make negatives from a seed.
-            seed: Seed that, plus the number of the epoch, is passed to the functions.
+            seed: Seed that, plus the epoch number, is passed to the functions.
             held_out: Texts that must not be used as responses.
             splits: Splits to hold out. Their records are left out. Responses in their records are also left
                 out of other splits.
@@ -106,7 +106,7 @@ class NegativeDataset:
         """Return the groups of an epoch.
 
         Args:
-            epoch: Number of the epoch, from 0. It matters only if a source is a function.
+            epoch: The epoch number, from 0. It matters only if a source is a function.
 
         Returns:
             The groups.

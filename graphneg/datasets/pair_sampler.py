@@ -130,7 +130,7 @@ class Draw(NamedTuple):
 
     Attributes:
         group: Index of the group whose context is used.
-        other: Index of the group whose response is used. It is another group than ``group`` for a random
+        other: Index of the group whose response is used. It differs from ``group`` for a random
             negative.
         slot: Index of a correct response in ``positives``; for a wrong response, -1 minus its index in
             ``negatives``.
@@ -223,7 +223,7 @@ class PairSampler:
         """Draw the pairs of an epoch.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
 
         Returns:
             The pairs in random order, which take 12 bytes each, and the numbers of missing responses.
@@ -253,7 +253,7 @@ class PairSampler:
         """Draw the pairs of an epoch, one context after another.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             shortfall: The numbers of missing responses are added to it.
 
         Returns:
@@ -265,7 +265,7 @@ class PairSampler:
         """Return, in a random order that depends on the epoch, the groups that are used.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
 
         Returns:
             Indexes of groups in `groups`.
@@ -301,7 +301,7 @@ class PairSampler:
 
         Args:
             index: Index of the group.
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             shortfall: The numbers of missing responses are added to it.
 
         Yields:
@@ -414,7 +414,7 @@ def rotate(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
     Args:
         items: All items.
         amount: Number of items per epoch.
-        epoch: Number of the epoch, from 0.
+        epoch: The epoch number, from 0.
 
     Returns:
         ``amount`` items, or all items if there are fewer.
@@ -445,7 +445,7 @@ class EpochPairs(Sequence[Pair]):
     digest: str
 
     def together(self) -> EpochPairs:
-        """Return the same pairs in another order, in which the pairs of a context are next to each other.
+        """Return the same pairs in a different order, in which the pairs of a context are next to each other.
 
         Returns:
             The pairs. Contexts are in the order of their first pairs.
@@ -528,7 +528,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
 
     Args:
         sampler: Sampler of the pairs.
-        epoch: Number of the epoch, from 0.
+        epoch: The epoch number, from 0.
         embedder: Embedder by which similarities are computed. Its vectors must have length 1. None for the
             word vectors that graphneg provides.
 

@@ -151,7 +151,7 @@ class Pairs:
         """Return the pairs of an epoch.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
 
         Returns:
             A sequence whose pairs are created when they are accessed.
@@ -162,7 +162,7 @@ class Pairs:
         """Return the pairs of an epoch, and a report of the responses that are missing.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
 
         Returns:
             The pairs, and the numbers of missing responses.
@@ -176,7 +176,7 @@ class Pairs:
         """Return the sampler for an epoch.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
 
         Returns:
             The sampler.
@@ -235,7 +235,7 @@ class Pairs:
         """Report how many responses an epoch has and lacks, and how similar wrong ones are to correct ones.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             embedder: Embedder by which similarities are computed; None for the word vectors that graphneg
                 provides.
 
@@ -248,7 +248,7 @@ class Pairs:
         """Convert an epoch to a data frame.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             separator: Text between the turns of a context; None to keep a list of turns.
 
         Returns:
@@ -266,7 +266,7 @@ class Pairs:
         required.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             separator: Text between the turns of a context; None to keep a list of turns.
 
         Returns:
@@ -282,7 +282,7 @@ class Pairs:
         ``state_dict`` is restored, whole shards are skipped without decoding them.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             separator: Text between the turns of a context; None to keep a list of turns.
 
         Returns:
@@ -305,7 +305,7 @@ class Pairs:
 
         Args:
             batch_size: Number of pairs per batch.
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             start: Index of the first pair, for resuming in the middle of an epoch.
             collate: Function that converts a list of pairs to a batch. By default, a batch is a dict with
                 ``context`` and ``response`` (lists), ``label`` and ``weight`` (tensors of shape (pairs,)).
@@ -331,7 +331,7 @@ class Pairs:
         `to_dataset` support such negatives.
 
         Args:
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             separator: Text between the turns of the anchor.
 
         Returns:
@@ -349,7 +349,7 @@ class Pairs:
 
         Args:
             negatives: Number of negatives per row.
-            epoch: Number of the epoch, from 0.
+            epoch: The epoch number, from 0.
             separator: Text between the turns of the anchor.
 
         Returns:

@@ -103,7 +103,7 @@ def export(
         out: File to write.
         selection: Dialogues to export.
         progress: Progress display; advanced by the number of finished dialogues.
-        overwrite: Whether to replace a file that an export with other input wrote.
+        overwrite: Whether to replace a file that an export with different input wrote.
         form: Format of the file; None chooses it by the suffix of ``out``.
         facts: JSON values that the items depend on in addition to the store. If they change, the file is
             written again.

@@ -406,7 +406,7 @@ def variants_digest(store: Store) -> str:
 
 
 def stored_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
-    """Make all negatives again whose edits are in the store, in the order of their ids.
+    """Make again all negatives whose edits are in the store, in the order of their ids.
 
     A negative is skipped if its edits no longer fit the dialogue, or if the decoder refuses one of its turns.
 

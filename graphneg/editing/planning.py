@@ -323,7 +323,7 @@ def _alike(own: str | None, other: str | None) -> bool:
     if own == other or own is None or other is None:
         return own == other
     words, others = set(own.split()), set(other.split())
-    # Replacing "John Brown" by "Brown" would name the same person, so that nothing becomes wrong.
+    # "Brown" names the same person as "John Brown", so a swap of the two would not make the text wrong.
     return words <= others or others <= words
 
 

@@ -341,8 +341,8 @@ class _Donor:
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
         """Initialize the donor without takers."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
-        # The salt gives each donor another order of the dialogues. Without it, all donors would prefer the
-        # same dialogues.
+        # The salt gives each donor a different order of the dialogues. Without it, all donors would prefer
+        # the same dialogues.
         self._salt = crc32(amr.encode("utf-8", "surrogatepass"))
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
@@ -434,9 +434,9 @@ class Proposal:
         rows: Descriptions of the edits, as the query returns them.
         swap_pool: Name of a set of sites that can be swapped with each other; None if the site is not a swap.
         content: The content of the site that a swap moves, such as the words of a subtree. A swap partner
-            must have other content.
+            must have different content.
         target: Target that the query states for the site; None if it states none.
-        score: Preference of the site. Of the sampled sites, the one with the highest score is edited.
+        score: Preference of the site. Of the sampled sites, those with the highest scores are edited.
         made: The edits, once they are built.
     """
 
@@ -549,14 +549,14 @@ def propose(
 
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """Run the query of a transform as a reader; raise `TransformError` if the server refuses the query."""
+    """Run the query of a transform read-only; raise `TransformError` if the server refuses the query."""
     query = transform.query
     # The embedded server counts lines from the first clause, Neo4j from the first comment. Without the header
-    # both count from the first clause. Shipped texts are sent unchanged, because stores know them.
+    # both count from the first clause. Shipped queries are sent unchanged: `query_read` knows their texts.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
-        # Shipped transforms run as a reader, too, so that callers need not distinguish them from those of a
-        # user.
+        # The transforms in the package run with read-only access, like those of users, so that callers need
+        # not distinguish the two.
         return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__

@@ -173,7 +173,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
     # This check only gives an early, readable message. It need not be complete, because `propose` runs the
-    # query as a reader, for whom the server refuses writes.
+    # query with read-only access.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
     # Taking the target from `TARGETS` gives it the type `Target`. An unknown target is reported below.

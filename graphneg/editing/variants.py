@@ -128,8 +128,8 @@ def planned_variants(
         store: Store with the graphs.
         graph_cache: Cache of original graphs.
         edits: The edits of each variant, by the id of the variant.
-        dialogues: Dialogues with the digests of their graphs. A cached graph with another digest is out of
-            date and is read again.
+        dialogues: Dialogues with the digests of their graphs. A cached graph with a different digest is out
+            of date and is read again.
 
     Returns:
         The variants in the order of ``edits``.
@@ -192,7 +192,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
 def _write_new(
     tx: ManagedTransaction, variants: Mapping[str, Row], edits: Mapping[str, Sequence[Row]]
 ) -> None:
-    """Write variants in one transaction. Skip those that are stored; replace those with other edits."""
+    """Write variants in one transaction. Skip those that are stored; replace those with different edits."""
     stale: list[str] = []
     there: set[str] = set()
     for row in run(tx, "edit/stored", ids=list(variants)):

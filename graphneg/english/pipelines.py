@@ -56,8 +56,8 @@ def find_pipeline(
 def load_pipeline(name: str, unused: Sequence[str], error_type: type[GraphnegError] = InputError) -> Any:
     """Load a spaCy pipeline.
 
-    If the pipeline cannot be loaded, for example because it needs another version of spaCy, ``error_type`` is
-    raised.
+    If the pipeline cannot be loaded, for example because it needs a different version of spaCy,
+    ``error_type`` is raised.
 
     Args:
         name: Package name or directory, as `find_pipeline` returns it.

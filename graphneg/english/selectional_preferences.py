@@ -91,7 +91,8 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
             found[noun] += n
             sorts[noun_cluster(noun) or noun] += n
     often = {sort: n for sort, n in sorts.items() if n >= MIN_COUNT}
-    # A rare sort is no evidence for its other nouns, so only the nouns that were seen are returned.
+    # If few nouns of a cluster were seen with the predicate, its other nouns need not fit. Return only the
+    # nouns that were seen.
     rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= MAX_PREFERENCES else ()

@@ -79,8 +79,8 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
     Args:
         tokens: The tokens, as `graphneg.english.tokens.tokenize` splits them.
         frames: Evidence from the graph, by token index: ``verb`` (the token is a form of the verb that its
-            frame is named after), ``predicate`` (the token has another frame) or ``plain`` (the token has a
-            concept that is not a frame). Tokens without evidence are left out.
+            frame is named after), ``predicate`` (the token has a different frame) or ``plain`` (the token has
+            a concept that is not a frame). Tokens without evidence are left out.
 
     Returns:
         One tag per token.

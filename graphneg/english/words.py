@@ -413,7 +413,7 @@ def _tagged_lemma(word: str, tag: str) -> str:
 
 
 def right_article(word: str, following: str) -> str:
-    """Return the indefinite article that fits the next word, if a word is an indefinite article.
+    """Return *a* or *an*, whichever fits the next word. Return any other word unchanged.
 
     >>> right_article("a", "apple"), right_article("An", "pear"), right_article("the", "apple")
     ('an', 'A', 'the')

@@ -81,7 +81,7 @@ def read_ratings(paths: Sequence[str | Path]) -> list[RatedItem]:
       ``NAME_ctx.txt`` one context per line, and ``NAME_res.txt`` one response per line. Pass the path of
       ``NAME_anno.json``.
 
-    Raises `InputError` with the file and position if a file cannot be read or has another format.
+    Raises `InputError` with the file and position if a file cannot be read or has a different format.
 
     Args:
         paths: The rating files.
@@ -161,7 +161,7 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
     contexts, responses = (
         read_text(path.with_name(base + end)).splitlines() for end in (_CONTEXTS, _RESPONSES)
     )
-    # Rating number N belongs to line N of the two text files, so the numbers must be equal.
+    # The N-th rating belongs to line N of the two text files, so all three must have the same length.
     if not len(contexts) == len(responses) == len(annotations):
         raise InputError(
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "

@@ -119,7 +119,7 @@ class DetectorSettings:
         frozen: Prefixes of the names of parameters that are not trained, such as ``embeddings``.
         dropout: Dropout rate, or None for the rate of the encoder.
         device: The torch device, or None to choose one automatically.
-        offline: Use local files only, and do not download models.
+        offline: Whether to use only local files, without downloading models.
         arguments: Keyword arguments of ``transformers.TrainingArguments``.
     """
 
@@ -250,7 +250,7 @@ def _trained(
     done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
-    # Remove the file of an earlier training, so that an interrupted training is not taken for a finished one.
+    # Remove the file of an earlier training, so that an interrupted training does not count as finished.
     done.remove()
     detector = ContradictionDetector.new(
         start,

@@ -3,7 +3,7 @@
 A transform edits the graph of a correct response. A generator instead retrieves a sentence, prompts a
 language model, or edits words and turns. Each generator has a name, which is registered as an entry point in
 the group ``graphneg.generators``. For example, the generator ``overlap`` retrieves sentences that share words
-with the context but come from another situation::
+with the context but come from a different situation::
 
     context     A: Did you sign the offer letter?
     negative    B: I read the terms before signing the petition.

@@ -413,7 +413,7 @@ class ContextSelection:
             ``every`` for the contexts of all its turns but the first.
 
     Raises:
-        InputError: ``places`` has another value.
+        InputError: ``places`` has an unknown value.
     """
 
     selection: Selection = field(default_factory=Selection)

@@ -1,4 +1,4 @@
-"""Generate replies to a context with another perspective (CAPT, Ou et al. 2022).
+"""Generate replies to a context with a different perspective (CAPT, Ou et al. 2022).
 
 The perspective of a reply is the keyword that says what the reply is about, for example *jacket* in "Did you
 look in your jacket?". The generator takes a reply from the store whose perspective is known (the observed
@@ -117,7 +117,7 @@ class _Asked(Gap):
 
 
 class CounterfactualGenerator(WritingGenerator):
-    """Generate replies with other perspectives.
+    """Generate replies with different perspectives.
 
     The observed replies are those correct responses to a context whose perspectives ``graphneg shift build``
     found. If a context has none, it gets no candidate. For each candidate that is needed, several substitutes
@@ -252,7 +252,7 @@ class CounterfactualGenerator(WritingGenerator):
 
 
 def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
-    """Create the generator ``counterfactual``, which writes replies with another perspective.
+    """Create the generator ``counterfactual``, which writes replies with a different perspective.
 
     The options are the fields of `CounterfactualOptions`.
 

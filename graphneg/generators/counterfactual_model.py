@@ -1,4 +1,4 @@
-"""Compute counterfactual replies: what a language model would have said with another perspective.
+"""Compute counterfactual replies: what a language model would have said with a different perspective.
 
 The perspective of a reply is the keyword that the reply is about. The method follows the three steps of CAPT
 (Ou et al. 2022, equations 1 to 3) for each token. It uses the Gumbel-max trick: sampling a token is the same
@@ -62,7 +62,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to a model: what would a reply have been with another perspective?
+    """A question to a model: what would a reply have been with a different perspective?
 
     Attributes:
         id: Id of the question. With the seed, it determines the noise for positions after the end of the

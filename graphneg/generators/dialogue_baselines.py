@@ -188,7 +188,7 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
         The generator.
 
     Raises:
-        GeneratorError: ``utterance`` has another value.
+        GeneratorError: ``utterance`` has an unknown value.
     """
     if utterance not in INSERTED:
         raise GeneratorError(

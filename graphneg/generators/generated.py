@@ -215,7 +215,7 @@ class Generated(NegativeStream):
             parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
-                # The dialogue should have had ``per_context`` negatives, so that many are missing.
+                # ``per_context`` negatives were requested for the dialogue, and all of them are missing.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues

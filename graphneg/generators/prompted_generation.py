@@ -128,10 +128,10 @@ class WritingOptions:
         ranker: Ranker (`graphneg.rankers.base.Ranker`) that scores how well a text answers its context. Texts
             with high scores are rejected, because they may be correct answers. None for no ranker.
             `DialogueGraph.generate` also accepts the path or id of a ranker.
-            max_score: Highest accepted ranker score, from 0 to 1.
+        max_score: Highest accepted ranker score, from 0 to 1.
 
     Raises:
-        InputError: A number is out of range.
+        InputError: A number is out of range, the route is unknown, or the settings of the server are invalid.
     """
 
     min_words: ClassVar[int] = MIN_WORDS
@@ -209,7 +209,7 @@ class WritingOptions:
 
         Returns:
             The writer and the judge. If no ``judge`` is named and the writer is a local causal model, the
-            same model is the judge. If the writer is another kind of model, there is no judge (None).
+            same model is the judge. If the writer is a different kind of model, there is no judge (None).
 
         Raises:
             GeneratorError: No model is given.

@@ -75,7 +75,7 @@ these turns (the post) from the reply."""
 
 
 class ContextResponse(NamedTuple):
-    """A context and a response, which need not be a correct one.
+    """A context and a response, which need not be correct.
 
     Attributes:
         context: Texts of the turns of the context, oldest first.
@@ -515,7 +515,7 @@ def train_scorer(
         A report of the training.
 
     Raises:
-        InputError: ``direction`` has another value, or the store has no replies.
+        InputError: ``direction`` has an unknown value, or the store has no replies.
     """
     if direction not in get_args(Predicted):
         raise InputError(f"unknown direction {direction!r}; choose one of {', '.join(get_args(Predicted))}")

@@ -132,7 +132,7 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random substitute, and take the first one with another lemma than that of the word.
+            # Start at a random substitute, and take the first one with a lemma other than that of the word.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
             # An inflected form of the same word ("boats" for "boat") would change only the grammar, not the

@@ -64,7 +64,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def read(self) -> Iterator[Record | Rejected]:
         """Return the records that the loader reads.
 
-        Raises `InputError` if the loader is unknown or a file has another format.
+        Raises `InputError` if the loader is unknown or a file has a different format.
 
         Returns:
             An iterator over records and rejected items.

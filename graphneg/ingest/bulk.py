@@ -97,7 +97,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
 
     Raises:
         InputError: The folder cannot be created, contains other files, is used by another process, or was
-            filled by another version of graphneg.
+            filled by a different version of graphneg.
     """
 
     def __init__(self, folder: str | Path) -> None:

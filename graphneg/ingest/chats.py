@@ -88,7 +88,7 @@ class ChatLoader(FileLoader):
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Return the dialogues from files, in order.
 
-        Raises `InputError` if a file is missing or has another format.
+        Raises `InputError` if a file is missing or has a different format.
 
         Args:
             paths: The files, or directories that contain files.

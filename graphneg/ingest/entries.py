@@ -208,7 +208,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         return _without_scalars(path, json_items(path, progress, encoding), options)
     if not has_turns(value, fields) and (rows := frame_rows(value, fields)) is None:
         return _without_scalars(path, json_items(path, progress, encoding), options)
-    # The document was read above without progress display. Read it again, only to report its bytes.
+    # The document was read above without a progress display. Read it again, only to advance the display.
     list(chunks(path, progress, encoding))
     try:
         # Parse the document strictly: repeated keys raise an error.
@@ -308,7 +308,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
 
     In CSV files, cells may be quoted as in RFC 4180. In tab-separated files, a quotation mark is normally an
     ordinary character. If quotation marks at the beginning of the file always enclose whole cells, however,
-    the file is taken for one from Excel, and its cells may be quoted as well.
+    the file is mistaken for one from Excel, and its cells may be quoted as well.
 
     Args:
         path: The file.
@@ -608,7 +608,7 @@ def _as_json(value: Any) -> Any:
         A string, number, list or object. Missing members of an object are left out.
 
     Raises:
-        ItemError: The value has another type.
+        ItemError: The value has a different type.
     """
     if value is None or isinstance(value, str | bool | int):
         return value

@@ -221,7 +221,7 @@ def stored_attributes(properties: Mapping[str, Any], own: frozenset[str]) -> Val
 
     Args:
         properties: The properties of a node.
-        own: The names of the properties that are no attributes.
+        own: The names of the properties that are not attributes.
 
     Returns:
         The attributes, sorted by name.
@@ -339,7 +339,7 @@ def _parses(given: Sequence[_Parse]) -> tuple[ParserGraph, ...]:
 
 
 def _resource(value: Any, place: str) -> Record:
-    """Convert a line that is no dialogue: an object with one key, which names the type of its value."""
+    """Convert a line that is not a dialogue: an object with one key, which names the type of its value."""
     fields = cast("Value", value) if isinstance(value, dict) else {}
     [key] = fields if len(fields) == 1 else [""]
     if key not in _RESOURCES:

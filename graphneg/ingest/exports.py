@@ -171,7 +171,7 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
 
 def _part_kind(part: Value) -> str:
     kind = str(part.get("content_type"))
-    # For example "image_asset_pointer" and "audio_asset_pointer".
+    # Images and sound have types such as "image_asset_pointer" and "audio_asset_pointer".
     return MEDIA if kind.endswith("asset_pointer") else f"content part of type {kind[:40]}"
 
 
@@ -208,7 +208,8 @@ def best_path(
     """Return the path of a message tree that takes the best reply to each message.
 
     The best reply is the one with the lowest ``rank``. Replies without a rank come last, and equal ones keep
-    their order. Replies that were deleted, or are in another language than the first message, are not taken.
+    their order. Replies that were deleted, or are in a different language from the first message, are not
+    taken.
 
     Args:
         messages: All messages of the tree, the first message at the start.

@@ -133,7 +133,7 @@ class Fields:
         """
         keys = tuple(keys)
         if keys not in self._known:
-            # Limit the cache: each object of a JSON file may have other keys.
+            # Limit the cache: each object of a JSON file may have different keys.
             if len(self._known) > 1000:
                 self._known.clear()
             self._known[keys] = dict(self._found(keys))
@@ -336,14 +336,15 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
 
 
 def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
-    """Return whether only the replies show which rows belong to the same dialogue.
+    """Return whether rows must be grouped into dialogues by the ids of the rows that they answer.
 
     Args:
         found: The key of each field.
         fields: Look-up that returns the key of each field, and knows the keys that the user named.
 
     Returns:
-        True if there is no dialogue column, and rows have ids and name the rows that they answer.
+        True if there is no dialogue column, the user did not declare that all rows are one dialogue, and
+        there are columns for the id of a row and for the id of the row that it answers.
     """
     return (
         "dialogue" not in found
@@ -371,6 +372,6 @@ def listed(names: Iterable[str]) -> str:
         names: The names.
 
     Returns:
-        The names in one line.
+        The names, joined by commas.
     """
     return ", ".join(names)

@@ -91,7 +91,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
     """Read the responses that have a label.
 
     If one of three annotators called a response contradictory, it has no label and is left out. Raises
-    `InputError`, with file and line, if a file cannot be read or a line has another format.
+    `InputError`, with file and line, if a file cannot be read or a line has a different format.
 
     Args:
         paths: JSON Lines files.

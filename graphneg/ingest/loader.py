@@ -1,7 +1,7 @@
 """Define the interface of loaders, find loaders by name, check the format of files, and report on a load.
 
 A loader reads files of one format and yields records. `get_loader` returns a loader by name. `check_format`
-compares the beginning of a file with the known formats, so that a file of another format causes one clear
+compares the beginning of a file with the known formats, so that a file of a different format causes one clear
 error instead of a rejection for each line. `LoadReport` counts the records that were written, those that were
 already present, and those that were rejected.
 
@@ -286,7 +286,7 @@ class LoadReport:
 
 
 _PATIENCE = 50
-"""Number of rejections at the start of a file, with nothing accepted, that show that it has another
+"""Number of rejections at the start of a file, with nothing accepted, that show that it has a different
 format."""
 
 _JSON = r"\A\s*[\[{]"
@@ -380,7 +380,8 @@ _BINARY = (
 def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
     """Yield the records of a file if it has the format of the loader.
 
-    The iterator raises `InputError` if the beginning of the file shows another format. If it shows no known
+    The iterator raises `InputError` if the beginning of the file shows a different format. If it shows no
+    known
     format, the first items decide: the iterator raises `InputError` if none of the first fifty is accepted.
 
     Args:
@@ -410,7 +411,7 @@ def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iter
     """
     held: list[Rejected] = []
     remaining = iter(records)
-    # Hold the rejections back until an item is accepted: some invalid items do not mean another format.
+    # Hold the rejections back until an item is accepted: a few invalid items do not prove a wrong format.
     for record in remaining:
         if not isinstance(record, Rejected):
             yield from chain(held, (record,), remaining)
@@ -448,7 +449,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         False if the beginning matches no known format.
 
     Raises:
-        InputError: The file is empty, or its beginning shows another format.
+        InputError: The file is empty, or its beginning shows a different format.
     """
     start = head(path)
     if not start.strip():
@@ -465,7 +466,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
-    # The file contains only digits and spaces.
+    # DailyDialog's files of annotations contain only digits and spaces.
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
         appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if appearance is not None:

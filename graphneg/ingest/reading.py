@@ -371,7 +371,7 @@ def each_group(
         what: The name of a part in messages, in the singular, such as ``line``.
         begins: Function of the first part of the current group and the next part. It returns whether the next
             part begins a new group.
-        make: Function that returns an item, given the number of the group (from 0) and its parts. It may
+        make: Function that returns an item, given the index of the group (from 0) and its parts. It may
             raise `ItemError`.
         title: Function that returns the name of a group in messages, given its number and its first part.
 

@@ -13,15 +13,17 @@ order of the rows. Without turn numbers, a reply is always placed after the mess
 OpenAssistant's files, only the best reply to each message is kept (see `graphneg.ingest.exports`).
 
 A dialogue is accepted or rejected as a whole. If a row cannot be read, its dialogue is rejected. If even the
-id of its dialogue cannot be read, the dialogues of the previous and the next row are rejected.
+id of its dialogue cannot be read, the dialogue of the previous row is rejected. The dialogue of the next row
+is rejected, too, unless its turn numbers show that no turn is missing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
@@ -129,6 +131,8 @@ class RowReader:
             dialogue that is rejected.
         """
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
+        self._lost_rows = unread_before is not None
+        self._has_turn_zero = cache(lambda: self._any_turn_zero(read()))
         threads = self._threads(read()) if self._is_threaded else None
         if threads is None and not is_interleaved(self._keys(read())):
             yield from self._grouped(self._parts(entries, None, unread_before))
@@ -149,6 +153,16 @@ class RowReader:
         for entry in entries:
             if isinstance(entry, Item) and isinstance(entry.value, dict):
                 yield self._fields.time_of(cast("Value", entry.value))
+
+    def _any_turn_zero(self, entries: Entries) -> bool:
+        """Return whether any row has the turn number 0, so that the turns of the file are numbered from 0."""
+        key = self._known["turn"]
+        cells = (
+            cast("Value", entry.value).get(key)
+            for entry in entries
+            if isinstance(entry, Item) and isinstance(entry.value, dict)
+        )
+        return any(re.fullmatch(r"0+(\.0)?", str(cell).strip()) for cell in cells)
 
     def _threads(self, entries: Entries) -> Threads:
         threads = Threads()
@@ -177,11 +191,12 @@ class RowReader:
             if part is None:
                 # The row may belong to the previous or to the next dialogue, so both are marked as invalid.
                 unread_before = cast("Rejected", entry)
+                self._lost_rows = True
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # The unreadable row may have been the first row of this dialogue, so mark it as invalid.
-            # Turn numbers make that unnecessary: if the first row is missing, so is its number.
+            # The unreadable row may have been the first row of this dialogue, so mark the dialogue invalid.
+            # If the turns are numbered, do not mark it here: `_in_order` checks whether a number is missing.
             if (
                 unread_before is not None
                 and "turn" not in self._known
@@ -307,7 +322,10 @@ class RowReader:
     def _in_order(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Return the rows of a dialogue in the order of its turns."""
         if (key := self._known.get("turn")) is not None:
-            return _by_number(rows, key)
+            # A row whose dialogue is unknown may be the first turn of this dialogue. If the numbers in the
+            # file start at 0, a dialogue that starts at 1 may have lost its turn 0, so reject it.
+            starts = (0,) if self._lost_rows and self._has_turn_zero() else (0, 1)
+            return _by_number(rows, key, starts)
         if self._are_trees:
             return self._best_path(rows)
         return self._replies_later(self._by_time(rows))
@@ -329,7 +347,7 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # No message that is reached from the first one is part of a cycle, so this ends.
+        # The messages that are reached from the first one do not form a cycle, so the loop ends.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
@@ -438,22 +456,23 @@ def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
     return id, None if answered == id else answered
 
 
-def _by_number(rows: list[DialogueRow], key: str) -> list[DialogueRow]:
+def _by_number(rows: list[DialogueRow], key: str, starts: Collection[int]) -> list[DialogueRow]:
     """Return the rows sorted by turn number.
 
     Args:
         rows: The rows of a dialogue.
         key: The column that contains the turn number.
+        starts: The numbers that the first turn may have; 0 must be one of them.
 
     Returns:
         The sorted rows.
 
     Raises:
-        ItemError: The numbers are not 0 to n-1 or 1 to n.
+        ItemError: The numbers are not consecutive, or do not start at one of ``starts``.
     """
     numbered = [(_turn_number(cast("Value", row.cells).get(key), row), row) for row in rows]
     numbered.sort(key=lambda one: one[0])
-    for expected, (number, row) in enumerate(numbered, 1 if numbered[0][0] == 1 else 0):
+    for expected, (number, row) in enumerate(numbered, numbered[0][0] if numbered[0][0] in starts else 0):
         if number != expected:
             cell = str(cast("Value", row.cells).get(key))[:20]
             raise ItemError(f"expected turn {expected} but found {cell!r} at {row.place}")

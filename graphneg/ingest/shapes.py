@@ -87,8 +87,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # A row without an utterance may belong to the dialogue of the next row. A member of a document,
-            # such as "meta", does not, so nothing of the next dialogue is missing.
+            # A row without an utterance may belong to the dialogue of the next row, so remember it. A member
+            # of a document, such as "meta", belongs to no dialogue.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -333,7 +333,7 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     is_flat = not any(isinstance(cell, list | dict) for cell in cells)
     if not cells or not is_flat or len({len(row) for row in rows}) > 1:
         return False
-    # No turn is a number.
+    # A turn is never a number, so lists with numbers are the rows of a table.
     if any(isinstance(cell, int | float) for cell in cells):
         return True
     # If all cells are texts, two columns of single words (such as ids and speakers), one of which has a word
@@ -366,7 +366,7 @@ def _has_id(entry: Item | Rejected, fields: Fields) -> bool:
 class _Names:
     """Create unique names for those dialogues of a source that have no id.
 
-    The name is the number of the entry if no dialogue of the source has an id. If some have ids, a number
+    The name is the index of the entry if no dialogue of the source has an id. If some have ids, a number
     could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
 
     Args:

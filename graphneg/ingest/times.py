@@ -137,7 +137,7 @@ class Dates:
 
     @cached_property
     def _orders(self) -> frozenset[DateOrder]:
-        """The orders in which the dates of the source may be read. None are left if its dates contradict."""
+        """The orders in which all dates of the source can be read; empty if the dates are inconsistent."""
         if self._told is not None:
             return frozenset([self._told])
         certain = set[DateOrder]()

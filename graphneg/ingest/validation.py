@@ -69,7 +69,7 @@ class FileLoader(ABC):
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Yield the records from files, in order.
 
-        Raises `InputError` if a file is missing or has another format.
+        Raises `InputError` if a file is missing or has a different format.
 
         Args:
             paths: The files and directories.
@@ -214,7 +214,7 @@ def dialogues_of(
 ) -> Iterator[Record]:
     """Yield the dialogues from a loader's files.
 
-    Raises `InputError` if a file has another format.
+    Raises `InputError` if a file has a different format.
 
     Args:
         files: The files.

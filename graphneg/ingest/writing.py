@@ -1,12 +1,12 @@
 """Write the records of a loader to a store, in batches of one transaction each.
 
-A batch contains complete dialogues (or graphs, pairs of opposites, frames and so on). Either the whole batch
-is written or nothing of it. Records that are already in the store are looked up in the same transaction and
+A batch contains complete dialogues (or graphs, pairs of opposites, frames and so on). A batch is written
+completely or not at all. Records that are already in the store are looked up in the same transaction and
 left out. If a load is interrupted, it can therefore be completed by running it again.
 
 `load_files` runs a loader and writes the records that it reads. For example, ``load_files(store, "everyday",
-[], 8, LoadOptions())`` loads the bundled corpus. It returns a `LoadReport` with the numbers of new, present
-and rejected records.
+[], 8, LoadOptions())`` loads the bundled corpus. It returns a `LoadReport` with the numbers of records that
+are new, already in the store, and rejected.
 """
 
 from __future__ import annotations
@@ -317,8 +317,8 @@ def load_files(
 ) -> LoadReport:
     """Load files into a store.
 
-    Raises `InputError` if the loader is unknown, if a file has another format, or if a shard is given and a
-    graph does not name its dialogue. Raises `StoreError` if the store no longer exists.
+    Raises `InputError` if the loader is unknown, if a file has a different format, or if a shard is given and
+    a graph does not name its dialogue. Raises `StoreError` if the store no longer exists.
 
     Args:
         target: The store, or the folder of a bulk load.

@@ -88,7 +88,7 @@ def fine_tune(
         frozen: Prefixes of the names of parameters to exclude from training; see
             `graphneg.nn.encoders.freeze`.
         extra_files: Further text files to save in ``out``: a mapping from file names to contents.
-        overwrite: Whether to replace a model in ``out``, or the checkpoints of a run with other data or
+        overwrite: Whether to replace a model in ``out``, or the checkpoints of a run with different data or
             settings.
         progress: Progress display; None for no display.
         **arguments: Arguments of transformers' ``TrainingArguments``, such as ``num_train_epochs``,
@@ -109,7 +109,7 @@ def fine_tune(
         raise InputError(
             f"nothing to train on: the targets of all {len(examples)} examples are empty or too long"
         )
-    # Everything that determines the result. A call with other values must not resume this run.
+    # Everything that determines the result. A call with different values must not resume this run.
     facts = [
         str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],

@@ -210,7 +210,7 @@ class GumbelNoise:
         Returns:
             Logits of the same shape.
         """
-        # The noise is drawn on the CPU, because on other devices the same seed gives other numbers.
+        # The noise is drawn on the CPU, because the same seed gives different numbers on other devices.
         return scores + self.draw(scores.shape[-1]).to(scores.device)
 
     def draw(self, size: int) -> Any:
@@ -272,8 +272,9 @@ def generate(
 ) -> list[list[int]]:
     """Run transformers' ``generate`` with reproducible settings.
 
-    The sampling settings in the model's configuration are ignored. A beam search is not stopped when the
-    first beams have ended, because these are often short texts that break off.
+    The sampling settings in the model's configuration are ignored. ``early_stopping`` is off by default: a
+    beam search does not stop as soon as enough beams are finished, because the first ones to finish are often
+    short, incomplete texts.
 
     Args:
         model: A transformers model.

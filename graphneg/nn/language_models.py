@@ -294,7 +294,7 @@ class LanguageModel(ABC):
         return TokenPair(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """Return those tokens of a text that are scored. In this class, they include the end token."""
+        """Return the tokens of a text that are scored. In this class, they include the end token."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:

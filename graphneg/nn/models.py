@@ -208,7 +208,8 @@ def load_causal(
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
-        gguf_file: The name of a GGUF file in the folder; None for another format, or for the only GGUF file.
+        gguf_file: The name of a GGUF file in the folder; None if the folder has a different format or only
+            one file.
         device: A torch device; ``auto`` chooses a GPU if there is one.
         offline: Whether to use only local files, without network access.
 
@@ -249,7 +250,8 @@ def load_either(
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
-        gguf_file: The name of a GGUF file in the folder; None for another format, or for the only GGUF file.
+        gguf_file: The name of a GGUF file in the folder; None if the folder has a different format or only
+            one file.
         device: A torch device; ``auto`` chooses a GPU if there is one.
         offline: Whether to use only local files, without network access.
 

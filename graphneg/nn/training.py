@@ -2,8 +2,8 @@
 
 `open_run` checks the output folder, and `fit` trains the model and saves it there. Checkpoints are stored
 together with a digest of all data and settings. If a run is stopped, the same call finds the checkpoints and
-resumes the run. A call with other data or settings is refused. When the model has been saved, the checkpoints
-are removed.
+resumes the run. A call with different data or settings is refused. When the model has been saved, the
+checkpoints are removed.
 
 The module also contains two losses for pairs of a context and a response. `weighted_cross_entropy` considers
 each pair separately. `pairs_and_lists` also compares each correct pair with the wrong pairs of its group.
@@ -201,8 +201,8 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     Args:
         folder: The folder in which the model is saved.
         facts: All data and settings that determine the run. A run is resumed only by a call with equal facts.
-        overwrite: Whether to replace a model, or the checkpoints of a run with other facts. The checkpoints
-            of a run with equal facts are never replaced, because that run is resumed.
+        overwrite: Whether to replace a model, or the checkpoints of a run with different facts. The
+            checkpoints of a run with equal facts are never replaced, because that run is resumed.
 
     Returns:
         The run.
@@ -230,7 +230,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
 
 def _model_config(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a model. Raise an error if ``config.json`` has other content."""
+    """Return the configuration of a model. Raise an error if ``config.json`` has different content."""
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
@@ -356,7 +356,7 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
             # The folder is named after the run, so that a resumed run continues its curves in TensorBoard,
-            # and a run with other settings starts new ones.
+            # and a run with different settings starts new ones.
             callback.logging_dir = str(run.folder / "runs" / run.fingerprint[:12])
     return loop
 

@@ -2,8 +2,8 @@
 
 A graph is drawn from left to right, with the root at the left. Each leaf has its own row, in the order of the
 PENMAN notation. An inner node is vertically centred between its children. A reentrancy (another mention of a
-variable) is drawn as an arrow. Each node or edge has a state: kept, changed (the node has another concept in
-the other graph), gone (it is only in the original graph) or new (it is only in the edited graph). All
+variable) is drawn as an arrow. Each node or edge has a state: kept, changed (the node has a different concept
+in the other graph), gone (it is only in the original graph) or new (it is only in the edited graph). All
 coordinates are in pixels.
 
 Example:

@@ -3,9 +3,9 @@
 If the server listens on the loopback address, a visitor needs the random token in the URL that the command
 prints. At the first request, the token is stored in a cookie and removed from the URL. If the server listens
 on any other address, a visitor needs a password. `graphneg.pages.password_limiter` limits how often passwords
-may be tried, and a login form longer than `LOGIN_BYTES` is not read. Requests with the ``Host`` of another
-server, and write requests from pages of another origin, are refused. Otherwise, another web site could use
-the visitor's browser to access the pages.
+may be tried, and a login form longer than `LOGIN_BYTES` is not read. Requests with the ``Host`` of a
+different server, and write requests from pages of another origin, are refused. Otherwise, another web site
+could use the visitor's browser to access the pages.
 
 Example::
 

@@ -46,7 +46,7 @@ from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
 LAYOUT = "1"
-"""Version of the database schema. An index with another version is not used but written again."""
+"""Version of the database schema. An index with a different version is not used but written again."""
 STEPS = 100
 """Number of intervals between the thresholds of a `ScoreDistribution`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")
@@ -79,7 +79,7 @@ CREATE INDEX by_score ON scores (name, value, n);
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions for records. A record matches if it meets all of them.
+    """Conditions for records. A record matches if it satisfies all of them.
 
     Attributes:
         labels: The required labels, keyed by kind.
@@ -564,7 +564,7 @@ def _place(source: Path) -> Path:
 
 
 def _state(source: Path) -> str:
-    """Return a text that is different if the file, the database schema or the version has changed."""
+    """Return a string that changes whenever the file, the database schema or the version changes."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"

@@ -196,7 +196,7 @@ class NegativesView:
         """Do nothing, because an index does not keep a file open."""
 
     def _index(self, number: int) -> NegativesIndex:
-        # Check the number, because the URL may be from an earlier start of the server with other files.
+        # Check the number: the URL may come from an earlier run of the server, which showed other files.
         if number >= len(self._indexes):
             raise HTTPException(
                 404, f"there is no file {number}; the number of files is {len(self._indexes)}"

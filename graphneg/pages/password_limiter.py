@@ -6,7 +6,7 @@ faster than the limit allows. If there are too many attempts, further ones are r
 number of seconds to wait, so that they do not keep connections open.
 
 A single address can use at most a tenth of the rate that is allowed for all addresses. Attacks from one or a
-few addresses therefore do not prevent visitors with other addresses from logging in.
+few addresses therefore do not prevent visitors with different addresses from logging in.
 
 Example::
 

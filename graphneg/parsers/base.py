@@ -83,8 +83,8 @@ class Parser(Protocol):
     def version(self) -> str:
         """The version of the parser.
 
-        It must change whenever the parser may return another graph for the same text, because a store reuses
-        earlier parses that have the same name and version.
+        It must change whenever the parser may return a different graph for the same text, because a store
+        reuses earlier parses that have the same name and version.
         """
         ...
 
@@ -154,7 +154,8 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} control characters or lone surrogates were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
-            # A text in another language keeps its graph, but this warning makes transforms skip the graph.
+            # A text in a different language keeps its graph, but this warning makes transforms skip the
+            # graph.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked

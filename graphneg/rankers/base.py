@@ -119,7 +119,7 @@ class EncoderRanker(ABC):
     ) -> Self:
         """Load a trained ranker.
 
-        Raises `ModelError` if a package or the model is missing, or if the model is of another kind.
+        Raises `ModelError` if a package or the model is missing, or if the model is not a ranker.
 
         Args:
             model: Path or Hugging Face hub id of the ranker.

@@ -129,8 +129,8 @@ class CrossEncoder(EncoderRanker):
             The ranker.
 
         Raises:
-            ModelError: The model is not a classifier with one or two classes, or it is a ranker of another
-                kind.
+            ModelError: The model is not a classifier with one or two classes, or it is a ranker of a
+                different kind.
         """
         tasks = [str(task) for task in config.get("architectures") or ()]
         if not any(task.endswith(_TASK) for task in tasks):

@@ -226,7 +226,7 @@ def build_bank(
     """Build a bank of responses in a folder.
 
     If a build was interrupted, the same call resumes it, and the files are then the same as without the
-    interruption. Raises `InputError` if the folder has other content, and `ModelError` if FAISS is not
+    interruption. Raises `InputError` if the folder has different content, and `ModelError` if FAISS is not
     installed.
 
     Args:

@@ -196,7 +196,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 continue
         # Accept an empty file, because it may be the lock file of a run that has not written its mark yet.
         # Check the size before the mark. In the other order, that run could write its mark between the two
-        # checks, and its file would be taken for one without a mark.
+        # checks, and its file would be mistaken for one without a mark.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign_file_error(file)
@@ -221,7 +221,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _noted_token(lock: BinaryIO) -> str:
     """Return the token from a lock file; an empty string if it has none."""
     lock.seek(len(_MARK))
-    # Accept the token only if the rest of the file consists of nothing else.
+    # Accept the token only if the file contains nothing else after the mark.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 

@@ -96,7 +96,7 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    # Without a note, the file was not written by a run. With another digest, it was changed afterwards.
+    # Without a note, the file was not written by a run. With a different digest, it was changed afterwards.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", and it is not the unchanged output of a run")
     return noted
@@ -115,7 +115,7 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
 
     Raises:
         InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, was
-            written by a run with another fingerprint, or was changed afterwards.
+            written by a run with a different fingerprint, or was changed afterwards.
     """  # noqa: DOC501, DOC502
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
@@ -137,7 +137,7 @@ def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> Non
         **facts: Further facts, as JSON values.
     """
     # Write the note before the file is renamed. If the run is killed between the two steps, a note without a
-    # file does no harm, but a file without a note would be taken for a file of another program.
+    # file does no harm, but a file without a note would be mistaken for a file of another program.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
@@ -403,14 +403,14 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign_file_error(path) from error
-    # A JSON file without a fingerprint is not a note of graphneg.
+    # graphneg writes a fingerprint into every note, so a JSON file without one is from another program.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
-    # If the digest is wrong, somebody has edited the note, so it cannot be trusted: with another number of
-    # dialogues, for example, a resumed run would skip some of them or process them twice. Return an empty
-    # fingerprint, which matches no run, so that nothing is resumed.
+    # If the digest is wrong, somebody has edited the note, so it cannot be trusted. For example, if the
+    # number of dialogues was changed, a resumed run would skip some of them or process them twice. Return an
+    # empty fingerprint, which matches no run, so that nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 

@@ -1,7 +1,7 @@
 """Write and read the files of shards, from which `graphneg.merging` makes one result.
 
 A large job can be divided into shards, that is, parts that run on several machines. Each run writes a file of
-JSON lines. The first line is a header with the number of the shard, the settings of the run, and a digest of
+JSON lines. The first line is a header with the shard number, the settings of the run, and a digest of
 the content that was processed. Each further line contains items, such as records of negatives, and their
 place. The place determines the position of the items in the result of a run without shards. The last line
 shows that the file is complete::
@@ -270,7 +270,8 @@ class ShardFile:
                         return
                     break
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
-                # The merge relies on the order. Without it, the result would silently be another one.
+                # The merge relies on the order of the places. If they were not sorted, the merged file would
+                # differ from that of a run without shards, and nobody would notice.
                 if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
                     raise self._damaged(f"has the place {str(place)[:30]} (line {number})")
                 if last is not None and place_order(place) <= last:

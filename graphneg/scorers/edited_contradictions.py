@@ -223,8 +223,8 @@ def _turns(negative: Negative, context: Sequence[Turn], response: str | None) ->
     """Return the turns of context and response, keyed by their positions in the dialogue."""
     first = negative.turn - len(context)
     turns = {first + at: Turn(turn.speaker, respell(turn.text)) for at, turn in enumerate(context)}
-    # If the speaker of the response is unknown, assume that speakers alternate: it is the speaker of the turn
-    # before the last turn of the context.
+    # If the speaker of the response is unknown, assume that two speakers alternate, and use the speaker of
+    # the second-to-last turn of the context.
     speaker = negative.speaker or (context[-2].speaker if len(context) > 1 else "")
     turns[negative.turn] = Turn(speaker, respell(negative.response if response is None else response))
     return turns

@@ -112,7 +112,7 @@ def reword_denial(sentence: str) -> DenialWordings | None:
     # sentences, only templates that can always be used are suitable.
     if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
         meets = ("nothing",)
-    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" makes another claim.
+    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" claims something else.
     elif _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
         meets = ("nothing", "perfect")
 

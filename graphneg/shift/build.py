@@ -329,11 +329,18 @@ def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]
 def _write(
     tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
-    """Write dialogues, except those that another run has already written, and return them."""
+    """Add dialogues to the shift graph, except those that another run has already added.
+
+    Returns:
+        The dialogues that were added.
+
+    Raises:
+        InputError: Another run is deleting the shift graph, or the existing graph was built differently.
+    """
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
         raise InputError(_TAKEN)
-    # Several runs may work at the same time. `claim` returns the dialogues that no other run has written.
+    # Several runs may work at the same time. `claim` returns the dialogues that no other run has added.
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
     rows = {
@@ -347,7 +354,7 @@ def _write(
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
-    # The following statements do not create terms, so all terms are created before.
+    # The following statements do not create terms, so all terms were created above.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)

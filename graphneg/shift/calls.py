@@ -134,7 +134,7 @@ class ShiftGraphMethods:
         Returns:
             The finder. It reads the store only when substitutes are requested.
         """
-        # The options are stored together with an output file, because a call with other options must not
+        # The options are stored together with an output file, because a call with different options must not
         # resume it.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor

@@ -248,8 +248,9 @@ def stored_reply(store: Store, id: str) -> Reply:
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
     """Return the salience of the keywords in the last turns, the most salient one first."""
     found: dict[str, float] = {}
-    # The turns are counted back from the post, which has the number 0, so its keywords keep their scores. If
-    # a keyword is repeated, its highest value counts.
+    # A score is multiplied by DECAY once for each turn between its turn and the end of the context, so the
+    # keywords of the last turn, the post, keep their scores. If a keyword occurs in several turns, its
+    # highest value counts.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)

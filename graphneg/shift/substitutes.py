@@ -48,7 +48,7 @@ _NOTHING = "nothing to train on: no reply has a perspective; run graphneg shift 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """Another perspective that a reply could have had.
+    """A different perspective that a reply could have had.
 
     Attributes:
         focus: Keyword of the context from which the perspective can be reached.
@@ -94,8 +94,8 @@ class Prediction:
         predictor: Predictor that chooses among the candidates.
         reach: Settings for where to search for candidates.
         most: Maximum number of substitutes for each reply; None for all.
-        options: Options with which the predictor was created. A call with other options does not resume an
-            incomplete output file.
+        options: Options with which the predictor was created. A call with different options does not resume
+            an incomplete output file.
     """
 
     predictor: Predictor

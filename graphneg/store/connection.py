@@ -372,7 +372,7 @@ class Store(AbstractContextManager["Store"]):
         self.reader = reader
         """The check and the driver for untrusted queries."""
         self.foreign_facts = ""
-        """Message for `check_facts`, if another version of graphneg computed the facts in the store."""
+        """Message for `check_facts`, if a different version of graphneg computed the facts in the store."""
         self._trouble = diagnose
         self._turn = turn
         self._server = server
@@ -457,10 +457,10 @@ class Store(AbstractContextManager["Store"]):
         """Check that this version of graphneg computed the facts in the store, before facts are used.
 
         Reading needs no check. Writing and editing do: they would mix facts of two versions, and transforms
-        would match facts that have another meaning.
+        would match facts that have a different meaning.
 
         Raises:
-            StoreError: Another version computed the facts. The message names the commands that export the
+            StoreError: A different version computed the facts. The message names the commands that export the
                 content of the store and load it into a new one.
         """
         if self.foreign_facts:
@@ -559,7 +559,7 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The records, the summary and the keys.
         """
-        # The user's own query does not compute facts, so those of another version do not matter.
+        # The user's own query does not compute facts, so those of a different version do not matter.
         work = partial(self._raising_version, partial(_run_eagerly, text=text, parameters=parameters))
         return self._in_transaction(WRITE_ACCESS, work)
 

@@ -154,7 +154,7 @@ def count_dialogues(store: Store, selection: Selection) -> int:
     """
     count = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
     count = count if selection.limit is None else min(count, selection.limit)
-    # For one of N shards, return the N-th part of the dialogues, rounded up.
+    # A shard is one of N parts, so its estimated size is the number of dialogues divided by N, rounded up.
     return count if selection.shard is None else -(-count // selection.shard.amount)
 
 

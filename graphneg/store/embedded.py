@@ -206,7 +206,7 @@ def read_mark(directory: Path) -> dict[str, Any]:
 
 
 def _check_mark(directory: Path, engine_version: str) -> None:
-    """Refuse a store that has another format, or that another engine or a newer release of it has written."""
+    """Refuse a store in a different format, or from a different engine or a newer release of the engine."""
     mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
@@ -572,9 +572,9 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             membership = _greet(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
-            # The server runs with another Java program, heap size or release of the engine. Leave it once. If
-            # nobody else uses it, it stops, and the next round starts a new one. Otherwise it is joined as it
-            # is.
+            # The server runs with a different Java program, heap size or release of the engine. Leave it
+            # once. If nobody else uses it, it stops, and the next round starts a new one. Otherwise it is
+            # joined as it is.
             if membership:
                 is_other = True
                 membership.leave()

@@ -167,7 +167,7 @@ def open_store(
     """Open a directory as an embedded store, or a Neo4j server by its address.
 
     This also raises `StoreError` if the server does not answer or refuses the credentials, if the directory
-    is not a store, or if another version of graphneg wrote it and ``exporting`` is False.
+    is not a store, or if a different version of graphneg wrote it and ``exporting`` is False.
 
     Args:
         target: A directory, or an address such as ``neo4j://localhost:7687``. None for the address in the
@@ -175,7 +175,7 @@ def open_store(
         username: The user name for a Neo4j server; None for the value of NEO4J_USERNAME.
         password: The password for a Neo4j server; None for the value of NEO4J_PASSWORD.
         database: The name of a database on a Neo4j server; None for the value of NEO4J_DATABASE.
-        exporting: Whether to open a store of another version of graphneg, in order to export its content.
+        exporting: Whether to open a store of a different version of graphneg, in order to export its content.
         keep_warm: Seconds for which an embedded server waits for the next user after the last one has left.
 
     Returns:
@@ -259,7 +259,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
         uri: The address of the server or cluster.
         auth: The credentials; None to connect without authentication.
         database: The name of the database; None for the default database of the user.
-        exporting: Whether to accept a store of another version of graphneg whose content can be exported.
+        exporting: Whether to accept a store of a different version of graphneg whose content can be exported.
 
     Returns:
         The open store.
@@ -338,7 +338,7 @@ def open_embedded(
 
     Args:
         directory: The store directory.
-        exporting: Whether to accept a store of another version of graphneg whose content can be exported.
+        exporting: Whether to accept a store of a different version of graphneg whose content can be exported.
         keep_warm: Seconds for which the server waits for the next user after the last one has left.
         is_temporary: Whether the server, if this call starts it, removes the directory when it ends.
 

@@ -170,7 +170,10 @@ def _mode_and_query(text: str) -> tuple[str, str]:
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each operator of a plan, and the procedure that it calls, in lower case."""
+    """Yield the name of each operator of a plan, and its details up to the first parenthesis in lower case.
+
+    The details of a ``ProcedureCall`` start with the name of the procedure.
+    """
     if plan:
         # For example, the type is "ProcedureCall@neo4j", and the details are "db.labels() :: (label ::
         # STRING)".

@@ -81,7 +81,7 @@ def _watch(java: int, port: int, has_left: threading.Event) -> None:
 def _shut_down_connections(port: int) -> None:
     """Shut down all connections of this process to a port of this machine.
 
-    The sockets are found in ``/proc``, because the driver has no method that aborts the wait of another
+    The sockets are found in ``/proc``, because the driver has no method that aborts the wait of a different
     thread.
     """
     for number in os.listdir("/proc/self/fd"):

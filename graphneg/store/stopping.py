@@ -165,8 +165,8 @@ class _Watch:
                     return
                 self.reason = reason
                 self._terminate(self._connection)
-            # Repeat the attempt if the query does not end. It may not have been sent yet, so that there was
-            # nothing to stop.
+            # Repeat the attempt if the query does not end: it may not have been sent yet at the previous
+            # attempt.
             if self._has_ended.wait(AGAIN_SECONDS):
                 return
         self._runaway()

@@ -53,7 +53,7 @@ if __name__ == "__main__":  # All later imports come from the standard library.
 
 PROTOCOL = 2
 """Version of the format of the endpoint file and of the protocol of the control connection. Processes with
-another version do not connect."""
+a different version do not connect."""
 
 EXIT_BUSY = 75
 """Exit status of the supervisor if another process holds the lock of the store directory."""
@@ -92,8 +92,8 @@ KEEP = re.compile(rb"keep (\d{1,9})\n")
 should wait for the next user."""
 
 END = b"end\n"
-"""A request to exit immediately. A user sends it if a query cannot be stopped in another way. It is ignored
-if there are several users."""
+"""A request to exit immediately. A user sends it if a query cannot be stopped otherwise. It is
+ignored if there are several users."""
 
 FIRST_USER_SECONDS = 15.0
 """Seconds for which a new server waits for its first user."""
@@ -164,7 +164,7 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
     Returns:
         The path. The directory exists only while a server runs, or after it has failed.
     """
-    try:  # Include the id of the boot: after a restart of the machine, devices may have other numbers.
+    try:  # Include the id of the boot: after a restart of the machine, devices may have different numbers.
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         boot = ""

@@ -4,7 +4,7 @@ The method is described in section 3.4 of Gu et al. (2020), "Speaker-Aware BERT"
 dialogues of the domain with the two pretraining tasks of BERT. Its input contains markers of turns, and token
 types for the speakers. In next-sentence prediction, half of the contexts are followed by their own response
 and the others by a response from another context. In masked language modelling (Devlin et al. 2019, "BERT",
-section 3.1), other tokens are masked in each epoch.
+section 3.1), different tokens are masked in each epoch.
 
 Example:
     The context "Hi!" with its response "Hello, Ann." may become "hi ! [EOU] [EOT]" with "hello , [MASK] .".

@@ -200,6 +200,30 @@ class TestOrder:
             f"t.csv:2 dialogue 'a': expected turn 1 but found '2' at {tmp_path}/t.csv:5"
         ]
 
+    @pytest.mark.parametrize(
+        ("rows", "accepted"),
+        [
+            # The unreadable row ("!") may be turn 0 of b, because c is numbered from 0.
+            ("a0 a1 ! b1 b2 c0", ["c"]),
+            ("! b1 b2 c0", ["c"]),
+            ("a0 c0 ! b1 b2 a1 c1", ["a"]),
+            # Nothing is missing in b.
+            ("a0 a1 ! b0 b1 c0", ["b", "c"]),
+            ("a1 a2 ! b1 b2 c1", ["b", "c"]),
+            ("! b1 b2 c1", ["b", "c"]),
+        ],
+    )
+    def test_of_numbered_turns_do_not_start_after_an_unreadable_turn(
+        self, tmp_path: Path, rows: str, accepted: list[str]
+    ) -> None:
+        written_rows = [
+            "{" if row == "!" else json.dumps({"dialogue": row[0], "turn": int(row[1]), "text": "Hi."})
+            for row in rows.split()
+        ]
+        records, _ = load(written(tmp_path / "t.jsonl", "\n".join(written_rows)))
+        found = sorted(one.id for one in records if isinstance(one, Dialogue))
+        assert found == [f"t/all/{name}" for name in accepted]
+
 
 @given(
     names=st.lists(st.sampled_from("abc"), max_size=12),

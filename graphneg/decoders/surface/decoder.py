@@ -325,7 +325,7 @@ class SurfaceDecoder:
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
         letters = [character for character in item.text[:2000] if character.isalpha()]
-        # The letters before U+02B0 are Latin; those with diacritics and the IPA letters are among them.
+        # All letters before U+02B0 are Latin letters, including those with diacritics, or IPA letters.
         if sum(character < "ʰ" for character in letters) < _LATIN_SHARE * len(letters):
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:

@@ -435,8 +435,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # "How are you?" and "Thank you" are formulas. In "If you go there, it rains", *you* may mean people in
-    # general.
+    # "How are you?" and "Thank you" are fixed phrases. In "If you go there, it rains", *you* may mean people
+    # in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
@@ -586,7 +586,8 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
     start = group.subject[0] if group.subject else first
     scope = tokens[max(0, start - 1) : sentence.negation_scope_end(main + 1, ",")]
     only = any(token.lower in word_class("restricting-adverbs") for token in around)
-    # "He likes me but not her" contains a contrast. "He does not like me but not her" would make no sense.
+    # Find a contrast such as "but not her" in "He likes me but not her". The clause must not be negated: "He
+    # does not like me but not her" makes no sense.
     contrasted = any(
         token.lower == "not" and (before.lower in ("but", "and") or before.text == ",")
         for before, token in pairwise(tokens[main + 1 : bounds[1]])
@@ -792,7 +793,8 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
         and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
-    # "That you all do" and "if you can" end in an auxiliary, whose main verb is in an earlier sentence.
+    # "That you all do" and "if you can" end in an auxiliary. Its main verb is in an earlier sentence, so they
+    # make no sense elsewhere.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
     if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
         words.pop()

@@ -77,7 +77,7 @@ def read_data(
     """Read training and test contexts from two files, or split one file.
 
     If one file is split, the ids of its contexts are changed to name the split, ``train`` or ``test``. Raises
-    `InputError` if a file has another format.
+    `InputError` if a file has a different format.
 
     Args:
         train: The file of training contexts, or of all contexts if ``test`` is None.
@@ -175,7 +175,7 @@ def bank_of(text: str) -> BankFile:
         The bank.
 
     Raises:
-        InputError: The text has another form, or the path does not exist.
+        InputError: The text has a different form, or the path does not exist.
     """
     loader, equals, path = text.partition("=")
     if not equals or not path:

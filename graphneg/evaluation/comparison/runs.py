@@ -49,7 +49,7 @@ class RankerSettings:
         kind: The kind of ranker, such as ``cross-encoder``.
         options: Further arguments of `graphneg.rankers.base.new_ranker` for that kind.
         arguments: Keyword arguments of ``transformers.TrainingArguments``.
-        offline: Use local files only, and do not download models.
+        offline: Whether to use only local files, without downloading models.
     """
 
     model: str | Path
@@ -86,7 +86,7 @@ class ComparisonPlan:
         held_out: The texts that are never used for training: ``right`` (the correct responses to test
             contexts) or ``nothing``. With ``nothing``, frequent responses such as "Yes, sure." stay in the
             training data although they occur in the test data as well.
-        keep_models: Keep the trained models of the runs.
+        keep_models: Whether to keep the trained models of the runs.
     """
 
     sources: Sequence[NegativeSource]
@@ -259,7 +259,7 @@ class Runs:
 
 
 def _read(result: Path, mark: str) -> RankerRun | None:
-    """Return the result in a file, or None if there is no file or the result has another fingerprint."""
+    """Return the result in a file, or None if there is no file or the result has a different fingerprint."""
     if not result.is_file():
         return None
     try:

@@ -282,7 +282,7 @@ class NegativeCache:
     def __post_init__(self) -> None:
         """Compute the fingerprint of the contents of the stores, and the selection of dialogues to edit."""
         self._graphs: dict[SourceKind, Any] = {}
-        # The version of graphneg is included, because another version may make other negatives.
+        # The version of graphneg is included, because a different version may make different negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
         self._loaded = fingerprint(facts)
         ids = [context.id.split("/", 2) for context in self.data.train]
@@ -382,7 +382,7 @@ class NegativeCache:
         if self.open_graph is None:
             raise InputError("this source makes its negatives in a store: pass open_graph=graphneg.open")
         if kind not in self._graphs:
-            # The name of the folder has the fingerprint of the data, so other data get another store.
+            # The name of the folder has the fingerprint of the data, so different data get a different store.
             folder = self.folder / f"store-{self._digest(kind)[:12]}"
             folder.mkdir(parents=True, exist_ok=True)
             graph = self._graphs[kind] = self.stores.enter_context(self.open_graph(folder / "graph"))

@@ -90,7 +90,7 @@ def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool 
         embedder: The name of word vectors, or the name or path of an encoder.
         lm: The name or path of a causal language model, or None for none.
         judge: The name or path of a ranker, or None for none.
-        offline: Use local files only, and do not download models.
+        offline: Whether to use only local files, without downloading models.
 
     Returns:
         The models.
@@ -130,7 +130,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
     embedder, lm, judge = models.embedder, models.lm, models.judge
 
     def cosines(some: Sequence[Text], others: Sequence[str]) -> list[float]:
-        """Return the cosine of each text with another text. It is a dot product, as vectors have length 1."""
+        """Return the cosine of each pair of texts. It equals the dot product, as vectors have length 1."""
         return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
     def ask(label: str, texts: list[Text], model: _Asked) -> dict[Text, float]:

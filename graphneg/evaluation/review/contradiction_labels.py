@@ -63,8 +63,8 @@ def labelled_responses(
         ``responses``.
 
     Raises:
-        InputError: The review set has other responses, or other questions than a single one with a positive
-            answer, or an item does not have three judgements.
+        InputError: The review set has different responses, or other questions than a single one with a
+            positive answer, or an item does not have three judgements.
     """
     [question, *others] = set.questions.questions
     if others or not question.positive:

@@ -139,8 +139,8 @@ def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
 
 def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[str, list[Item]]:
     """Sample ``each`` items per source; return them keyed by the name of the source."""
-    # All sources go through the contexts in the same order, and contribute one item per context. A source
-    # that still has too few items goes through the contexts again, and contributes a second item per context.
+    # Each source contributes one item per context, in the same order of contexts for all sources. A source
+    # that still has too few items then contributes a second item per context, and so on.
     by_place: dict[str, Mapping[tuple[str, ...], list[Item]]] = {}
     for name, items in sources.items():
         places: defaultdict[tuple[str, ...], list[Item]] = defaultdict(list)

@@ -7,7 +7,7 @@ filled sheet is read, the texts in each row are compared with those in the key. 
 was changed or moved, the sheet is refused.
 
 Example:
-    The header and the first row of a blank sheet for the questions ``usable``:
+    The header and the first row of a blank sheet for the set of questions ``usable``:
 
         row,context,response,grammatical,sensible,verdict
         1,A: Do you like tea?,"Yes, I hate tea.",,,
@@ -317,7 +317,7 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
         The items without duplicates.
 
     Raises:
-        InputError: A line has another format, or two lines have different answers for the same item.
+        InputError: A line has a different format, or two lines have different answers for the same item.
     """
     found: dict[str, Item] = {}
     for path in paths:

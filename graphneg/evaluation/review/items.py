@@ -140,7 +140,7 @@ def review_set_of(text: str, place: str | Path) -> ReviewSet:
         The review set.
 
     Raises:
-        InputError: The text is not a review set, or its format has another version.
+        InputError: The text is not a review set, or its format has a different version.
     """
     try:
         found = msgspec.json.decode(text.encode("utf-8", "replace"), type=ReviewSet)

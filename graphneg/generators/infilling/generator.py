@@ -4,7 +4,7 @@ The generator follows Gupta et al. (2021, "Synthesizing Adversarial Negative Res
 Ranking and Evaluation", section 3.1). For each context, it takes the correct responses, turns of the context,
 and responses that BM25 retrieves for it. In these texts, it replaces spans by blanks. A language model then
 fills the blanks, but its prompt shows the history of another dialogue instead of the context. The model must
-not use the words that were blanked. The filled text still contains words of the context, but has another
+not use the words that were blanked. The filled text still contains words of the context, but has a different
 meaning::
 
     context      A: Shall we eat out?

@@ -57,7 +57,7 @@ _MIDDLE_TOKENS = (
     ("[PREFIX]", "[SUFFIX]", "[MIDDLE]"),
 )
 """Special tokens before the prefix, the suffix and the middle of a text, as used by StarCoder, Qwen,
-CodeLlama (two forms) and DeepSeek, and another form with square brackets."""
+CodeLlama (two forms) and DeepSeek, and a different form with square brackets."""
 _SENTENCE_END = r"[.!?]+(?:\s|$)"
 """Matches the end of a sentence."""
 _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")

@@ -175,7 +175,7 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
         id: Id of the response to write. With the seed, it determines the choice.
 
     Returns:
-        The keywords, some with another last word.
+        The keywords, some with a different last word.
     """
     changed: list[Words] = []
     for words in keywords:

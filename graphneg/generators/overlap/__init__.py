@@ -1,4 +1,4 @@
-"""Retrieve sentences that share words with a context but are about another situation.
+"""Retrieve sentences that share words with a context but are about a different situation.
 
 The generators are ``overlap`` and ``hard``.
 """

@@ -6,7 +6,7 @@ tense, kinship terms, times, length, number of sentences, function words and the
 contains a weight for each feature. `likeness` adds up the weights of a text's features. The sum is the
 logarithm of a likelihood ratio: it says how much more frequent such texts are among the wrong responses that
 people wrote than in a pool of sentences. If sentences are sampled in proportion to the exponential of their
-likeness (importance resampling), each feature is about as frequent as in people's wrong responses::
+likeness (importance resampling), each feature is about as frequent as in wrong responses written by people::
 
     My uncle sold it yesterday.    features: first-person, kin, past, past-time, words:4, ...
 """
@@ -75,14 +75,14 @@ def features(text: str) -> Iterator[str]:
 
 
 def likeness(text: str) -> float:
-    """Return how much a text resembles people's wrong responses, as a log-likelihood ratio.
+    """Return how much a text resembles wrong responses written by people, as a log-likelihood ratio.
 
     Args:
         text: A text.
 
     Returns:
-        The logarithm of the ratio. It is positive if such texts are more frequent among people's wrong
-        responses than in a pool of sentences.
+        The logarithm of the ratio. It is positive if such texts are more frequent among wrong responses
+        written by people than in a pool of sentences.
     """
     weights = _weights()
     return sum(weights.get(name, 0.0) for name in features(text))

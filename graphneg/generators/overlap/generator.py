@@ -1,9 +1,10 @@
-"""Retrieve sentences that share words with a context but are about another situation (``overlap``, ``hard``).
+"""Retrieve sentences that share words with a context but are about a different situation.
 
-For each negative, the generator draws a target profile: how many words the negative should share with the
-context, whether one of them should be from the last turn, whether the negative should be in the first person,
-and whether it should be a question. The generator searches the pool of sentences for words of the context.
-Among the sentences that meet all conditions, it uses the one that matches the profile best::
+The generators are ``overlap`` and ``hard``. For each negative, they draw a target profile: how many words the
+negative should share with the context, whether one of them should be from the last turn, whether the negative
+should be in the first person, and whether it should be a question. They search the pool of sentences for
+words of the context. Among the sentences that satisfy all conditions, they use the one that matches the
+profile best::
 
     context    A: Did you sign the offer letter?  B: Not yet, I want to read the terms again.
     profile    three or more shared words, some of the last turn, first person, statement
@@ -153,7 +154,7 @@ _REASONS = {
 
 
 class OverlapGenerator(Generator):
-    """Retrieve sentences that share words with the context but are about another situation.
+    """Retrieve sentences that share words with the context but are about a different situation.
 
     Two arguments switch on further conditions. With an ``embedder`` (a path, an id or an object; see
     ``graphneg.nn.embedders``), the cosine of a sentence and its context is limited. With a ``denoiser`` (an
@@ -211,7 +212,8 @@ class OverlapGenerator(Generator):
     def notes(self) -> Sequence[str]:
         """Return messages for the user about inactive conditions, sentences left out, and a small pool."""
         found: list[str] = []
-        # `max_cosine` has a default, but no effect without an embedder, so the user is told about it.
+        # Without an embedder, `max_cosine` has no effect. It has a default, so users may expect an effect:
+        # add a message.
         if self._embedder is None and self.options.max_cosine is not None:
             found.append(
                 f"{self.name}: there is no embedder, so the similarity to the context is not checked"

@@ -1,4 +1,4 @@
-"""Decide whether a sentence is about another situation (scene) than a context.
+"""Decide whether a sentence is about a different situation (scene) than a context.
 
 A sentence that shares words with a context may be about the same situation, and may then be a correct
 response. `Scenes` reads the content words of all dialogues in a store. For each context, it returns a
@@ -86,7 +86,7 @@ class Scenes:
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
-        """Return the condition that a sentence is about another scene than a context.
+        """Return the condition that a sentence is about a different scene from a context.
 
         Args:
             dialogue: Id of the dialogue of the context.
@@ -151,7 +151,7 @@ class Scenes:
 
         Args:
             one: Vector of a scene, shape (dimensions,).
-            other: Vector of another scene, shape (dimensions,).
+            other: Vector of a different scene, shape (dimensions,).
 
         Returns:
             True if their cosine is above the limit.
@@ -206,7 +206,7 @@ class Scenes:
 
 
 class TopicFilter:
-    """The condition that a sentence is about another scene than a given context."""
+    """The condition that a sentence is about a different scene from a given context."""
 
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
@@ -224,7 +224,7 @@ class TopicFilter:
         self._apart: dict[str, bool] = {}
 
     def accepts(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
-        """Return whether a sentence is about another scene than the context.
+        """Return whether a sentence is about a different scene from the context.
 
         Args:
             sentence: A sentence of the pool.
@@ -250,7 +250,7 @@ class TopicFilter:
         )
 
     def _is_apart(self, dialogue: str) -> bool:
-        """Return whether a dialogue belongs to another conversation and is about another scene."""
+        """Return whether a dialogue belongs to another conversation and is about a different scene."""
         scenes = self._scenes
         if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)

@@ -308,13 +308,13 @@ def target_profiles(
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # A context without everyday words has no words that a negative could share.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # If only the last turn or only the turns before it contain terms to search for, these terms are used.
+        # Use terms of the last turn or of the turns before it. If only one of the two has any, use that one.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
-            # Each negative begins with another term, so that the negatives for a context differ from each
-            # other.
+            # The search for each negative starts with a different term, so that the negatives for a context
+            # differ from each other.
             terms = (_around(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
@@ -377,8 +377,8 @@ class PoolSentence(NamedTuple):
         question: Whether the sentence is a question.
         first_person: Whether the sentence is in the first person.
         dialogue: Id of the dialogue that contains the sentence; empty if the sentence is not from a dialogue.
-        like: Likeness of the sentence to people's anecdotes (see `graphneg.generators.overlap.anecdotes`); 0
-            if it was not computed.
+        like: Likeness of the sentence to anecdotes written by people (see
+            `graphneg.generators.overlap.anecdotes`); 0 if it was not computed.
     """
 
     rank: int
@@ -488,7 +488,7 @@ def shortlist(
     - is from the same dialogue as the context, or repeats the context or a correct response,
     - shares too many content words with a correct response or with the last turn,
     - mentions a word to which replies usually shift from a word of the last turn, or
-    - is not about another scene than the context.
+    - is not about a different scene from the context.
 
     Args:
         context: The context.
@@ -500,7 +500,7 @@ def shortlist(
         usual: Words to which replies usually shift from the last turn. A sentence must not mention any of
             them, unless the context mentions it, too.
         elsewhere: Function that takes a sentence and the terms that it shares with the context, and returns
-            whether the sentence is about another scene; None to skip this condition.
+            whether the sentence is about a different scene; None to skip this condition.
 
     Returns:
         Up to `SHORTLIST` sentences, closest first.
@@ -557,14 +557,15 @@ def shortlist(
             # If the context also contains the word, the sentence does not shift to it.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
-            # A fast test comes first: for most sentences, the words of all correct responses together are few
-            # enough.
+            # First a fast test: if all correct responses together share few enough words with the sentence,
+            # each single response does, too. This is so for most sentences.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
-            # A sentence with most of its words in a correct response may be correct, too, so it is dropped.
+            # A sentence that shares most of its words with a correct response may be correct itself, so it is
+            # dropped.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
-            # Whether the scene is another one takes longest to check, so it is checked last.
+            # The check for a different topic takes longest, so it comes last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
                 yield ScoredCandidate(distance, chance, shared, key, sentence)

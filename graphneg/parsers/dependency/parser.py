@@ -41,7 +41,7 @@ stores reuse the graphs that were parsed with the same version.
 class DependencyParser:
     """Parse English texts on the CPU, with rules, tables and small trained models on spaCy's dependencies.
 
-    A text in another language also gets a graph, in which foreign words become concepts.
+    A text in a different language also gets a graph, in which foreign words become concepts.
     """
 
     name = "dependency"

@@ -193,8 +193,8 @@ class SentenceDraft(Draft):
     def presents(self, group: VerbGroup) -> bool:
         """Return whether a clause presents something to the addressee.
 
-        Clauses such as "Here comes the bus" and "There's your sister" are neither negated nor asked. "There's
-        a bank" is not such a clause, because it states that a bank exists.
+        Clauses such as "Here comes the bus" and "There's your sister" can be neither negated nor turned into
+        questions. "There's a bank" is not such a clause, because it states that a bank exists.
 
         Args:
             group: The verb group of the clause.

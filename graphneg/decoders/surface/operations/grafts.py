@@ -45,7 +45,7 @@ from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
 # The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied
-# neighbours then keep their spacing, but are never taken for neighbours of the tokens around them.
+# neighbours then keep their spacing, but are never mistaken for neighbours of the tokens around them.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -214,7 +214,7 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a phrase by a phrase of another kind, and change the new phrase as little as possible.
+    """Replace a phrase by a phrase of a different kind, and change the new phrase as little as possible.
 
     Raises:
         RealisationError: The kinds cannot be converted (``kind-mismatch``).

@@ -240,7 +240,8 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
     elif first.tag in ("AX", "MD") or first.expanded in BE | DO:
-        # The sentence begins with an auxiliary, but its subject was not found.
+        # The sentence begins with an auxiliary, but its subject was not found, so the word order of a
+        # statement is unknown.
         raise RealisationError("unclear-clause", "the subject of the question was not found")
     if mark is not None:
         mark.text = "."

@@ -366,8 +366,8 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 def affirm(sentence: SentenceDraft, k: int) -> None:
     """Remove the negation that a polarity constant represents.
 
-    Negations that cannot be removed, for example those in idioms, are refused with other codes than the one
-    below.
+    Negations that cannot be removed, for example those in idioms, are refused with different codes than the
+    one below.
 
     Args:
         sentence: The sentence, edited in place.
@@ -529,13 +529,15 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
 
 
 def _without_prefix(word: str, concept: str) -> str:
-    """Remove the negative prefix or suffix of a word: "unsure" -> "sure", "careless" -> "careful".
+    """Return a word without its negative prefix, or with *-ful* instead of *-less*.
+
+    For example, "unsure" becomes "sure" and "careless" becomes "careful".
 
     Returns:
         The affirmative word.
 
     Raises:
-        RealisationError: What is left is not a word (``unsupported-edit``).
+        RealisationError: The word has no affirmative form (``unsupported-edit``).
     """
     low = word.lower()
     for prefix in word_list("negative-prefixes"):

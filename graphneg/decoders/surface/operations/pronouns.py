@@ -23,7 +23,7 @@ from graphneg.english.words import word_class
 def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     """Change the persons of pronoun nodes, all together.
 
-    Expletives, idioms, greetings and polite formulas are refused, too, with other codes.
+    Expletives, idioms, greetings and polite formulas are refused, too, with different codes.
 
     Args:
         sentence: The sentence, edited in place.

@@ -1,8 +1,8 @@
 """Replace or add time words, and change the tense of the clause to fit them.
 
 A time word and the tense of its clause must agree: "I saw it yesterday." -> "I will see it tomorrow." This
-module replaces a time word (`set_time`) or adds one (`add_time`). If the new time requires another tense, it
-changes the finite verb of the clause and the verbs that *and* joins to it.
+module replaces a time word (`set_time`) or adds one (`add_time`). If the new time requires a different tense,
+it changes the finite verb of the clause and the verbs that *and* joins to it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         group = sentence.finite_before(index) or group
     apply_rules(sentence, "set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
-    # Some combinations have another usual form: "tomorrow night" -> "last night", not "yesterday night".
+    # Some combinations have a different usual form: "tomorrow night" -> "last night", not "yesterday night".
     index = sentence.head(k)
     together = f"{word}_{sentence.tokens.get(index + 1).lower}"
     if (usual := word_map("times-together").get(together)) is not None:

@@ -1,4 +1,4 @@
-"""Replace the word of a node by the word of another concept or constant, in the same inflected form.
+"""Replace the word of a node by the word of a different concept or constant, in the same inflected form.
 
 The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"). Then the words around it
 are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. `set_concept`
@@ -58,7 +58,7 @@ _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
 
 
 def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Replace the words of a node by the word of another concept.
+    """Replace the words of a node by the word of a different concept.
 
     Args:
         sentence: The sentence, edited in place.

@@ -301,7 +301,7 @@ def _denies(word: str, concept: str) -> bool:
         Whether the concept needs a ``:polarity -`` to have the word's meaning.
     """
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
-    # The concept care-01 is negated in "careless".
+    # "Careless" is written as care-01 with a negation, but "homeless" keeps a concept with *-less*.
     lacks = word.endswith("less") and not stem.endswith("less") and word[:4] == stem[:4]
     return lacks or any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
 

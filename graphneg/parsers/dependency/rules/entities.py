@@ -80,8 +80,8 @@ def _write_entity(state: RuleState, word: Word) -> int:
     # "on the 21st" names a day of the month, but "21st" in "a 21st birthday" does not.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
-    # Characters from U+2600 on are pictographic symbols, or letters such as the Chinese ones.
-    # Letters are alphanumeric, so they are not taken for emoticons.
+    # From U+2600 on, most characters are pictographic symbols or letters, for example Chinese characters.
+    # isalnum() excludes the letters.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")

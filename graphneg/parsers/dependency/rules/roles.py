@@ -170,7 +170,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
         return True
     if form.startswith("advcl"):
         return _write_adverbial(state, edge, head, dep)
-    # In "he ran quickly", quick-02 is put above the verb, with the running as its ARG1.
+    # In "he ran quickly", the node quick-02 is put above run-02, which becomes its ARG1.
     judging = form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _is_judgement(state, kid)
     if judging or (form == "amod" and kid.tag[:2] in {"JJ", "VB"}):
         return _write_adjective(state, edge, head, dep)
@@ -181,10 +181,10 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     if preposition is None:
         return False
     if preposition.lower == "because":
-        # In "He stayed because of the rain", the rain is the ARG0 of cause-01.
+        # In "He stayed because of the rain", "rain" is the ARG0 of cause-01.
         draft.concept("cause-01", preposition.i, "cause", ARG0=dep, ARG1=head)
     elif preposition.lower == "like" and state.words[edge.governor].tag[:2] == "NN":
-        # In "a woman like her", the woman is the ARG1 of resemble-01.
+        # In "a woman like her", "woman" is the ARG1 of resemble-01.
         draft.concept("resemble-01", preposition.i, "like", ARG1=head, ARG2=dep)
     else:
         return False
@@ -278,7 +278,7 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
         return False
     frame = "wear-01" if wears else "have-03"
     node = state.draft.concept(frame, edge.preposition.i, "having", ARG0=head, ARG1=dep)
-    # In "without a hat", the negation is moved from the hat to the having.
+    # In "a man without a hat", the negation is moved from the node of "hat" to the new node have-03.
     for arc in state.draft.arcs:
         if arc.head == state.head_nodes[thing.i] and arc.rule in {"no", "without"}:
             arc.head = node
@@ -471,7 +471,7 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Some frames usually have another role than ARG1 for their object, so their verbs are excluded.
+    # Some frames usually have a role other than ARG1 for their object, so their verbs are excluded.
     # Times ("wait a day") and pronouns are not simple objects either.
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"

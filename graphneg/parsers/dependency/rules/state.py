@@ -1,9 +1,9 @@
 """The state that all rules share while they build one draft.
 
-The state contains the words, the tables, and the node of each word. A word may have two nodes. In *She must
-sleep*, the word that governs *sleep* is linked to ``obligate-01``, the outer node of *sleep*. But *she* is an
-argument of ``sleep-01``, its core node. Conversely, several words may share a node: in *She is tall*, *is*
-has the node of *tall*.
+The state contains the words, the tables, and the node of each word. A word may have two nodes. In *I think
+she must sleep*, *think* is linked to ``obligate-01``, the outer node of *sleep*. But *she* is an argument of
+``sleep-01``, its core node. Conversely, several words may share a node: in *She is tall*, *is* has the node
+of *tall*.
 """
 
 from __future__ import annotations

@@ -323,7 +323,8 @@ def _correct_seeming(seem: Word) -> None:
     """Make the subject of *seem* the subject of its complement, as in *She seemed tired*."""
     subject = seem.child("nsubj")
     state = next((kid for kid in seem.children("oprd", "acomp") if kid.tag[:2] in {"JJ", "VB"}), None)
-    # It is the state of being tired that seems to be the case, so the complement becomes a clause of "seem".
+    # "She seems tired" means that it seems that she is tired, so "tired" becomes a clause below "seem", with
+    # "she" as its subject.
     if subject is not None and state is not None:
         reattach(subject, state, "nsubj" if state.tag[:2] == "JJ" else "nsubjpass")
         state.dep = "ccomp"
