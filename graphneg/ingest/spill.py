@@ -1,8 +1,8 @@
 """Keep the state of a load on disk, so that memory use does not grow with the input files.
 
 `IdSet` is a set of names. `RowStore` takes the rows of a table in any order, and returns them grouped by
-dialogue. `ReversedRows` returns rows last to first. `Threads` finds the first message of each thread. They use temporary SQLite databases without a file
-name, which SQLite deletes when the object is deleted.
+dialogue. `ReversedRows` returns rows in reverse order. `Threads` finds the first message of each thread. They
+use temporary SQLite databases without a file name, which SQLite deletes when the object is deleted.
 
 >>> rows = RowStore()
 >>> for key, said in (("a", "Hi."), ("b", "Ho."), ("a", "Hello.")):
