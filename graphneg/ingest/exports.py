@@ -266,7 +266,6 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     parts = parts.get("conversation_parts") if isinstance(parts, dict) else parts
     if not isinstance(parts, list):
         raise ItemError("'conversation_parts' contains no list of parts")
-    source: Any = value.get("source")
     # Parts without a text, such as assignments, become empty turns, which are left out and counted.
     whole = [{"body": None} | part if isinstance(part, dict) else part for part in cast("list[Any]", parts)]
     first = _first_message(value.get("source"), value.get("created_at"))

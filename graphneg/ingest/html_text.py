@@ -14,10 +14,10 @@ import re
 
 _TAG = re.compile(r"(<[/!?]?[a-zA-Z-][^<>]*>)")
 _NAME = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-_BLOCKS = frozenset(
-    "address article blockquote br dd div dl dt footer h1 h2 h3 h4 h5 h6 header hr li ol p pre section table "
-    "td th tr ul".split()
-)
+_BLOCKS = frozenset({
+    "address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "footer", "h1", "h2", "h3", "h4",
+    "h5", "h6", "header", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul",
+})  # fmt: skip
 """Elements before and after which a new line begins."""
 _UNSEEN = frozenset({"script", "style", "head", "title", "template"})
 """Elements whose content a browser does not show."""
