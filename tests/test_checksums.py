@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import time
 from collections.abc import Callable
@@ -91,6 +92,18 @@ def test_visible_damage_is_refused_without_checksums_before_a_server_is_started(
         open_store(copy)
     assert time.monotonic() - began < 10
     assert "\n" not in str(raised.value) and "restore it from a copy" in str(raised.value)
+
+
+def test_files_that_the_engine_cannot_read_are_named_as_the_likely_fault(
+    closed: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(closed, tmp_path / "store"))
+    (copy / CHECKSUMS).unlink()
+    [file] = database_of(copy).glob("GraphnegSchema_0.*.bucket")
+    file.write_bytes(random.Random(1).randbytes(file.stat().st_size))
+    with pytest.raises(StoreError, match=r"database files may be damaged: restore them") as raised:
+        open_store(copy)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_log_of_a_killed_server_is_left_to_the_engine(closed: Path, tmp_path: Path) -> None:
