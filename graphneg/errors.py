@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TypeVar
 
 Given = TypeVar("Given")
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""Numbers of the errors of the operating system if a file or folder may not be read or written."""
 
 
 class GraphnegError(Exception):

@@ -202,16 +202,23 @@ def cache_folder(*names: str) -> Path:
 
     Returns:
         The folder.
+
+    Raises:
+        OSError: The folder cannot be created. The message says how to name another one.
     """
     from platformdirs import user_cache_path
 
     caches = user_cache_path("graphneg")
-    create_folder(caches)
-    status = os.stat(caches)
-    if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
-        # The folder may have been created with a mode that lets other users in, so remove their rights.
-        os.chmod(caches, PRIVATE_FOLDER)
-    return create_folder(caches.joinpath(*names))
+    try:
+        create_folder(caches)
+        status = os.stat(caches)
+        if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
+            # The folder may have been created with a mode that lets other users in, so remove their rights.
+            os.chmod(caches, PRIVATE_FOLDER)
+        return create_folder(caches.joinpath(*names))
+    except OSError as error:
+        reason = f"{error.strerror}; set XDG_CACHE_HOME to a folder that you may write to"
+        raise OSError(error.errno, reason, error.filename or str(caches)) from error
 
 
 def own_folder(path: Path) -> Path:

@@ -25,7 +25,16 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.errors import InputError
-from graphneg.ingest.chats import BOT, DELETED, MEDIA, SYSTEM, Message, conversations, dialogue_of
+from graphneg.ingest.chats import (
+    BOT,
+    DELETED,
+    MEDIA,
+    SYSTEM,
+    Message,
+    conversations,
+    dialogue_of,
+    reverse_if_newest_first,
+)
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records
 from graphneg.ingest.reading import Item, is_directory, json_items, split_of
@@ -109,25 +118,31 @@ def _flow(
 ) -> Iterator[Item | Rejected]:
     """Yield the messages outside of threads. Store the others, because a reply may come days later."""
     for day in days:
-        for item in json_items(day, options.progress):
-            if isinstance(item, Rejected):
+        for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
+            if isinstance(item, Rejected) or not item.value.thread:
                 yield item
                 continue
-            try:
-                message = _message(item.value, names, options.notices)
-            except ItemError as reason:
-                yield Rejected(item.place, f"message {item.number}: {reason}")
-                continue
-            if message is None:
-                continue
-            if not message.thread:
-                yield item._replace(value=message)
-                continue
+            message: Message = item.value
             kept = [item.place, message.seconds, message.speaker, message.text, message.thread]
             threads.execute(
                 "INSERT INTO said (thread, at, item) VALUES (?, ?, ?)",
                 (message.thread, message.seconds, json.dumps(kept)),
             )
+
+
+def _messages(day: Path, options: LoadOptions, names: Mapping[str, str]) -> Iterator[Item | Rejected]:
+    """Yield the messages of a day, in the order of the file."""
+    for item in json_items(day, options.progress):
+        if isinstance(item, Rejected):
+            yield item
+            continue
+        try:
+            message = _message(item.value, names, options.notices)
+        except ItemError as reason:
+            yield Rejected(item.place, f"message {item.number}: {reason}")
+            continue
+        if message is not None:
+            yield item._replace(value=message)
 
 
 def _stored(text: str) -> Item:

@@ -9,8 +9,8 @@ A line without a time continues the previous message. System lines (for example,
 messages are encrypted) and placeholders for media are left out and counted.
 
 The format of dates depends on the phone, and is not given in the file. The loader tries three orders of day,
-month and year. It chooses the order in which the fewest dates are invalid and in which time seldom goes
-backwards. The user can name the order instead (``--date-order``).
+month and year. It chooses the order in which the fewest dates are invalid and in which time seldom changes
+its direction. The user can name the order instead (``--date-order``).
 """
 
 from __future__ import annotations
@@ -273,8 +273,14 @@ def _order(path: Path, encoding: str) -> Order | None:
     return min(orders, key=lambda order: _faults(dates, order))
 
 
-def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int]:
-    """Return the number of invalid dates in an order, and that of dates earlier than the previous one."""
+def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int, int]:
+    """Return the number of invalid dates in an order, and how badly the other dates fit it.
+
+    The second number counts the dates that go against the direction of the file, which may list the newest
+    messages first. The third counts the dates earlier than the previous one, because most files do not.
+    """
     read = [_ordered(date, order) for date in dates]
     exist = (0 < month <= 12 and 0 < day <= 31 and year < 2100 for year, month, day in read)
-    return sum(not one for one in exist), sum(later < earlier for earlier, later in pairwise(read))
+    falls = sum(later < earlier for earlier, later in pairwise(read))
+    rises = sum(later > earlier for earlier, later in pairwise(read))
+    return sum(not one for one in exist), min(falls, rises), falls

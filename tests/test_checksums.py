@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from graphneg.checksums import CHECKSUMS, damage, read_checksums, write_checksums
 from graphneg.errors import StoreError
+from graphneg.store.engine_files import check_engine_files
 from graphneg.store.opening import open_store
 from graphneg.store.supervisor import DATABASE, ENGINE
 
@@ -50,9 +53,65 @@ def test_a_damaged_file_is_refused_in_a_line(
     copy = Path(shutil.copytree(closed, tmp_path / "store"))
     [file] = database_of(copy).glob("R_0.*.bucket")
     change(file)
-    with pytest.raises(StoreError, match=r"is damaged since the store was last closed \(R_0\.") as told:
+    with pytest.raises(StoreError, match=r"is damaged.*R_0\.|R_0\..* is damaged") as told:
         open_store(copy)
     assert "\n" not in str(told.value)
+
+
+def _emptied(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def _zeroed_whole(file: Path) -> None:
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+@pytest.mark.parametrize(
+    ("files", "change", "told"),
+    [
+        ("R_0.*.bucket", cut, r"R_0\..* \(its 50,000 bytes are not a multiple of 65,536"),
+        ("R_0.*.bucket", Path.unlink, r'the file "R_0\.\*\.bucket" is missing'),
+        ("R_0.*.bucket", _zeroed_whole, r"R_0\..* \(it begins with zeros"),
+        ("*idx", _zeroed_whole, r"idx is damaged \(it begins with zeros"),
+        ("dictionary.*", _zeroed_whole, r"dictionary\..* \(it begins with zeros"),
+        ("dictionary.*", _emptied, r"dictionary\..* \(it is empty"),
+        ("dictionary.*", Path.unlink, r"its dictionary, .* is missing"),
+        ("schema*.json", Path.unlink, r"schema\.json is damaged \(it is missing"),
+        ("schema.json", _emptied, r"schema\.json is damaged \(not JSON"),
+    ],
+)
+def test_visible_damage_is_refused_without_checksums_before_a_server_is_started(
+    closed: Path, tmp_path: Path, files: str, change: Callable[[Path], None], told: str
+) -> None:
+    copy = Path(shutil.copytree(closed, tmp_path / "store"))
+    (copy / CHECKSUMS).unlink()
+    for file in database_of(copy).glob(files):
+        change(file)
+    began = time.monotonic()
+    with pytest.raises(StoreError, match=told) as raised:
+        open_store(copy)
+    assert time.monotonic() - began < 10
+    assert "\n" not in str(raised.value) and "restore it from a copy" in str(raised.value)
+
+
+def test_files_that_the_engine_cannot_read_are_named_as_the_likely_fault(
+    closed: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(closed, tmp_path / "store"))
+    (copy / CHECKSUMS).unlink()
+    [file] = database_of(copy).glob("GraphnegSchema_0.*.bucket")
+    file.write_bytes(random.Random(1).randbytes(file.stat().st_size))
+    with pytest.raises(StoreError, match=r"database files may be damaged: restore them") as raised:
+        open_store(copy)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_log_of_a_killed_server_is_left_to_the_engine(closed: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(closed, tmp_path / "store"))
+    [file] = database_of(copy).glob("R_0.*.bucket")
+    cut(file)
+    (database_of(copy) / "txlog_0.wal").touch()
+    check_engine_files(copy)
 
 
 def test_a_copy_and_an_edited_schema_are_opened(closed: Path, tmp_path: Path) -> None:

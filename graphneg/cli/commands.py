@@ -38,7 +38,7 @@ from typer.models import OptionInfo
 
 from graphneg.cli.interrupts import raise_on_interrupt
 from graphneg.cli.terminal import advise_on_interrupt
-from graphneg.errors import InputError
+from graphneg.errors import FORBIDDEN, InputError
 
 
 def option(default: Any, help: str, metavar: str | None = None, *names: str, **settings: Any) -> Any:
@@ -258,7 +258,10 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
             if error.filename is None and error.errno != ENOSPC:
                 raise
             at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-            failure = InputError(f"{at}{error.strerror}")
+            # Some messages already say what to do, such as that of the folder for caches.
+            is_plain = error.errno in FORBIDDEN and error.strerror == os.strerror(error.errno)
+            advice = "; change its permissions, or name another place" if is_plain else ""
+            failure = InputError(f"{at}{error.strerror}{advice}")
             failure.status = input_status
             raise failure from error
 

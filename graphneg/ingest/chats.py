@@ -3,6 +3,9 @@
 A chat or channel has no natural dialogue boundaries. A dialogue therefore ends when nobody writes for some
 hours (`LoadOptions.gap`). A thread is always a dialogue of its own, however long its pauses are.
 
+Some programs export the newest message first. `reverse_if_newest_first` detects such a file by the times of
+its messages and reverses it.
+
 >>> said = [Message(0.0, "Ann", "Tea?"), Message(60.0, "Bo", "Yes!"), Message(90_000.0, "Ann", "Are you up?")]
 >>> parts = [Item(f"chat.txt:{line}", line, "", one) for line, one in enumerate(said, 1)]
 >>> [[turn.text for turn in item.value.turns] for item in conversations(parts, "tea", gap=6)]
@@ -14,20 +17,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from graphneg.ingest.content import ItemError
-from graphneg.ingest.loader import GAP, LoadOptions
+from graphneg.ingest.loader import GAP, LoadOptions, Notices
 from graphneg.ingest.reading import Item, corpus_of, each_group, split_of
+from graphneg.ingest.spill import ReversedRows
 from graphneg.ingest.turns import DELETED, MEDIA
 from graphneg.ingest.validation import FileLoader, dialogues_of, named
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 
 __all__ = [
     "BOT", "DELETED", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message", "conversations",
-    "dialogue_of", "seconds_of", "time_of",
+    "dialogue_of", "reverse_if_newest_first", "seconds_of", "time_of",
 ]  # fmt: skip
 
 HOUR = 3600.0
@@ -38,6 +43,12 @@ SYSTEM = "system line"
 BOT = "bot message"
 """Kinds of messages that are left out of chats and counted, in addition to those in
 `graphneg.ingest.turns`."""
+
+_JUDGED = 1_000
+"""Number of messages from whose times the order of a file is detected."""
+_LATE = 10
+"""A file lists the newest messages first if its times decrease at least this many times as often as they
+increase. Some may increase, because phones deliver messages late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +110,8 @@ class ChatLoader(FileLoader):
         """
 
         def items(path: Path, _: object) -> Iterator[Item | Rejected]:
-            return conversations(self.messages(path, options), "", options.gap)
+            messages = reverse_if_newest_first(self.messages(path, options), options.notices)
+            return conversations(messages, "", options.gap)
 
         def make(item: Item, path: Path, options: LoadOptions) -> Dialogue:
             return named(dialogue_of(item), options, corpus_of(path), split_of(path))
@@ -130,6 +142,47 @@ class ChatLoader(FileLoader):
         Yields:
             An `Item` whose value is a `Message`, or a `Rejected` for a message that cannot be read.
         """
+
+
+def reverse_if_newest_first(
+    messages: Iterable[Item | Rejected], notices: Notices
+) -> Iterator[Item | Rejected]:
+    """Yield the messages of a file, oldest first, and report it if they were reversed.
+
+    >>> newest = [Item(f"chat.txt:{line}", line, "", Message(9.0 - line, "Ann", "Hi.")) for line in (1, 2)]
+    >>> [item.place for item in reverse_if_newest_first(newest, Notices())]
+    ['chat.txt:2', 'chat.txt:1']
+
+    Args:
+        messages: Items whose values are `Message`, in the order of the file.
+        notices: Notices to the user.
+
+    Yields:
+        The messages. A file is reversed as a whole or not at all, so that messages of equal times keep their
+        order relative to each other.
+    """
+    rest = iter(messages)
+    # Judge the first messages only, so that files in the usual order are not held in memory.
+    judged = list(islice(rest, _JUDGED))
+    times = [item.value.seconds for item in judged if isinstance(item, Item)]
+    falls = sum(later < before for before, later in pairwise(times))
+    rises = sum(later > before for before, later in pairwise(times))
+    if falls == 0 or falls < _LATE * rises:
+        yield from chain(judged, rest)
+        return
+    notices.count("file", "read in reverse order, because the newest messages come first")
+    stored = ReversedRows()
+    for item in chain(judged, rest):
+        if isinstance(item, Rejected):
+            stored.add((item.place, item.reason))
+        else:
+            stored.add((*item[:-1], astuple(item.value)))
+    for place, *others in stored:
+        if len(others) == 1:
+            yield Rejected(place, others[0])
+        else:
+            number, key, fields = others
+            yield Item(place, number, key, Message(*fields))
 
 
 def conversations(

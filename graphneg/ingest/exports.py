@@ -7,7 +7,8 @@ Four kinds of entries are recognized. `as_dialogue` converts them to objects wit
 - A message tree of OpenAssistant (OASST): a ``prompt`` with nested ``replies``. Each path from the prompt to
   a last reply is a conversation, but the paths share turns. The turns are one path: after each message, the
   reply with the best ``rank``.
-- A conversation of Intercom's API: a ``source`` (the first message) and ``conversation_parts``.
+- A conversation of Intercom's API: a ``source`` (the first message, with its subject) and
+  ``conversation_parts``.
 - A ticket of Freshdesk's API: a description (the first message) and ``conversations``.
 
 >>> nodes = {"a": {"parent": None, "message": {"author": {"role": "user"}, "content": {"parts": ["Hi."]}}}}
@@ -19,11 +20,13 @@ Four kinds of entries are recognized. `as_dialogue` converts them to objects wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar, cast
 
 from graphneg.ingest.content import ItemError
+from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.turns import DELETED, MEDIA, PROMPT, ROLES
 from graphneg.ingest.values import is_yes
@@ -78,10 +81,11 @@ def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | Non
         return _of_oasst
     if isinstance(value.get("conversation_parts"), dict | list):
         return _of_intercom
-    described = isinstance(value.get("description_text"), str) and isinstance(
-        value.get("conversations"), list
+    # Other formats also have a "description", of the whole dialogue.
+    described = isinstance(value.get("description_text"), str) or (
+        isinstance(value.get("description"), str) and "requester_id" in value
     )
-    return _of_freshdesk if described else None
+    return _of_freshdesk if described and isinstance(value.get("conversations"), list) else None
 
 
 def _has_messages(nodes: Value) -> bool:
@@ -263,20 +267,50 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     parts = parts.get("conversation_parts") if isinstance(parts, dict) else parts
     if not isinstance(parts, list):
         raise ItemError("'conversation_parts' contains no list of parts")
-    source: Any = value.get("source")
     # Parts without a text, such as assignments, become empty turns, which are left out and counted.
-    whole = ({"body": None} | part if isinstance(part, dict) else part for part in cast("list[Any]", parts))
-    messages = [*_first_message(source, value.get("created_at")), *whole]
+    whole = [{"body": None} | part if isinstance(part, dict) else part for part in cast("list[Any]", parts)]
+    first = _first_message(value.get("source"), value.get("created_at"))
+    messages: list[Any] = [*first, *whole]
+    # The subject of an e-mail often says what its body does not repeat.
+    subject = plain_text(_text_of(value.get("source"), "subject"))
+    if first and not _is_contained(subject, [_text_of(message, "body") for message in messages]):
+        first[0]["body"] = "\n".join(filter(None, (subject, _text_of(first[0], "body"))))
+        notices.count("subject", "put before the text of the first message")
     return _others(value, "conversation_parts", "source") | {"messages": messages}
 
 
-def _first_message(source: Any, time: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(source, dict):
-        yield {"body": source.get("body"), "author": source.get("author"), "created_at": time}
+def _first_message(source: Any, time: Any) -> list[dict[str, Any]]:
+    if not isinstance(source, dict):
+        return []
+    fields = cast("Value", source)
+    return [{"body": fields.get("body"), "author": fields.get("author"), "created_at": time}]
 
 
 def _of_freshdesk(value: Value, notices: Notices) -> dict[str, Any]:
-    first = {"body_text": value["description_text"], "user_id": value.get("requester_id")}
-    first["created_at"] = value.get("created_at")
-    messages = [first, *cast("list[Any]", value["conversations"])]
-    return _others(value, "description_text", "description", "conversations") | {"messages": messages}
+    answers = cast("list[Any]", value["conversations"])
+    text, page = _text_of(value, "description_text"), plain_text(_text_of(value, "description"))
+    # Usually both forms of the description have the same text. An export may lack one of them or shorten it.
+    if not _is_contained(page, [text, *(_text_of(one, "body_text", "body") for one in answers)]):
+        text = page if _is_contained(text, [page]) else f"{text}\n{page}"
+        notices.count("description", "converted from HTML to text")
+    first = {"body_text": text, "user_id": value.get("requester_id"), "created_at": value.get("created_at")}
+    return _others(value, "description_text", "description", "conversations") | {
+        "messages": [first, *answers]
+    }
+
+
+def _text_of(value: Any, *keys: str) -> str:
+    """Return the first text under a key of an object; an empty string if there is none."""
+    found = (cast("Value", value).get(key) for key in keys) if isinstance(value, dict) else ()
+    return next((text for text in found if isinstance(text, str) and text.strip()), "")
+
+
+def _is_contained(text: str, others: Iterable[str]) -> bool:
+    """Return whether one of other texts contains all words of a text in sequence. HTML tags are ignored."""
+    words = _words(text)
+    return not words.strip() or any(words in _words(plain_text(other)) for other in others)
+
+
+def _words(text: str) -> str:
+    # The blanks at both ends prevent matches of parts of words.
+    return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

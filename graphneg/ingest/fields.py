@@ -73,7 +73,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         "time": """
             timestamp time datetime createdat createdutc createdtime createddate creationdate
             created createtime sentat senttime sent postedat posted messagetime messagedate
-            messagetimestamp eventtime unixtime date ts zeit zeitstempel datum fecha sequence
+            messagetimestamp timestampms timestampseconds createdatms eventtime unixtime date
+            dateunixtime ts zeit zeitstempel datum fecha sequence
             sequencenumber seq position
         """,
         # Columns that say whether a comment of a ticket is an internal note.

@@ -1,8 +1,8 @@
 """Keep the state of a load on disk, so that memory use does not grow with the input files.
 
 `IdSet` is a set of names. `RowStore` takes the rows of a table in any order, and returns them grouped by
-dialogue. `Threads` finds the first message of each thread. They use temporary SQLite databases without a file
-name, which SQLite deletes when the object is deleted.
+dialogue. `ReversedRows` returns rows in reverse order. `Threads` finds the first message of each thread. They
+use temporary SQLite databases without a file name, which SQLite deletes when the object is deleted.
 
 >>> rows = RowStore()
 >>> for key, said in (("a", "Hi."), ("b", "Ho."), ("a", "Hello.")):
@@ -109,6 +109,37 @@ class RowStore:
             for key, rows in groupby(found, lambda row: row[0]):
                 written = key if isinstance(key, str) else key.decode("utf-8", "surrogatepass")
                 yield written, (marshal.loads(data) for _, data in rows)
+
+
+class ReversedRows:
+    """Rows that are returned in reverse order.
+
+    >>> rows = ReversedRows()
+    >>> for said in ("Ho.", "Hi."):
+    ...     rows.add(said)
+    >>> list(rows)
+    ['Hi.', 'Ho.']
+    """
+
+    def __init__(self) -> None:
+        """Initialize the object without rows."""
+        self._db = _database()
+        self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, data BLOB)")
+
+    def add(self, row: Any) -> None:
+        """Add a row. Raises `InputError` if the disk is full.
+
+        Args:
+            row: The row: any value that `marshal` can write, such as JSON values and tuples.
+        """
+        with _enough_room("the messages of this file"):
+            self._db.execute("INSERT INTO rows (data) VALUES (?)", (marshal.dumps(row),))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the rows, the last one first. Raises `InputError` if the disk is full."""
+        with _enough_room("the messages of this file"):
+            for (data,) in self._db.execute("SELECT data FROM rows ORDER BY number DESC"):
+                yield marshal.loads(data)
 
 
 class Threads:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from graphneg.errors import InputError, first_line
+from graphneg.errors import FORBIDDEN, InputError, first_line
 from graphneg.json_input import json_line, parse_json, read_input
 from graphneg.records.locks import Held, foreign_file_error, locked, open_regular, scratch_file
 
@@ -66,7 +66,10 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
         (not folder.exists(), f"the folder {folder} does not exist; create it first"),
         (not folder.is_dir(), f"{folder} is not a folder"),
         (path.is_dir(), "this is a folder; name a file"),
-        (not os.access(folder, os.W_OK | os.X_OK), f"no permission to write in {folder}"),
+        (
+            not os.access(folder, os.W_OK | os.X_OK),
+            f"no permission to write in {folder}; name another",
+        ),
         (
             path.exists() and not path.is_file(),
             "not a regular file, so it can't be replaced; name another file",
@@ -202,14 +205,17 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
         kept: What is kept on disk, for the message.
 
     Returns:
-        An error with the reason, and with advice if the disk is full.
+        An error with the reason, and with advice if the disk is full or the user may not write there.
     """
     # If the error was already converted to an `InputError` by another call, its cause is the original one.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
-    room = "; make room, then run the same command again"
-    full = isinstance(cause, OSError) and cause.errno in _FULL
-    return InputError(f"{path}: can't be written: {reason}; {kept}{room if full else ''}")
+    number, advice = cause.errno if isinstance(cause, OSError) else None, ""
+    if number in _FULL:
+        advice = "; make room, then run the same command again"
+    elif number in FORBIDDEN:
+        advice = "; name a file in a folder that you may write to"
+    return InputError(f"{path}: can't be written: {reason}; {kept}{advice}")
 
 
 @contextmanager

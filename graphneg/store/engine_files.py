@@ -8,6 +8,9 @@ refuses links and code, with a message such as:
 
     s/arcadedb/databases/neo4j/schema.json holds the trigger "notify", which the server would run: …
 
+It also refuses files that are visibly damaged, for example by a copy that was interrupted. The engine opens
+some of them as if they were empty, and ends on others after a long start.
+
 The check uses lists of allowed schema keys: those that graphneg and Cypher's schema commands write. All other
 keys are refused, so that new kinds of code in later releases of the engine are refused as well.
 """
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,6 +34,11 @@ LARGEST_JSON = 64_000_000
 bytes."""
 SMALLEST_HOLLOW = 1_000_000_000
 """Minimum size in bytes of a sparse file (a file that consists mostly of holes) that is refused."""
+_HEAD = 64
+"""Number of bytes at the beginning of a file in which its first page has a header."""
+# For example "Term_0.21.65536.v0.bucket": name, number, size of a page, version of the format.
+_PAGED = re.compile(r"(?P<name>.+)\.[0-9]+\.(?P<size>[0-9]{1,9})\.v[0-9]+\.(?P<kind>[a-z]+)")
+_WRITTEN_AHEAD = ".wal"
 
 # The allowed keys at each level of schema.json. These keys are not allowed on purpose: the "default" of a
 # property is an SQL expression that is evaluated for each new record, its "regexp" may run forever, and
@@ -58,8 +67,9 @@ def check_engine_files(directory: Path) -> None:
         directory: The store directory.
 
     Raises:
-        StoreError: A file cannot be read, is a huge sparse file or is not a regular file of the user. The
-            schema contains code, the configuration is not empty, or the store contains another database.
+        StoreError: A file cannot be read, is visibly damaged, is a huge sparse file or is not a regular file
+            of the user. The schema contains code, the configuration is not empty, or the store contains
+            another database.
     """  # noqa: DOC501
     databases = directory / supervisor.ENGINE / "databases"
     try:
@@ -89,6 +99,7 @@ def check_engine_files(directory: Path) -> None:
                     "the disk: the server would read it for hours; get a new copy of the store from its "
                     "source"
                 )
+        _check_pages(databases / supervisor.DATABASE)
     except UnsafeFileError as error:
         raise refusal(error) from error
     except OSError as error:
@@ -96,6 +107,40 @@ def check_engine_files(directory: Path) -> None:
             f"{printable(error.filename or databases)} can't be read: {error.strerror}; check its "
             "permissions, or open a copy of the store"
         ) from error
+
+
+def _check_pages(database: Path) -> None:
+    """Refuse a database whose last server ended properly, but whose files are missing, cut off or zeroed."""
+    names = sorted(os.listdir(database))
+    # After a server was killed, files may be incomplete. The engine completes them from its log.
+    if any(name.endswith(_WRITTEN_AHEAD) for name in names):
+        return
+    found: set[tuple[str, str]] = set()
+    for name in names:
+        if (parts := _PAGED.fullmatch(name)) is None:
+            continue
+        path, size = database / name, int(parts["size"])
+        found.add((parts["kind"], parts["name"]))
+        with open(path, "rb", opener=untrusted_opener) as file:
+            start, length = file.read(_HEAD), os.fstat(file.fileno()).st_size
+        if size and length % size:
+            raise _damaged(path, f"its {length:,} bytes are not a multiple of {size:,}, its size of a page")
+        if start and not any(start):
+            raise _damaged(path, "it begins with zeros")
+        if parts["kind"] == "dict" and not start:
+            raise _damaged(path, "it is empty")
+    if not found:
+        return
+    path = database / "schema.json"
+    if not path.exists():
+        raise _damaged(path, "it is missing")
+    if not any(kind == "dict" for kind, _ in found):
+        raise _damaged(database, "its dictionary, 'dictionary.*.dict', is missing")
+    for _, details in _objects(path, _read_object(path), "types"):
+        buckets = details.get("buckets")
+        for bucket in cast("list[Any]", buckets) if isinstance(buckets, list) else ():
+            if ("bucket", str(bucket)) not in found:
+                raise _damaged(database, f"the file {shown(f'{bucket}.*.bucket')} is missing")
 
 
 def _is_hollow(status: os.stat_result) -> bool:
@@ -279,4 +324,4 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _damaged(path: Path, why: str) -> StoreError:
     """Return the error for a file whose content is invalid."""
-    return StoreError(f"{path} is damaged ({why}): restore it from a copy of the store")
+    return StoreError(f"{printable(path)} is damaged ({why}): restore it from a copy of the store")

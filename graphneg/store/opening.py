@@ -46,6 +46,11 @@ Since this version, the labels and properties of what was loaded or parsed have 
 _EXPORT = "`graphneg export dialogues.jsonl --format dialogues`"
 _LOAD = "load the file into a new store with `graphneg load dialogues dialogues.jsonl`"
 
+_DAMAGED = (
+    "its database files may be damaged: restore them from a copy of the store, or load the corpora into a "
+    "new one"
+)
+
 
 def ensure_schema(store: Store, exporting: bool = False) -> None:
     """Apply ``cypher/schema.cypher`` to a new store, or check that an existing one fits this version.
@@ -373,11 +378,23 @@ def open_embedded(
                     turn=partial(embedded.turn, directory),
                     server=membership,
                 )
-                ensure_schema(store, exporting)
+                try:
+                    ensure_schema(store, exporting)
+                except StoreError as error:
+                    # These queries are simple. If the engine can't run them, it can't read its files.
+                    if _is_failure_of_engine(error):
+                        raise StoreError(f"{error}; {_DAMAGED}") from error
+                    raise
                 # Since nothing has failed, hand the connections over to the store, which closes them.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {explain_exit(directory)}")
+
+
+def _is_failure_of_engine(error: BaseException) -> bool:
+    """Return whether an error is due to an unexpected failure inside the server."""
+    cause = error.__cause__
+    return isinstance(cause, Neo4jError) and str(cause.code).startswith("Neo.DatabaseError")
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:

@@ -376,6 +376,66 @@ class TestDiscord:
         assert said(dialogues) == [[("ann", "Hello")]] and len(refused) == 2
 
 
+REVERSED = "1 file read in reverse order, because the newest messages come first"
+
+
+class TestNewestFirst:
+    """A file that lists the newest messages first gives the dialogues of the same file in the usual order."""
+
+    def test_whatsapp(self, file: Callable[[str], Path]) -> None:
+        lines = [f"{day}/4/24, 10:0{minute} - {who}: {day} {minute}\n" for day in (1, 3, 13)
+                 for minute, who in ((0, "Ann"), (0, "Bo"), (1, "Ann"))]  # fmt: skip
+        usual, _, _ = read("whatsapp", file("".join(lines)))
+        newest, refused, notices = read("whatsapp", file("".join(reversed(lines))))
+        assert newest == usual and len(usual) == 3 and not refused
+        assert notices == [f"{file('')}: dates are read as day/month/year", REVERSED]
+
+    @pytest.mark.parametrize(
+        ("dates", "told"),
+        [
+            (["1/3/23", "3/2/23", "2/2/23", "1/2/23"], "day/month"),
+            (["3/1/23", "2/3/23", "2/2/23"], "month/day"),
+        ],
+    )
+    def test_the_dates_of_whatsapp_are_read_in_the_order_in_which_time_always_goes_back(
+        self, file: Callable[[str], Path], dates: list[str], told: str
+    ) -> None:
+        path = file("".join(f"{date}, 10:00 - Ann: Hi.\n" for date in dates))
+        assert read("whatsapp", path)[2][0].endswith(f"dates are read as {told}/year")
+
+    def test_discord(self, file: Callable[..., Path]) -> None:
+        said = [discord(number, f"Hi {number}.", "ann" if number % 2 else "bo") for number in range(5)]
+        said += [discord(6, "Ho.", "bo", timestamp="2024-06-01T10:00:00+00:00")]
+        usual, _, _ = read("discord", file(json.dumps({"messages": said}), "help.json"))
+        newest, _, notices = read("discord", file(json.dumps({"messages": said[::-1]}), "help.json"))
+        assert newest == usual and [len(one.utterances) for one in usual] == [5, 1]
+        assert notices == [REVERSED]
+
+    def test_slack_within_each_day(self, workspace: Path) -> None:
+        usual, _, _ = read("slack", workspace)
+        days = sorted((workspace / "general").glob("*.json"))
+        for day in days:
+            day.write_text(json.dumps(json.loads(day.read_text())[::-1]))
+        newest, _, notices = read("slack", workspace)
+        assert newest == usual
+        assert "2 files read in reverse order, because the newest messages come first" in notices
+
+    def test_some_messages_may_be_late(self, file: Callable[[str], Path]) -> None:
+        times = [*range(40, 20, -1), 22, *range(20, 10, -1)]
+        lines = [f"1/4/24, 10:{time} - Ann: {number}\n" for number, time in enumerate(times)]
+        [newest], _, _ = read("whatsapp", file("".join(lines)))
+        assert [turn.text for turn in newest.utterances] == [str(number) for number in range(30, -1, -1)]
+        [usual], _, notices = read("whatsapp", file("".join(reversed(lines))))
+        assert usual == newest and REVERSED not in notices
+
+    def test_a_line_that_cannot_be_read_refuses_the_same_dialogue(self, file: Callable[[str], Path]) -> None:
+        lines = ["13.4.24, 10:00 - Ann: Hi.\n", "31.4.24, 10:01 - Bo: Ho.\n", "13.4.24, 10:02 - Ann: Hm.\n",
+                 "14.5.24, 10:00 - Ann: Hi.\n", "15.5.24, 10:00 - Bo: Ho.\n"]  # fmt: skip
+        usual, refused, _ = read("whatsapp", file("".join(lines)))
+        newest, others, _ = read("whatsapp", file("".join(reversed(lines))))
+        assert newest == usual and len(usual) == 2 and len(others) == len(refused) == 2
+
+
 @pytest.mark.parametrize("loader", ["transcript", "whatsapp", "discord"])
 @pytest.mark.parametrize(
     ("content", "told"),

@@ -366,3 +366,65 @@ class TestInternalNotes:
         turns = ["Hi.", {"text": "Psst.", "internal": True}, "Ho."]
         [talk], _ = load([{"id": 1, "turns": turns, "responses": [{"turn": 2, "text": "Hm.", "label": 0}]}])
         assert isinstance(talk, Dialogue) and [one.turn for one in talk.responses] == [1]
+
+
+def intercom(subject: Any, body: Any, *parts: str) -> dict[str, Any]:
+    """A conversation of Intercom's API, in which Ann asks and Bo answers."""
+    author = {"type": "user", "name": "Ann"}
+    answers = [{"part_type": "comment", "body": part, "author": {"name": "Bo"}} for part in parts]
+    source = {"type": "email", "subject": subject, "body": body, "author": author}
+    return {"id": "9", "source": source, "conversation_parts": {"conversation_parts": answers}}
+
+
+class TestFirstMessages:
+    @pytest.mark.parametrize(
+        ("subject", "body", "first"),
+        [
+            ("<p>Broken kettle &amp; lid</p>", "It leaks.", "Broken kettle & lid\nIt leaks."),
+            ("Broken kettle", None, "Broken kettle"),
+            ("Kettle", "My kettles leak.", "Kettle\nMy kettles leak."),
+            (
+                "Broken  KETTLE!",
+                "<p>My broken <b>kettle</b> leaks.</p>",
+                "<p>My broken <b>kettle</b> leaks.</p>",
+            ),
+            ("The lid", "It leaks.", "It leaks."),
+            ("", "It leaks.", "It leaks."),
+            (None, "It leaks.", "It leaks."),
+            (7, "It leaks.", "It leaks."),
+        ],
+    )
+    def test_of_intercom_contain_the_subject_unless_a_message_does(
+        self, subject: Any, body: Any, first: str
+    ) -> None:
+        talk = intercom(subject, body, "Is it the lid?")
+        assert said([talk]) == {"9": [("Ann", first), ("Bo", "Is it the lid?")]}
+        changed = ["1 subject put before the text of the first message"] if first != body else []
+        assert told([talk]) == changed
+
+    @pytest.mark.parametrize(
+        ("text", "page", "first"),
+        [
+            (
+                None,
+                "<div>Hi &amp; hello.<br>It <i>leaks</i>.</div><style>p {}</style>",
+                "Hi & hello.\nIt leaks.",
+            ),
+            ("", "<p>It leaks.</p>", "It leaks."),
+            ("It leaks.", "<p>It leaks.</p><p>Since May.</p>", "It leaks.\nSince May."),
+            ("It leaks.", "<p>Since May.</p>", "It leaks.\nSince May."),
+        ],
+    )
+    def test_of_freshdesk_are_read_from_html_if_the_plain_text_lacks_something(
+        self, text: str | None, page: str, first: str
+    ) -> None:
+        answers = [{"body_text": "Which lid?", "user_id": 5}]
+        ticket = {"id": 4, "subject": "Kettle", "description": page, "requester_id": 3}
+        ticket |= {"conversations": answers} | ({} if text is None else {"description_text": text})
+        assert said([ticket]) == {"4": [("3", first), ("5", "Which lid?")]}
+        assert told([ticket]) == ["1 description converted from HTML to text"]
+
+    def test_are_no_descriptions_of_whole_dialogues(self) -> None:
+        turns = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Ho."}]
+        row = {"id": 1, "description": "Two greetings.", "conversations": turns}
+        assert said([row]) == {"1": [("human", "Hi."), ("gpt", "Ho.")]}

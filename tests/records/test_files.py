@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -192,6 +195,45 @@ def test_a_folder_without_permission_is_refused_at_once(tmp_path: Path):
     tmp_path.chmod(0o500)
     with pytest.raises(InputError, match="no permission to write"):
         check_destination(tmp_path / "out.jsonl")
+
+
+_WRITES = """
+import sys
+from pathlib import Path
+from graphneg.errors import GraphnegError
+from graphneg.private_files import cache_folder
+from graphneg.records.files import check_destination
+from graphneg.records.runs import atomic_file
+def write(path):
+    with atomic_file(path) as file:
+        file.write_text("x")
+folder = Path(sys.argv[1])
+actions = (check_destination, folder / "a.jsonl"), (write, folder / "a.amr"), (cache_folder, "models")
+for action, given in actions:
+    try:
+        action(given)
+    except (GraphnegError, OSError) as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="permissions of POSIX, and setpriv of Linux")
+def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(tmp_path: Path):
+    folder = tmp_path / "fixed"
+    folder.mkdir(mode=0o500)
+    # Root may write anywhere, unless it gives up its capabilities.
+    drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    if drop and shutil.which("setpriv") is None:
+        pytest.skip("needs setpriv to give up the rights of root")
+    command = [*drop, sys.executable, "-c", _WRITES, str(folder)]
+    environment = os.environ | {"XDG_CACHE_HOME": str(folder)}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    chosen, written, cached = ended.stdout.splitlines()
+    assert chosen == f"{folder}/a.jsonl: no permission to write in {folder}; name another"
+    assert "Permission denied" in written and written.endswith(
+        "name a file in a folder that you may write to"
+    )
+    assert "set XDG_CACHE_HOME to a folder that you may write to" in cached
 
 
 # Tables

@@ -46,6 +46,73 @@ def test_what_and_joins_to_a_denied_clause_stays_affirmed() -> None:
     assert changed(negate, "I sang and also danced.", SANG, "sing-01") == "unclear-clause"
 
 
+def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") -> str:
+    """The graph of a clause whose object is joined by *and*."""
+    inner = " ".join(f":op{at} (o{at} / {one})" for at, one in enumerate(operands, 1))
+    return f"(v / {verb} :ARG0 (s / {subject}) :{role} (a / and {inner}))"
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        (
+            "He has a fever and a sore throat.",
+            joined("have-03", "fever", "throat :mod (x / sore)", subject="he"),
+            "He does not have a fever or a sore throat.",
+        ),
+        ("I like tea and coffee.", joined("like-01", "tea", "coffee"), "I do not like tea or coffee."),
+        (
+            "I bought bread, milk and six eggs.",
+            joined("buy-01", "bread", "milk", "egg :quant 6"),
+            "I did not buy bread, milk or six eggs.",
+        ),
+        (
+            "She can play the piano and the violin very well.",
+            joined("play-11", "piano", "violin", subject="she", role="ARG2"),
+            "She cannot play the piano or the violin very well.",
+        ),
+        (
+            "We looked for your keys and your wallet.",
+            joined("look-01", "key :poss (y / you)", "wallet :poss y", subject="we"),
+            "We did not look for your keys or your wallet.",
+        ),
+        ("I have seen Anna and Tom.", joined("see-01", 'person :name (n / name :op1 "Anna")',
+         'person :name (m / name :op1 "Tom")'), "I have not seen Anna or Tom."),
+        ("Bring the plates and the glasses.", joined("bring-01", "plate", "glass", subject="you"),
+         "Do not bring the plates or the glasses."),
+        ("I like tea and coffee, but I hate milk.",
+         "(c / contrast-01 :ARG1 (l / like-01 :ARG0 (i / i) :ARG1 (a / and :op1 (t / tea) :op2 (f / coffee)))"
+         " :ARG2 (h / hate-01 :ARG0 i :ARG1 (m / milk)))", "I do not like tea or coffee, but I hate milk."),
+        # Objects that belong together.
+        ("I need salt and pepper.", joined("need-01", "salt", "pepper"), "I do not need salt and pepper."),
+        ("He ate fish and chips.", joined("eat-01", "fish", "chip"), "He did not eat fish and chips."),
+        ("I like both tea and coffee.", joined("like-01", "tea", "coffee"),
+         "I do not like both tea and coffee."),
+        ("I chose between the tea and the coffee.", joined("choose-01", "tea", "coffee", role="ARG3"),
+         "I did not choose between the tea and the coffee."),
+        ("I mixed the oil and the vinegar.", joined("mix-01", "oil", "vinegar"),
+         "I did not mix the oil and the vinegar."),
+        ("I tied the cup and the plate together.", joined("tie-01", "cup", "plate"),
+         "I did not tie the cup and the plate together."),
+        # Subjects, modifiers and clauses.
+        ("They and we like it.",
+         "(l / like-01 :ARG0 (a / and :op1 (t / they) :op2 (w / we)) :ARG1 (e / it))",
+         "They and we do not like it."),
+        ("I like black and white photos.",
+         "(l / like-01 :ARG0 (i / i) :ARG1 (p / photo :mod (a / and :op1 (b / black) :op2 (w / white))))",
+         "I do not like black and white photos."),
+        ("I like tea and Tom likes coffee.",
+         "(a / and :op1 (l / like-01 :ARG0 (i / i) :ARG1 (t / tea)) :op2 (m / like-01 :ARG0 (o / tom) :ARG1"
+         " (c / coffee)))", "I do not like tea and Tom likes coffee."),
+        ("I like to swim and dance.", joined("like-01", "swim-01", "dance-01"),
+         "I do not like to swim and dance."),
+    ],
+)  # fmt: skip
+def test_objects_that_are_all_denied_are_joined_by_or(text: str, graph: str, expected: str) -> None:
+    label = "like-01" if "like-01" in graph else 0
+    assert changed(negate, text, graph, label) == expected
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -6,7 +6,8 @@ that the clause needs. `affirm` removes the negation, whatever its form.
 
 Other words of the clause depend on its polarity, and change with it. *Some* becomes *any*, *already* becomes
 *yet*, and a question tag changes its polarity: "You like some fish, don't you?" -> "You don't like any fish,
-do you?"
+do you?" An *and* that joins objects becomes *or*: "I have a cough and a fever." -> "I do not have a cough or
+a fever."
 
 Examples for `negate`: "I saw it." -> "I did not see it."; "There is a way." -> "There is no way."; "Everybody
 came." -> "Not everybody came." For `affirm`: "I am unsure." -> "I am sure."
@@ -94,6 +95,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         return
     _remove_doubt(sentence, group)
     _use_negative_words(sentence, group)
+    _join_objects_by_or(sentence, group, k)
     _undo_exclamation(sentence, group)
     # The new *not* negates only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
     # "I did not sing but danced".
@@ -595,6 +597,61 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
         elif token.lower in word_class("adding-adverbs") and _is_last(sentence, index):
             # A final *too* or *also* becomes *either*: "I saw it too" -> "I did not see it either".
             sentence.rewrite(token, "either")
+
+
+def _join_objects_by_or(sentence: SentenceDraft, group: VerbGroup, k: int) -> None:
+    """Replace the *and* between the objects of a clause by *or*, if each of them is denied.
+
+    "I do not have a cough and a fever" may mean that the speaker has only one of the two. "I do not have a
+    cough or a fever" contradicts the affirmative sentence in all parts.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the clause.
+        k: The number of the node that is negated.
+    """
+    tokens = sentence.tokens
+    # Keep "Don't you like tea and coffee?": with *or*, the question would ask for a choice.
+    # Keep "You did not mix the flour and the eggs": the verb needs both objects together.
+    if group.inverted or tokens[group.main].lemma in word_class("collective-verbs"):
+        return
+    for child in sentence.graph.children(k):
+        joint = [index for index in sentence.indices(child.position) if tokens[index].lower == "and"]
+        is_object = child.concept == "and" and (child.role or "").startswith("ARG") and len(joint) == 1
+        if is_object and joint[0] > group.main and _denies_each(sentence, group, child.position, joint[0]):
+            sentence.rewrite(tokens[joint[0]], "or")
+
+
+def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) -> bool:
+    """Return whether the negation of a clause denies each of the objects that *and* joins.
+
+    Args:
+        sentence: The sentence.
+        group: The verb group of the clause.
+        k: The number of the node of *and*.
+        joint: The index of *and*.
+
+    Returns:
+        False if clauses are joined, or if the objects belong together: "between A and B", "both A and B",
+        "salt and pepper".
+    """
+    tokens = sentence.tokens
+    end = max([joint + 1, *(index for index in sentence.subtree_indices(k) if index > joint)]) + 1
+    inside = tokens[group.main + 1 : end]
+    if any(token.tag in (*VERBS, "AX", "MD", "TO") or token.tag in SCOPE_ENDS for token in inside):
+        return False
+    if any(token.lower in word_class("joint-words") for token in inside):
+        return False
+    if tokens.get(end).lower == "together":
+        return False
+    before, after = (
+        tokens[joint - 1],
+        next((token for token in tokens[joint + 1 : end] if token.tag in NOUNS), EDGE),
+    )
+    # "More and more", "years and years": the repetition means "many".
+    if before.lower == tokens[joint + 1].lower or tokens[joint + 1].lower in ("so", "all"):
+        return False
+    return word_map("joint-pairs").get(before.lemma) != after.lemma or after is EDGE
 
 
 def _replace_still(sentence: SentenceDraft, group: VerbGroup) -> bool:
