@@ -41,6 +41,9 @@ MINUTES = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes minutes comes first, so that no process is left alone with it at the end."""
+    for item in items:
+        if item.get_closest_marker("long_on_neo4j") and "neo4j" in item.name:
+            item.add_marker(pytest.mark.long)
     places = {name: place for place, name in enumerate(MINUTES)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 

@@ -17,6 +17,8 @@ from benchmarks.sizes import QUICK, TINY
 from graphneg.amr.penman import parse_graph
 
 FOR_HOURS = ("kills", "crowd")
+# Those whose smallest run takes half a minute and more.
+FOR_MINUTES = ("pages", "shift", "pairs", "memory", "parsing", "load", "growth")
 
 
 def check_tables(result: Result) -> None:
@@ -28,7 +30,14 @@ def check_tables(result: Result) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in BENCHMARKS if name not in FOR_HOURS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] if name in FOR_MINUTES else [])
+        for name in BENCHMARKS
+        if name not in FOR_HOURS
+    ],
+)
 def test_a_benchmark_gives_rows_as_wide_as_their_header(name: str, tmp_path: Path) -> None:
     host = Host("embedded", tmp_path)
     try:

@@ -177,6 +177,7 @@ def test_a_server_that_was_killed_is_told_of_within_30_seconds(server: Server) -
 
 
 class TestMakingNegatives:
+    @pytest.mark.long_on_neo4j
     @pytest.mark.parametrize("victim", ["process", "server"])
     def test_that_was_killed_is_completed_by_running_it_again(
         self, server: Server, undisturbed: Undisturbed, corpus: Path, tmp_path: Path, victim: str

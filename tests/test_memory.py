@@ -30,7 +30,7 @@ def peak(work: str, store: Path, file: Path) -> float:
     return json.loads(done.stdout)["megabytes"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_is_flat_in_the_number_of_dialogues(tmp_path: Path) -> None:
     peaks: dict[str, list[float]] = {"load": [], "negatives": []}
     for amount in (FEW, MANY):

@@ -149,6 +149,7 @@ def originals() -> dict[tuple[str, str], bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.long_on_neo4j
 def test_mutated_files_of_every_loader_are_written_to_a_store_or_refused(
     store: Store, tmp_path: Path
 ) -> None:

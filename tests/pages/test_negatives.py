@@ -353,7 +353,7 @@ def written(path: Path, amount: int) -> Path:
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_of_a_hundred_thousand_each_is_found(visitor: Visit, tmp_path: Path) -> None:
     many = 100_000
     path = written(tmp_path / "many.jsonl", many)
@@ -367,6 +367,7 @@ def test_of_a_hundred_thousand_each_is_found(visitor: Visit, tmp_path: Path) -> 
         expect(page.get_by_role("status").first).to_contain_text("385 of 100,000 negatives")
 
 
+@pytest.mark.long
 def test_an_index_takes_no_more_memory_for_four_times_as_many(tmp_path: Path) -> None:
     peaks: list[int] = []
     for amount in (2 * BATCH, 8 * BATCH):

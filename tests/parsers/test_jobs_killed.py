@@ -103,6 +103,7 @@ def judge(store: Store) -> int:
     return len(graphs)
 
 
+@pytest.mark.long_on_neo4j
 def test_a_process_that_is_killed_again_and_again(
     server: Server, store: Store, environment: dict[str, str]
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_process_that_is_killed_again_and_again(
     assert "0 graphs of 0 texts" in finished(parse(server, environment))
 
 
+@pytest.mark.long_on_neo4j
 def test_a_server_that_is_killed(server: Server, store: Store, environment: dict[str, str]) -> None:
     process = parse(server, environment)
     wait_for(store, TEXTS // 3, process)

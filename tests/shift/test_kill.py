@@ -52,6 +52,7 @@ def kill_in_its_work(process: subprocess.Popen[bytes], store: Store, moment: flo
     process.wait()
 
 
+@pytest.mark.long_on_neo4j
 def test_a_killed_build_has_exact_counts_and_is_completed(server: Server) -> None:
     with server.open() as store:
         wipe(store)
