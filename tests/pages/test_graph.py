@@ -204,7 +204,7 @@ class TestQueries:
         ("given", "said"),
         [
             ({"named": "perspectives"}, "needs the parameter 'focus'"),
-            ({"named": "hubs", "limit": "-1"}, "0 or more"),
+            ({"named": "hubs", "limit": "-1"}, "a whole number of at least 0"),
             ({"named": "hubs", "limit": "many"}, "limit: 'many' can't be read"),
             ({"named": "hub"}, "did you mean hubs"),
             ({"cypher": "MATCH (n) DETACH DELETE n"}, "would write"),
