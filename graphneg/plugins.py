@@ -32,9 +32,9 @@ def plugin_errors(
 ) -> Generator[None]:
     """Convert an unexpected exception of another package's plugin to an error that names the plugin.
 
-    The original exception is the ``__cause__`` of the error. These are raised as they are: exceptions that
-    graphneg defines, errors of files and memory, and exceptions of graphneg's own parts, which are bugs of
-    graphneg.
+    The original exception is the ``__cause__`` of the error. Some exceptions are
+    re-raised unchanged: exceptions that graphneg defines, file and memory errors, and any exception of a
+    plugin that is part of graphneg, which is a bug in graphneg.
 
     Args:
         kind: Kind of the plugin, such as ``loader``.

@@ -200,7 +200,7 @@ def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]
 
 
 def _clock(time: str) -> tuple[int, ...] | None:
-    """Return the numbers of a time of day; None if there is none."""
+    """Parse a time of day into hour, minute and second; None if the text does not start with a time."""
     found = re.match(r"(\d+):(\d+)(?::(\d+))?", time)
     if found is None:
         return None

@@ -27,7 +27,8 @@ RETURN d.id AS dialogue, collect({
   // The words of the subtree. The engine swaps only subtrees with different words, because "my keys" for "my keys" would
   // change nothing.
   content: n.phrase,
-  // The score makes the engine prefer what was said before in the dialogue: its replacement contradicts more turns.
+  // The score makes the engine prefer nodes that repeat something from earlier in the dialogue: replacing such a node
+  // also contradicts the earlier mentions.
   score: size(coalesce(n.repeats, [])),
   // The engine swaps subtrees of the same swap_pool, which combines the role and the kind.
   swap_pool: CASE

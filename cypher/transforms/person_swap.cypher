@@ -10,7 +10,7 @@
 // All pronouns of one graph form one site. If a graph contains neither "I" nor "you", "we" becomes "you".
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
-// - A graph with an order is skipped, because no word expresses its "you" ("Sit down").
+// - A graph with a command is skipped, because no word expresses its "you" ("Sit down").
 // - Thanks are not changed, and neither is what the speaker guesses, hopes or wonders: nobody says "You hope so".
 // - If only a possessor changes ("my brother"), or if the clause says what somebody can or may do, the changed response
 //   could still be right. If "we" stays beside swapped pronouns, the response reads badly. In these cases the site is for

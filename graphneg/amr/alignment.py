@@ -83,7 +83,7 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Return the spans of the graph that lie within the tokens."""
+    """Return the token spans that the graph states for its nodes, without invalid ones."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 

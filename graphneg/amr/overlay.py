@@ -424,8 +424,8 @@ class _Tree:
         if source.id == self._graph.id:
             raise TransformError(f"{_name(edit)}: a graft must copy from another graph")
         node = self._at(edit)
-        # Later edits refer to a copied node by its graph id and its number there. Refuse a second copy of the
-        # same graph, because these references would be ambiguous.
+        # Later edits refer to a copied node by the id of its source graph and its number in that graph.
+        # Refuse a second copy of the same graph, because these references would be ambiguous.
         if any(key[0] == source.id for key in self._nodes):
             raise TransformError(f"{_name(edit)}: {source.id} is already grafted here")
         place = node if edit.role is not None else node.parent

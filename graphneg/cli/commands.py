@@ -222,7 +222,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
     """Wrap a function so that each field of its option dataclasses becomes a separate parameter.
 
     For ``info(*, json: Json, where: StoreOptions)``, the wrapper has the parameters ``json``, ``store``,
-    ``username``, ``password``, ``database`` and ``keep_warm``. Typer makes one option of each of them. When
+    ``username``, ``password``, ``database`` and ``keep_warm``. Typer turns each of them into an option. When
     the wrapper is called, it creates the dataclass objects and calls ``function`` with them. It also prints a
     message on Ctrl-C and sets the exit status of errors.
 
@@ -240,7 +240,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
     @wraps(function)
     def run(**options: Any) -> None:
-        # Typer passes the values of the fields one by one. Create the dataclass objects of them.
+        # Typer passes the values of the fields one by one. Create the dataclass objects from them.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:

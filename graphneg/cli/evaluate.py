@@ -163,10 +163,10 @@ def ranker(
     """Test a ranker on correct and wrong responses: accuracy, balanced accuracy, AUC, R@1 and MRR.
 
     The table has a line for each generator or recipe (for DailyDialog++: adversarial and random), each
-    transform and each category. The original of an edited response counts as a correct response. graphneg
-    export writes more correct responses. Ties count against the ranker. The column "same length" compares
-    each wrong response with the correct response of its context that is closest in number of words. No store
-    is opened. \N{FORM FEED}
+    transform and each category. The original of an edited response counts as a correct response. To
+    test on further ones, write them to a file with graphneg export, and give this file, too. Ties count
+    against the ranker. The column "same length" compares each wrong response with the correct response of its
+    context that is closest in number of words. No store is opened. \N{FORM FEED}
 
     Raises:
         BadParameter: Both or neither of --model and --scores are given.

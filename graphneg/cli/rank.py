@@ -345,7 +345,7 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The options of ``select`` that limit the perplexities, and the other options of this kind of selection.
+    """The options of ``select --model``, which selects responses by perplexity: thresholds, and what to keep.
 
     Attributes:
         validation: File of contexts with correct responses, from which thresholds are learned; None if both

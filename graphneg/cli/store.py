@@ -91,7 +91,7 @@ def load(
     paths: list[Path] | None = argument(None, "Files or directories of the corpus.", "PATH..."),
     name: str | None = option(None, "First part of the ids of the dialogues. Default: set by the loader."),
     split: str | None = option(
-        None, "Second part of the ids. Default: taken from the file name, such as train."
+        None, "Second part of the ids of the dialogues, such as train. Default: taken from the file name."
     ),
     language: str = option(
         "en", "Language of the terms to load, as an ISO 639-1 code. Only for the loader 'conceptnet'."

@@ -421,7 +421,7 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display.
-        write: Writer, which contains the files of negatives and counts what is skipped.
+        write: The writer. It has the paths of the files of negatives, and counts what it skips.
         overwrite: Whether to replace an existing file.
 
     Returns:

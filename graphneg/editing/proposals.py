@@ -619,7 +619,7 @@ def _grouped(
         if (fault := _fault(row, graphs, sources)) is not None:
             raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
-        # A row without a site is a separate site, named after its node.
+        # If a row names no site, its node is a separate site, named after the node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)

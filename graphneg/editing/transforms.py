@@ -115,8 +115,8 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
         for file in files:
             own = parse_transform(file.stem, _text(file), str(file))
             shipped = found.get(own.name)
-            # A copy of a shipped file that differs in comments at most makes the same negatives. It gets no
-            # version, so that the negatives also have the same ids.
+            # If a user's copy of a shipped file differs from it only in comments or layout, it makes the same
+            # negatives. The version is part of their ids, so leave it empty: the ids stay the same, too.
             if shipped is None or shipped.identity != own.identity:
                 own = replace(own, version=fingerprint(own.identity)[:_VERSION])
             found[own.name] = own

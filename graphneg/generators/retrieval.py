@@ -152,7 +152,7 @@ class NewTexts:
     """
 
     def __init__(self, context: Context) -> None:
-        """Initialize the set of texts that are already known in the context.
+        """Initialize the used texts with the correct responses and the turns of the context.
 
         Args:
             context: The context.

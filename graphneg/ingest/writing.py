@@ -513,7 +513,8 @@ class _Writer:
         self._room(1 + len(dialogue.utterances) + len(dialogue.responses) + weight, size)
         self._batch.add([dialogue], graphs)
         if later:
-            # Repetitions are marked when the dialogue is already in the store, so it needs its own batch.
+            # The later graphs are compared with the other turns, to find repetitions, only if the dialogue is
+            # already in the store. So its batch is written before them.
             self._flush()
         for read in later:
             self._add_graph(read)

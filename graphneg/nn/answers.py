@@ -147,7 +147,7 @@ class AnswerCache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         """Look up answers in the cache.
 
-        Unusable answers are found only if they were stored since this object opened the file.
+        Unusable answers are found only if this object stored them, except for ``not-accepted`` answers.
 
         Args:
             keys: The keys to look up.

@@ -204,7 +204,8 @@ class CTranslate2Backend(Backend):
         """Initialize by converting and loading the weights."""
         converted = folder.path if folder.converted else convert(folder, tokenizer)
         self._tokenizer = tokenizer
-        # CTranslate2 finds the GPU without the CUDA libraries that it needs, so "auto" also tries the CPU.
+        # CTranslate2 detects a GPU even if the CUDA libraries that it needs are missing, and then fails. If
+        # "auto" fails, try the CPU.
         *others, last = ["auto", "cpu"] if device == "auto" else [device]
         for one in others:
             with suppress(RuntimeError, ValueError):

@@ -222,7 +222,7 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
 
 
 def _first(value: Mapping[str, Any], *names: str) -> Any:
-    """Return the value of the first of some names that has a value, or None if none of them has one."""
+    """Return the first non-empty value among these keys, in the given order; None if there is none."""
     return next((value[name] for name in names if value.get(name)), None)
 
 

@@ -162,7 +162,7 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps | Seq2SeqSteps:
-        """Start a generation of one token at a time.
+        """Start to generate one token at a time.
 
         Args:
             sources: The tokens of each source.

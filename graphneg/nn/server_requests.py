@@ -175,8 +175,8 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
         text: The text that the server sent.
 
     Returns:
-        The text after the thinking, whether the thinking is incomplete so that no text follows, and whether
-        there was any thinking.
+        A tuple: the text after the thinking, whether the thinking is incomplete (the text is then empty), and
+        whether there was any thinking.
 
     >>> without_thinking("<think>Five of them, then.</think>Here they are.")
     ('Here they are.', False, True)

@@ -260,8 +260,8 @@ class Gate:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
             return "the Host header does not name this server"
-        # A missing Origin header is allowed only in read requests, in most of which browsers leave it out.
-        # With write requests, they always send it.
+        # Browsers omit the Origin header from most read requests, but always send it with write requests. So
+        # only a read request may lack it.
         if origin != f"http://{host}" and (origin is not None or request.method not in _READING):
             return "the request comes from a page of another site"
         return ""

@@ -198,8 +198,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
-            # Make a checkpoint for a new part file immediately. If this run is killed soon, the next run then
-            # knows from the note that the part file was written by graphneg.
+            # Make a checkpoint for a new part file immediately. Even if this run is killed right after that,
+            # the note tells the next run that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             # Nothing has failed, so keep the output locked until `close` is called.

@@ -258,7 +258,13 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
 
 
 def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
-    """Return the texts and pairs of dialogues. Replies to a turn are the next turn and correct responses."""
+    """Return, for each dialogue, its texts and its pairs of a post and a reply.
+
+    The replies to a turn are the next turn and the correct responses to it.
+
+    Returns:
+        The dialogues, in the order of their ids.
+    """
     responses = read_responses(store, ids)
     dialogues: list[DialogueShifts] = []
     for dialogue in read_dialogues(store, ids):

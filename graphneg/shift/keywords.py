@@ -219,7 +219,8 @@ class SpacyExtractor(ABC):
         kinds = {word.kind for word in words}
         if None in kinds or len(words) == 1:
             return None not in kinds
-        # Phrases of a verb and a noun, such as "cab spend", hardly ever occur in another text.
+        # Phrases with a verb, such as "cab spend", hardly ever occur in more than one text. Phrases without a
+        # noun are excluded, too.
         if "verb" in kinds or "noun" not in kinds:
             return False
         # In English, the last word must be a noun. This excludes "battery dead". Only the first word may be a

@@ -128,8 +128,8 @@ def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
     # Continue outside the except clause, so that the routing error does not become the cause of the next
     # error.
     if uri.lower().startswith("neo4j"):
-        # The routing error does not say why it occurred. Connect directly to the same address, which fails
-        # with the actual reason, such as wrong credentials.
+        # The routing error does not say why it occurred. Connect directly to the same address: if this fails,
+        # too, its error gives the actual reason, such as wrong credentials.
         with connect("bolt" + uri[len("neo4j") :].partition("?")[0], auth) as direct:
             direct.get_server_info()
     raise refusal

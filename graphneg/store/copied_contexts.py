@@ -234,7 +234,7 @@ def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue
 
 
 def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
-    """Return the correct replies by turn index: the dialogue's own turns, and responses with label 1."""
+    """Return the correct replies by turn index: the turns after the first, and responses with label 1."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
         answers[turn.turn].append(turn.text)

@@ -153,7 +153,7 @@ def _is_hollow(status: os.stat_result) -> bool:
 
 
 def refusal(error: UnsafeFileError) -> StoreError:
-    """Convert the error for a file that is not a regular file of the user.
+    """Convert the error for a file that is unsafe to open, such as a link or a file of another user.
 
     Args:
         error: The error that `graphneg.private_files` raised.

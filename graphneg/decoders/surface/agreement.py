@@ -329,7 +329,7 @@ def _opens_clause(tokens: Tokens, index: int) -> bool:
     if not index or index + 1 == len(tokens):
         return not index
     if before.lower in ("has", "have"):
-        # "Has it any?" and "Has it a name?" are questions about a possession.
+        # In "Has it any?" and "Has it a name?", "has" is the main verb, and *it* is its subject.
         counted = index == 1 and after.tag in ("DT", "NN", "NNS", "CD")
         if counted or (index > 1 and opening.tag in ("EN", "QT", "WP", "PU")):
             return True

@@ -553,8 +553,9 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
-    # Words of time and weather follow in "It's quite sunny" and "It's Monday", numbers in "It's five o'clock"
-    # and "It's 2135-3678", and verbs of change in "It's getting late".
+    # *It* refers to nothing before a form of *be* and a word of time or weather ("It's quite sunny", "It's
+    # Monday") or a number ("It's five o'clock", "It's 2135-3678"). Nor does it before a verb of change and
+    # such a word ("It's getting late").
     told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
     # In "It's ten years old", *it* refers to a thing in spite of the number.
     aged = any(other.lower == "old" for other in after)

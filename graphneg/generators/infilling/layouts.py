@@ -150,7 +150,7 @@ class OneByOne(Layout):
             nth: Index of the blank that the prompt asked for.
 
         Returns:
-            A list of the single answer; None if the answer is empty or contains a mark.
+            A list with one answer; None if the answer is empty or contains a mark such as ``[word]``.
         """
         answer = one_line(written)
         # Models often continue after the blank. For "the [word] in May", a model may write "boat in May. It

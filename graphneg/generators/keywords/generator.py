@@ -316,7 +316,7 @@ class KeywordGenerator(WritingGenerator):
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
-    """Create ``key-context``, which writes replies to other dialogues with keywords of the context.
+    """Create ``key-context``, which writes replies for other dialogues that contain keywords of the context.
 
     The options are the fields of `KeywordOptions`.
 

@@ -368,8 +368,8 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 def affirm(sentence: SentenceDraft, k: int) -> None:
     """Remove the negation that a polarity constant represents.
 
-    Negations that cannot be removed, for example those in idioms, are refused with different codes than the
-    one below.
+    A negation that cannot be removed, for example one in an idiom, also raises a `RealisationError`, but with
+    a code other than ``no-alignment``.
 
     Args:
         sentence: The sentence, edited in place.

@@ -205,7 +205,8 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
     """Add the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
     # A noun such as "player" becomes a person who plays.
-    # The tables have sell-01 for "bookseller", so the first part of the word becomes what is sold.
+    # For "bookseller", the table of annotated concepts has only sell-01, so the first part of the word,
+    # "book", is added as what is sold.
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):

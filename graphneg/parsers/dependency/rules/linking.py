@@ -356,8 +356,8 @@ def _reports_before(quote: Word, said: Word) -> bool:
         return False
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
         opening = opening.following
-        # In '"…" he asked', the clause after the quotation starts with a small letter, a name or a pronoun.
-        # A new sentence after a quotation would start with a capital letter.
+        # In '"…" he asked', the clause after the quotation starts with a lower-case letter, a name or a
+        # pronoun. Any other word with a capital letter is taken as the start of a new sentence.
         return opening.text[:1].islower() or opening.tag in {"NNP", "PRP"}
     between = [word for word in words if quote.sentence < word.sentence < said.sentence]
     follows = quote.sentence < said.sentence and all(word.tag in _QUOTE_TAGS for word in between)

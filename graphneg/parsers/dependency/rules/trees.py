@@ -380,7 +380,7 @@ def _correct_direction(left: Word) -> None:
 
 
 def _correct_joined_verb(word: Word) -> None:
-    """Make a word a verb if it is joined to an infinitive, as in *can sing or dance*."""
+    """Tag a word as a verb if it is joined to an infinitive, as in *can sing or dance*."""
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
