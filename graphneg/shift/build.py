@@ -263,7 +263,7 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
     The replies to a turn are the next turn and the correct responses to it.
 
     Returns:
-        The dialogues, in the order of their ids.
+        The texts and pairs, one object per dialogue.
     """
     responses = read_responses(store, ids)
     dialogues: list[DialogueShifts] = []
