@@ -353,7 +353,8 @@ def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
 
     Args:
         made: The stream of negatives, after it has been written.
-        advice: What to do, by the code of the most frequent reason, if it is not the general advice.
+        advice: What to do if one of these codes is among the reasons, by code. Without such a code, the
+            message contains the general advice.
 
     Raises:
         GeneratorError: There were no negatives. The message contains the most frequent reason.
@@ -363,8 +364,9 @@ def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
     reason, missing = next(iter(made.summary.skipped.most_common(1)), ("no dialogue was processed", 0))
     amount = f" ({missing:,} times)" if missing else ""
     general = "load other dialogues or sentences, or choose another recipe, generator or option"
+    known = (text for code, text in (advice or {}).items() if made.summary.skipped[code])
     raise GeneratorError(
-        f"no negative was made: {reason}{amount}; {(advice or {}).get(reason, general)}; "
+        f"no negative was made: {reason}{amount}; {next(known, general)}; "
         "graphneg negatives --reasons explains the codes"
     )
 
