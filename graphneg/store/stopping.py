@@ -101,7 +101,7 @@ def stoppable(
     timer = None
     if seconds is not None:
         timer = threading.Timer(seconds, watch.stop, [f"no answer in {seconds:g} s"])
-        # A daemon thread does not keep the program from exiting.
+        # A daemon thread does not prevent the program from exiting.
         timer.daemon = True
         timer.start()
     try:
