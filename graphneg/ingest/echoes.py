@@ -42,7 +42,7 @@ def dialogue_of(utterance: str) -> str:
 
 
 def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, lexicon: Lexicon) -> None:
-    """Mark the nodes of dialogues that repeat earlier turns, and remove marks that no longer hold.
+    """Mark the nodes that repeat earlier turns of their dialogues, and remove outdated marks.
 
     Args:
         tx: The transaction.

@@ -130,7 +130,8 @@ class Access:
 
         A wrong host is a sign of DNS rebinding: another web site has made its own name point to this machine,
         and the browser takes the pages for a part of that site. The header then contains the name of the
-        site. So if a password is required, any IP address is accepted, because the machine may have several.
+        site. The header must therefore contain a name of this server or, if a password is required, any IP
+        address, because the machine may have several.
 
         Args:
             header: The value of the header.
@@ -256,12 +257,12 @@ class Gate:
         return not self._access.password
 
     def _refusal(self, request: Request) -> str:
-        """Return why a request must be refused as coming from another site; empty if it comes from here."""
+        """Return why a request seems to come from another site; empty if it comes from these pages."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
             return "the Host header does not name this server"
-        # A missing Origin header is allowed only in read requests, in most of which browsers leave it out.
-        # With write requests, they always send it.
+        # Browsers send an Origin header with every write request, but not with most read requests. So accept
+        # a request without this header only if it is a read request.
         if origin != f"http://{host}" and (origin is not None or request.method not in _READING):
             return "the request comes from a page of another site"
         return ""
@@ -269,7 +270,8 @@ class Gate:
     def _let_in(self, request: Request) -> Response:
         """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        # Remove further slashes at the beginning: "//example.org" would redirect to another host.
+        # Reduce several slashes at the beginning to one, because "//example.org" would redirect to another
+        # host.
         path = "/" + request.url.path.lstrip("/")
         return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 
