@@ -116,7 +116,8 @@ def annotate(
     """
     if into is not None:
         _take_in(read or [], into, key)
-        # Print the results of all judgements in the review, not only of the ones that were just added.
+        # Continue as if the review itself were to be read, so that the results cover all of its judgements
+        # and not only the added ones.
         read, key = [into], None
     if read:
         if files or human:

@@ -87,7 +87,7 @@ def contexts(
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
-            # Use a hash of the content instead of the file name, so that a run starts again if the content
+            # Include a hash of the file's content and not its name, so that a run starts again if the content
             # has changed.
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:

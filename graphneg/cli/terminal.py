@@ -353,7 +353,8 @@ def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
 
     Args:
         made: The stream of negatives, after it has been written.
-        advice: What to do, by the code of the most frequent reason, if it is not the general advice.
+        advice: Special advice for some reasons, keyed by the code of the reason. It replaces the general
+            advice if this reason is the most frequent one.
 
     Raises:
         GeneratorError: There were no negatives. The message contains the most frequent reason.
@@ -393,7 +394,7 @@ def tell_trained(report: Any, out: Path, learned: str, examples: int | None = No
 
 
 class Bars:
-    """Progress bars on standard error, of which one is visible at a time.
+    """Progress bars on standard error. Only one bar is visible at a time.
 
     A bar disappears when its task is finished. Nothing is drawn if standard error is not a terminal.
     """
@@ -409,7 +410,8 @@ class Bars:
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
-            # Draw nothing into a log file, where the control sequences of a progress bar are not readable.
+            # Draw nothing if standard error is a file, in which the control sequences of a progress bar would
+            # not be readable.
             disable=not console.is_terminal,
         )
 

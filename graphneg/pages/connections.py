@@ -138,7 +138,7 @@ class LimitedProtocol(H11Protocol):
         return True
 
     def _make_room(self, among: list[LimitedProtocol]) -> bool:
-        """Close the connection that has waited longest for a complete request. Return whether one exists."""
+        """Close the connection whose request is incomplete for longest. Return whether one exists."""
         last = self.loop.time() - PATIENCE_SECONDS
         waiting = [one for one in among if one.is_incomplete and one._since <= last]
         if not waiting:
