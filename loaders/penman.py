@@ -76,7 +76,7 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
             faults.clear()
         elif not graph.startswith("("):
             # If a blank line separates metadata from their graph, the metadata form a separate block, which
-            # belongs to the next one.
+            # is rejected.
             is_metadata = block.startswith("#")
             yield Rejected(place, "metadata without a graph" if is_metadata else "not a PENMAN graph")
         elif id is not None and id in places:

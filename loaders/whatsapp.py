@@ -277,8 +277,9 @@ def _order(path: Path, encoding: str) -> Order | None:
 def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int, int]:
     """Return three numbers that are higher, the worse an order fits the dates of a file.
 
-    The second number counts the dates that go against the direction of the file, which may list the newest
-    messages first. The third counts the dates earlier than the previous one, because most files do not.
+    The first number counts invalid dates. The second counts dates that contradict the direction of the file,
+    which may list the newest messages first. The third counts dates that are earlier than the previous date,
+    because most files list the oldest messages first.
     """
     read = [_ordered(date, order) for date in dates]
     exist = (0 < month <= 12 and 0 < day <= 31 and year < 2100 for year, month, day in read)
