@@ -150,7 +150,7 @@ class WorkerError(GraphnegError):
 
 
 class Workers(Generic[Item, Result]):
-    """A pool of worker processes. Each creates a function once and then calls it for one item after another.
+    """A pool of worker processes. Each creates a function once, and then calls it for each given item.
 
     If there are several workers, each of them uses a single thread. Use the pool in a ``with`` statement.
     """
