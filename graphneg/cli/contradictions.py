@@ -70,10 +70,11 @@ def contexts(
 ) -> None:
     """Find contexts that end with a question about something that the answerer said before.
 
-    Contexts are ranked by FQness, which measures whether the question is about an earlier statement: how much
-    more likely a language model finds the question if the turns after the statement are removed than if the
-    statement itself is removed. The contexts with the highest FQness are written, highest first. If a run is
-    interrupted, run the same command again to continue.
+    Contexts are ranked by FQness, which measures whether the question is about an earlier statement. A
+    language model computes the probability of the question twice: once without the turns after the statement,
+    and once without the statement. FQness is the first probability divided by the second. The contexts with
+    the highest FQness are written, highest first. If a run is interrupted, run the same command again to
+    continue.
     """
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import ContextChoice, collect_contexts, read_dialogues_file

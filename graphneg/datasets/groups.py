@@ -63,8 +63,8 @@ class LabelledContext:
         turns: Texts of the turns, oldest first.
         positives: Correct responses.
         negatives: Wrong responses by kind, for example ``{"random": ("It rains.",)}``.
-        edited: The texts of the edited context of each wrong response that has one, keyed by the index of the
-            response in `responses`.
+        edited: The texts of edited contexts, keyed by the index of the wrong response in `responses`. Wrong
+            responses to the unedited context have no entry.
         parts: The indexes in `responses` of the wrong responses of each transform and each error category,
             keyed by ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
     """

@@ -275,7 +275,8 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Sites that an earlier negative has used come last. Otherwise the stable sort keeps the random order.
+    # Put the sites that an earlier negative has used last. The sort is stable, so all other sites keep their
+    # random order.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so it is
     # not used a second time.

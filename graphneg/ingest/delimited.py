@@ -63,7 +63,7 @@ def read_rows(
     # The lines of the current row. There can be several, because a quoted cell may contain line breaks.
     taken: list[tuple[str, str]] = []
 
-    # Unreadable lines between two rows. They are yielded before the second row.
+    # The unreadable lines that follow the previous row. They are yielded before the next row.
     refused: list[Rejected] = []
 
     def feed() -> Iterator[str]:

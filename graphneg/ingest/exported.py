@@ -296,7 +296,7 @@ def exported_dialogue(item: Item, options: LoadOptions) -> Dialogue:
 
     Args:
         item: The line.
-        options: The options of the load. If they name a corpus or split, it replaces that of the dialogue.
+        options: The options of the load. If they name a corpus or split, it replaces the one in the line.
 
     Returns:
         The dialogue.

@@ -40,7 +40,7 @@ def plain_text(text: str) -> str:
     for at, piece in enumerate(pieces):
         if at % 2 == 0:
             if not unseen:
-                # In HTML, line breaks are blanks.
+                # In HTML, a line break in the text counts as a blank.
                 shown.append(re.sub(r"\s+", " ", piece) if has_tags else piece)
             continue
         if (tag := _NAME.match(piece)) is None:

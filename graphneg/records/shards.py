@@ -180,7 +180,7 @@ def numbered(
         shard: The shard; None for all groups.
 
     Returns:
-        Pairs of a number and a group. The numbers are those of the complete sequence.
+        Pairs of a number and a group. The numbers also count the groups of other shards.
     """
     # Number the groups before the selection, so that the numbers are unique across all shards.
     return (

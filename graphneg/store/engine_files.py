@@ -149,8 +149,8 @@ def _is_hollow(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
     # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as hollow.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
-    # Less than a hundredth of the size must be on disk: file systems with compression store ordinary files in
-    # less space, too.
+    # A compressing file system also stores an ordinary file in less space than its size. A file therefore
+    # counts as sparse only if less than a hundredth of its size is on disk.
     return status.st_size > SMALLEST_HOLLOW and allocated * 100 < status.st_size
 
 

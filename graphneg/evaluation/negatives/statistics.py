@@ -401,8 +401,9 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
         most: Maximum number of words.
 
     Returns:
-        The words with the largest difference between the share of wrong texts and the share of right texts in
-        which they occur, largest difference first.
+        The words, most characteristic first. For each word, the share of right texts with the word is
+        subtracted from the share of wrong texts with it. The words with the largest differences are the most
+        characteristic.
     """
     if not wrong or not right:
         return ()

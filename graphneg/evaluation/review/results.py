@@ -41,7 +41,7 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
-    """Return the positive answer if two of three annotators gave it, or an answer that all gave."""
+    """Return the positive answer if two of three gave it; otherwise the answer that all gave."""
     # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
     # questions, use the majority.
     if not question.positive:
