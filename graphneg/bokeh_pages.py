@@ -73,7 +73,7 @@ def render(package: str, template: str, **values: Any) -> str:
     )
     environment.filters["as_script"] = _as_script
     require_bokeh()
-    # Write the JavaScript of Bokeh into the page, so that the page works without a network.
+    # Include Bokeh's JavaScript in the page, so that the page works without a network.
     library = import_module("bokeh.resources").Resources(mode="inline", components=["bokeh"])
     return environment.from_string(source).render(library="\n".join(library.js_raw), **values)
 

@@ -7,8 +7,8 @@ server starts. `damage` compares the files with it:
 
     damage(Path("graphneg-store"))      # 'ROLE_0.62.65536.v0.bucket has different content'
 
-A file is not read again if its inode, its size and its times are those that were noted, which is the case
-for a store that stays where it is. After a copy, all files are read once, at about 1 GB/s. After a server was
+A file is not read again if its inode, size and times are unchanged. In a store that was not moved or copied,
+this is the case for all files. After a copy, all files are read once, at about 1 GB/s. After a server was
 killed, there are no checksums and nothing is compared; the engine's own log then restores the files.
 
 This module uses only the standard library and `graphneg.private_files`, because the supervisor process of an
@@ -30,10 +30,10 @@ from graphneg.private_files import untrusted_opener
 CHECKSUMS = "checksums.json"
 """The file in a store directory with the checksums of the database files."""
 _MOST_BYTES = 64_000_000
-"""Maximum size of the file of checksums in bytes; a file has about 100."""
+"""Maximum size of ``checksums.json`` in bytes. The entry of a database file takes about 100 bytes."""
 _UNCHECKED = (".json", ".lck", ".wal")
-"""Suffixes of files that are not compared: a user may edit the schema, and the others exist only while a
-server runs."""
+"""Suffixes of files that are not compared. Users may edit the schema (.json). Files with the other suffixes
+exist only while a server runs."""
 _BLOCK = 1 << 20
 """Number of bytes that are read at a time."""
 

@@ -231,8 +231,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             per_dialogue: Number of negatives for each dialogue; for the recipe ``hard``, for each context.
             seed: Seed of all random choices.
             target: What to edit: ``response`` or ``dialogue``; by default the recipe's target.
-            sites: Number of places to edit (sites) that are sampled for each edit. The one with the
-                highest score is edited.
+            sites: Number of sites (places that a transform can edit) that are sampled for each edit. The site
+                with the highest score is edited.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues. Dialogues without graphs are not counted.
@@ -250,7 +250,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
-            # The user chooses "hard" like other recipes, but its negatives are made by a generator.
+            # The recipe "hard" does not edit graphs: its negatives are made by a generator.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
@@ -301,8 +301,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 `graphneg.generators.Generator`.
             per_context: Number of responses for each context.
             seed: Seed of all random choices.
-            places: For which turns responses are made, in dialogues that were loaded without responses:
-                ``last`` for the last turn only, ``every`` for every turn but the first.
+            places: The turns for which responses are made, if a dialogue was loaded without responses:
+                ``last`` for only the last turn, ``every`` for every turn except the first.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues.
@@ -346,9 +346,9 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             *sources: Files of negatives, streams of negatives, or functions that return a stream for a seed.
             mix: Number of responses of each kind that an epoch contains for each context.
             seed: Seed of the first epoch.
-            held_out: Texts to exclude: no response in the pairs equals one of them.
-            held_out_splits: Splits to exclude: no response in the pairs equals a reply or response of these
-                splits, in the sources or in this store.
+            held_out: Texts that must not occur as a response in the pairs.
+            held_out_splits: Splits to exclude. The replies and responses of these splits, in the sources or
+                in this store, do not occur as a response in the pairs.
             cache: Folder in which the content of the files is cached.
 
         Returns:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 Given = TypeVar("Given")
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-"""Numbers of the errors of the operating system if a file or folder may not be read or written."""
+"""Error numbers of the operating system that mean that a file or folder may not be read or written."""
 
 
 class GraphnegError(Exception):
@@ -15,7 +15,8 @@ class GraphnegError(Exception):
 
     Attributes:
         status: Exit status of a command that fails with this error.
-        is_plugin_failure: Whether the error stands for an unexpected exception of another package's plugin.
+        is_plugin_failure: Whether the error was caused by an unexpected exception in a plugin from another
+            package.
     """
 
     status = 1

@@ -1,4 +1,4 @@
-"""Lock open files. The operating system releases a lock when the processes that hold it have ended.
+"""Lock open files. The operating system releases a lock when all processes that hold it have ended.
 
 Locks prevent two servers from using the same store directory, and two runs from writing the same output file.
 This module imports only the standard library, because the process that supervises an embedded server runs

@@ -122,11 +122,12 @@ class HashSample(Generic[T]):
             draw: Random number of the item, for example a hash of its text.
             item: The item.
         """
-        # Ignore the item if one with this number is already in the sample, which is usually the same text.
+        # Ignore the item if the sample has an item with this number already: usually, both are the same text.
         if draw in self._items:
             return
         self._items[draw] = item
-        # `heapq` pops the smallest entry, but the largest number must be removed. So negate the numbers.
+        # `heapq` pops the smallest entry, but the largest number must be removed, so the heap contains
+        # negated numbers.
         heapq.heappush(self._heap, -draw)
         if len(self._heap) > self._size:
             del self._items[-heapq.heappop(self._heap)]

@@ -10,7 +10,7 @@ import re
 
 
 def natural_order(id: str) -> str:
-    """Return an ASCII sort key for an id. It sorts numbers inside ids by value, so that 2 is before 10.
+    """Return an ASCII sort key for an id, with which numbers inside ids are sorted by value: 2 before 10.
 
     Args:
         id: Any id.

@@ -2,9 +2,10 @@
 
 If PyTorch is installed, spaCy imports it, although the pipelines that graphneg loads compute with NumPy. This
 takes three seconds in every command and in every worker process. In the same way, the Neo4j driver imports
-pandas. This module therefore lets the import of the dependency fail, as if it were not installed. But then
-spaCy cannot use PyTorch until the process ends, which could be a problem for a program that calls graphneg's
-Python API. So spaCy is imported without PyTorch only in processes that graphneg starts itself::
+pandas if it is installed. This module therefore lets the import of such a dependency fail, as if it were not
+installed. After that, spaCy cannot use PyTorch until the process ends. A program that calls graphneg's Python
+API may need spaCy with PyTorch, so spaCy is imported without PyTorch only in processes that graphneg starts
+itself::
 
     own_process()           # at the start of a command or a worker process
     spacy = import_spacy()  # does not import torch
@@ -39,7 +40,7 @@ def unavailable(*names: str) -> Generator[None]:
         Nothing.
     """
     hidden = [name for name in names if name not in sys.modules]
-    # An import statement raises ModuleNotFoundError if the value in `sys.modules` is None.
+    # If the value for a name in `sys.modules` is None, an import of this name raises ModuleNotFoundError.
     sys.modules.update(dict.fromkeys(hidden))  # pyright: ignore[reportArgumentType, reportCallIssue]
     try:
         yield

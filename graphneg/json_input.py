@@ -34,7 +34,7 @@ LONGEST_LINE = 64 * 2**20
 """Maximum length of a line in bytes, and default maximum size of a file that is read into memory at once."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 # JSON allows these characters unescaped, although some tools take them for line ends or control characters.
-# The other line ends (\x0b, \x0c, \x1c to \x1e) are missing here, because `json.dumps` escapes them itself.
+# Other line ends (\x0b, \x0c, \x1c to \x1e) need not be listed, because `json.dumps` escapes them.
 _ESCAPED = {
     code: f"\\u{code:04x}"
     for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -89,7 +89,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         DuplicateKeyError: Two members have the same key.
     """
     members = dict(pairs)
-    # Most objects have no duplicate key. Search for it only if there is one: the dict is then shorter.
+    # If the dict has fewer entries than there are pairs, a key is duplicate. Only then, search for this key.
     if len(members) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -145,7 +145,7 @@ def json_fault(error: ValueError | RecursionError) -> str:
 
 
 def unambiguous_members(text: str) -> dict[str, Any]:
-    """Return those members of a JSON object whose key occurs only once.
+    """Return the members of a JSON object whose keys occur only once.
 
     Loaders use this for an object that `decode_json` rejects because another key occurs twice.
 
@@ -214,8 +214,8 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise InputError(f"{where}: {error}") from error
     except ValueError as error:
         raise InputError(f"{where}: not JSON: {error}") from error
-    # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it. Search the value,
-    # which is slow, only if the text contains such an escape, which is rare.
+    # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it. Few texts contain
+    # such an escape. Search the value, which is slow, only if the text contains one.
     if "\\u" in text and _has_surrogate(value):
         raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
     return value
@@ -318,7 +318,7 @@ def finite_number(value: Any) -> float | None:
 def _finite(text: str) -> float:
     """Convert the text of a number to a float. Raise an error if it overflows."""
     number = float(text)
-    # Python converts "1e999", for example, to infinity.
+    # Python converts numbers that are too large, such as "1e999", to infinity.
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:60]} is too large")
     return number

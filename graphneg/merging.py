@@ -2,10 +2,10 @@
 
 The input is the files of all shards (``negatives.jsonl.1-of-16`` and so on) in any order. The items are
 merged in the order in which a single run would write them. Some generators choose the responses to a context
-depending on which responses they chose for earlier contexts. A run on a single shard cannot know these, so
-its file contains drafts, that is, all candidates for each context. The responses are then chosen during the
-merge (`graphneg.generators.deferred_choice`). Merging needs no store and no model, and it keeps only one line
-of each shard in memory.
+depending on which responses they chose for earlier contexts. A run on a single shard does not know the
+responses in other shards. Its file therefore contains drafts, that is, all candidates for each context. The
+responses are then chosen during the merge (`graphneg.generators.deferred_choice`). Merging needs no store and
+no model, and it keeps only one line of each shard in memory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def merge(
 
     Args:
         shards: Files of all shards, in any order.
-        out: File to write. Its suffix must be that of a format in which such items can be written.
+        out: File to write. Its suffix must belong to a format for this kind of items.
         overwrite: Whether to replace an existing file that another command wrote.
         progress: Progress display; advanced by the number of finished shards.
 

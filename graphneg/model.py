@@ -73,7 +73,7 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AmrGraph:
-    """An AMR graph, which consists of a tree of nodes, in the order of the PENMAN text, and reentrancies.
+    """An AMR graph: a tree of nodes in the order of the PENMAN text, and reentrancies.
 
     Attributes:
         id: Id of the graph.
@@ -97,7 +97,7 @@ class AmrGraph:
 
     @property
     def depth(self) -> int:
-        """The number of edges from the root to the deepest node of the tree, without reentrancies."""
+        """The number of tree edges from the root to the deepest node. Reentrancies do not count."""
         depths: list[int] = []
         for node in self.nodes:
             depths.append(0 if node.parent is None else depths[node.parent] + 1)
@@ -125,7 +125,8 @@ class AmrGraph:
         """
         found: list[AmrNode] = []
         child, last = k + 1, self.nodes[k].subtree_last
-        # The nodes of a subtree are adjacent, so the index after a child's subtree is that of its sibling.
+        # The nodes of a subtree have consecutive indexes, so the next sibling of a child follows the child's
+        # subtree.
         while child <= last:
             found.append(self.nodes[child])
             child = self.nodes[child].subtree_last + 1
@@ -356,8 +357,8 @@ class Edit(NamedTuple):
         site: Name of the site, that is, the place in the dialogue that a transform edits in one step.
         op: Name of the operation: ``set``, ``add``, ``drop``, ``graft`` or ``wrap``.
         amr: Id of the graph to change.
-        position: Index of the node in the original graph. -1 stands for the root of the graph at the time
-            when the edit is applied.
+        position: Index of the node in the original graph; -1 for the node that is the root when the edit is
+            applied.
         role: Role of the added leaf, of the copied subtree or of the wrapped node.
         concept: New concept of the node.
         value: New value of the node, as written in PENMAN.
@@ -448,7 +449,7 @@ class Original(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EditRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """What one edit changed in a dialogue.
+    """A description of what one edit changed in a dialogue.
 
     Attributes:
         turn: Number of the edited turn.

@@ -8,11 +8,11 @@ A pipeline is described by a YAML file:
     write: negatives.jsonl
     blocks: 16
 
-The output is the same file of negatives, byte for byte, that `DialogueGraph.load`, `DialogueGraph.parse` and
-`DialogueGraph.negatives` (or `DialogueGraph.generate`) would write one after the other. A block is a shard of
-the corpus (`graphneg.shards`). The negatives of a finished block are kept in a file in the folder
-``OUT.blocks``, and are not made again after an interruption. At the end, `graphneg.merging` merges these
-files. `graphneg.ray` runs the blocks on a cluster.
+The output is a file of negatives. It is the same, byte for byte, as if `DialogueGraph.load`,
+`DialogueGraph.parse` and `DialogueGraph.negatives` (or `DialogueGraph.generate`) were called one after the
+other. A block is a shard of the corpus (`graphneg.shards`). The negatives of a finished block are kept in a
+file in the folder ``OUT.blocks``, and are not made again after an interruption. At the end,
+`graphneg.merging` merges these files. `graphneg.ray` runs the blocks on a cluster.
 
 The dialogues of the blocks are stored in one of two ways. If ``store`` names a Neo4j server, all blocks are
 in that store, and all texts are parsed before the first negative is made. Otherwise, each worker has an
@@ -59,7 +59,8 @@ from graphneg.store.opening import open_store, open_temporary
 _LONGEST = 2**20
 """Maximum size of a pipeline file in bytes."""
 _DIALOGUES = 2_000
-"""Number of dialogues after which an embedded store is replaced by an empty one, which is faster."""
+"""Number of dialogues after which an embedded store is replaced by an empty store. A small store is
+faster."""
 
 
 class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,7 +191,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
         return True
     known = load_transforms(asked.get("folders", ()))
     names = chosen_recipe(recipe, transforms, asked.get("target")).transforms
-    # An unknown name is an error of the run itself, which says where it was written.
+    # An unknown name is ignored here. The run itself will report it, with the place where it was written.
     return any(known[name].uses_corpus for name in names if name in known)
 
 
@@ -282,10 +283,10 @@ def _pass_over(_: Rejected) -> None:
 def _each_block(
     pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress, tell: Listener
 ) -> None:
-    """Process the blocks that are not finished. If some fail, process the others before raising an error."""
+    """Process all blocks that are not finished. If some of them fail, raise an error at the end."""
     left = pipeline.shards
     if folder is not None:
-        # Skip the blocks that an interrupted run has finished. Their files exist.
+        # Skip the blocks whose files exist, because an interrupted run has finished them.
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
@@ -356,7 +357,7 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     """Process a block. If there is an unexpected exception, return it as the reason why the block failed.
 
     A `GraphnegError` or an `OSError` (no disk space, no permission) is raised instead, because it would
-    probably occur in every other block, too.
+    probably also occur in all other blocks.
 
     Args:
         shard: The block.
@@ -374,7 +375,8 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     try:
         work(*arguments, refused)
     except (GraphnegError, OSError) as error:
-        # A bug in a plugin may concern a single text, like a bug of graphneg.
+        # A bug in a plugin may affect only a single text, like a bug of graphneg. It is therefore treated
+        # like one: only this block fails.
         if not (isinstance(error, GraphnegError) and error.is_plugin_failure and error.__cause__):
             raise
         fault = _fault(shard, error.__cause__)
@@ -401,7 +403,7 @@ class Parses(NamedTuple):
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return the results for batches of texts. It replaces the parser in a `ParserPool`.
+        """Return the stored results for batches of texts. This method replaces the parser in a `ParserPool`.
 
         Args:
             batches: Batches of texts for which there are results.
@@ -498,7 +500,7 @@ class Maker:
     """The second stage of a pipeline: makes the negatives of a block.
 
     If the blocks do not share a store, this stage has an embedded store of its own. It loads several blocks
-    into it, one after another, because it would take longer to start a new store for each block.
+    into this store, one after the other, because starting a new store for each block would take longer.
 
     Args:
         pipeline: The pipeline.
@@ -529,7 +531,8 @@ class Maker:
         try:
             self._write(self._filled(shard, parsed, refused), shard, out)
         except BaseException:
-            # Do not use this store for the next block, because it may contain only a part of this one.
+            # The block failed, so the store may contain only a part of it. Do not use this store for the next
+            # block.
             self.close()
             raise
         # A snapshot contains excerpts of dialogues. The next block may contain the whole dialogues, but

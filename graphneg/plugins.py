@@ -63,12 +63,12 @@ def plugin_errors(
 
 
 def require_object(kind: str, given: object, methods: Sequence[str], error: type[GraphnegError]) -> None:
-    """Raise an error if an argument is no component: if it is a class, or lacks a method or attribute.
+    """Raise an error if an argument is a class instead of an object, or lacks a method or attribute.
 
     Args:
         kind: Kind of the component, such as ``loader``.
         given: The argument.
-        methods: Names of the required methods and attributes, a method with its parameters:
+        methods: Names of the required methods and attributes. A method is given with its parameters, as in
             ``decode(batch)``.
         error: Class of the error to raise.
     """
@@ -143,8 +143,8 @@ class Plugins:
         try:
             taken = signature(factory).parameters
         except (TypeError, ValueError) as error:
-            # The __init__ of the class takes fewer positional arguments than graphneg passes to all plugins
-            # of this kind.
+            # The class or function accepts fewer positional arguments than graphneg passes to every plugin of
+            # this kind.
             raise self.error(
                 f"{self.kind} {name} can't be made: {getattr(found, '__name__', found)} must take "
                 f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"
@@ -166,7 +166,7 @@ class Plugins:
 
     def _entries(self) -> dict[str, EntryPoint]:
         """Return the entry points, keyed by normalised name. Other packages take precedence over graphneg."""
-        # Sort the entry points of other packages to the end, so that they replace earlier ones in the dict.
+        # Put the entry points of other packages last, so that they replace graphneg's own in the dict.
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )
@@ -174,7 +174,7 @@ class Plugins:
 
 
 def _is_own(part: object) -> bool:
-    """Return whether an object, a class or a function is of graphneg and not of another package."""
+    """Return whether an object, a class or a function belongs to graphneg and not to another package."""
     return _module(part).startswith("graphneg.")
 
 

@@ -98,7 +98,7 @@ def untrusted_opener(path: str, flags: int) -> int:
     try:
         file = os.open(path, flags | _NO_FOLLOW | _NO_WAIT, PRIVATE_FILE)
     except OSError as error:
-        if error.errno == errno.ELOOP:  # The file became a link after the check.
+        if error.errno == errno.ELOOP:  # ELOOP: the file was replaced by a link after the check.
             raise UnsafeFileError(path, "is a symbolic link") from error
         raise
     try:
@@ -137,8 +137,9 @@ def problem_of(status: os.stat_result) -> str:
 def owner_problem(status: os.stat_result) -> str:
     """Return an error message if a file or folder belongs to another user, or an empty string otherwise.
 
-    The check also applies to root, who has the permission to use the files of other users. But their owner
-    could replace them by links at any time, and could not use the files that root creates in the folders.
+    The check also applies to root, who has the permission to use the files of other users. The owner could
+    replace such files by links at any time. The owner could also not use files that root creates in such a
+    folder.
 
     Args:
         status: Status of the file or folder.
@@ -167,7 +168,8 @@ def create_private(path: str | Path) -> None:
     Args:
         path: The file.
     """
-    # If SQLite created the database, its mode would depend on the umask, and others could usually read it.
+    # If SQLite created the file, the file's mode would depend on the umask, and other users could usually
+    # read it.
     if not os.path.exists(path):
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_FILE))
 
@@ -213,7 +215,7 @@ def cache_folder(*names: str) -> Path:
         create_folder(caches)
         status = os.stat(caches)
         if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
-            # The folder may have been created with a mode that lets other users in, so remove their rights.
+            # If the folder exists already, other users may have access to it. Remove their rights.
             os.chmod(caches, PRIVATE_FOLDER)
         return create_folder(caches.joinpath(*names))
     except OSError as error:
@@ -236,8 +238,8 @@ def own_folder(path: Path) -> Path:
             the user who called it.
     """
     user = _user()
-    # Root has the permission to create the folder in a folder of another user, but its owner could replace
-    # it later.
+    # Root may create the folder in a folder of another user, but that user could replace the new folder
+    # later.
     if user == 0:
         above = next(folder for folder in (path, *path.parents) if folder.exists())
         if problem := owner_problem(os.stat(above)):

@@ -56,7 +56,8 @@ LOCAL = "local"
 _ANSWER_SECONDS = 10.0
 """Number of seconds to wait for the head node of a cluster to answer."""
 _ATTEMPTS = 2
-"""Maximum number of attempts to process a block. It is limited because a block may crash every actor."""
+"""Maximum number of attempts to process a block. There is a limit because a block may crash every actor that
+processes it."""
 _RETRIES = 1
 """Number of times that Ray itself retries a block if the actor that processed it has died."""
 _PAUSE_SECONDS = 5.0
@@ -238,10 +239,10 @@ def _alike_nodes() -> int:
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
     """Process blocks by actors. If an actor dies, process its block again."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes this level.
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes the level.
     left = {str(shard): None for shard in shards}
     with _told():
-        # The results have no row for a block whose actor died. It remains in `left` for the next attempt.
+        # If an actor died, there is no result for its block. The block stays in `left` for the next attempt.
         for attempt in range(_ATTEMPTS):
             time.sleep(_PAUSE_SECONDS * bool(attempt))
             for name, done in _rows(pipeline, list(left), folder):
@@ -258,7 +259,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
 def _rows(
     pipeline: Pipeline, names: Sequence[str], folder: Path | None
 ) -> Iterator[tuple[str, BlockResult | Exception]]:
-    """Yield the name and the result of each block, except for blocks whose actors died or do not answer."""
+    """Yield the name and result of each block, without blocks whose actors died or do not answer."""
     ray = _ray()
     try:
         for row in _blocks(pipeline, names, folder).iter_rows():
@@ -277,12 +278,13 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
     arguments = (pickle.dumps(pipeline), where, signing_in)
     with warnings.catch_warnings():  # Ray warns about options such as `max_task_retries`, but accepts them.
         warnings.simplefilter("ignore")
-        # If all blocks share a store, all of them are parsed in a separate call, in which the folder is None.
+        # If all blocks share a store, they are all parsed in an earlier call of this function, whose folder
+        # is None.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
             found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(names)))
-    # Do not stop if actors die, because `_by_actors` processes their blocks again.
+    # Tolerate any number of failed blocks: if actors die, `_by_actors` processes their blocks again.
     found.context.max_errored_blocks = -1
     return found
 
@@ -350,7 +352,7 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult | Exception:
-    """Process a block. Return its result, or an exception that ends the run and that names the node."""
+    """Process a block. Return its result, or an exception that ends the run and names the node."""
     try:
         return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:

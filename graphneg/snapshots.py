@@ -16,7 +16,7 @@ bank       random, bm25, semi-hard, token-subst up to 100,000 correct responses 
 ========== ==================================== ===========================================================
 
 Every snapshot also contains the correct replies to each context that occurs several times in the corpus. All
-of these replies are correct for this context, so none of them may become a negative for it.
+of these replies are correct for the context, so none of them may be used as a negative for it.
 
 The file consists of compressed JSON Lines: first a header with a digest of the other lines, then one line for
 each row of data. Equal stores give equal digests.
@@ -96,8 +96,9 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
-"""Kinds of rows that are stored with a part. Rows of the kind ``excerpts`` are stored with ``donors``; each
-contains the utterances of a dialogue whose graphs are copied. The other two are stored with ``shifts``."""
+"""Kinds of rows that belong to a part with a different name. Rows of the kind ``excerpts`` belong to the part
+``donors``; each contains the utterances of a dialogue whose graphs may be copied. The kinds ``kinds`` and
+``method`` belong to the part ``shifts``."""
 _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 """Kinds of rows that are stored as JSON. All other rows become nodes and relationships, like loaded data."""
 _PAGE = 500
@@ -233,8 +234,8 @@ class Snapshot:
                 raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
         there, meanings = _resources(store), self.facts["resources"]
-        # If the store has different antonyms or frames, the negatives of the shard would differ from those of
-        # the whole corpus. The numbers of items show whether it has.
+        # If the store has different antonyms or frames than the store with the whole corpus, it would give
+        # different negatives. Compare the numbers of items to detect this.
         for kind in sorted({*there, *meanings}):
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
@@ -366,7 +367,7 @@ def _read_utterances(store: Store, splits: Splits) -> Named:
 
 
 def _read_shifts(store: Store, splits: Splits) -> Named:
-    """Yield the method by which keywords were extracted, the edges of the shift graph, and kinds of terms."""
+    """Yield the method of keyword extraction, the edges of the shift graph, and the kinds of terms."""
     yield METHOD, [row.data() for row in store.read(cypher_text("shift/method"))]
     edges = read_edges(store)
     yield SHIFTS, edges
@@ -413,7 +414,7 @@ def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> Non
 
 def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
     """Write excerpts of dialogues and their graphs. Dialogues that are in the store are not changed."""
-    # Skip an excerpt if the store contains the whole dialogue, which it would replace.
+    # If the store contains the whole dialogue, skip its excerpt, which would replace it.
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [

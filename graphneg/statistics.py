@@ -69,7 +69,8 @@ def roc_auc(
     values, at = np.unique(np.concatenate([above, below]), return_inverse=True)
     won = np.bincount(at[: len(above)], positive_counts, len(values))
     lost = np.bincount(at[len(above) :], negative_counts, len(values))
-    # A positive beats all negatives of lower ranks and, because of the ties, half of those of its own rank.
+    # A positive scores higher than all negatives of lower ranks. Negatives of the same rank are ties, and
+    # half of them count.
     return float(won @ (np.cumsum(lost) - lost / 2) / (won.sum() * lost.sum()))
 
 
@@ -186,7 +187,7 @@ def krippendorff_alpha(
         ratings: Categories that each item got. The number of ratings may differ between items; items with
             fewer than two ratings are ignored.
         order: All categories from lowest to highest, if they form an ordinal scale; None otherwise. On an
-            ordinal scale, the more ratings lie between two categories, the more these categories disagree.
+            ordinal scale, two categories disagree more, the more ratings lie between them.
 
     Returns:
         1 for perfect agreement, 0 for agreement by chance; 1 if all ratings are the same category.
@@ -231,8 +232,8 @@ def _distances(
 
     def between(one: Hashable, other: Hashable) -> float:
         low, high = sorted((places[one], places[other]))
-        # The ordinal distance is the number of ratings from one category to the other, where those in these
-        # two categories count one half.
+        # The ordinal distance is the number of ratings in the categories between the two, plus half of the
+        # ratings in these two categories.
         within = sum(total[category] for category in order[low : high + 1])
         return (within - (total[one] + total[other]) / 2) ** 2
 

@@ -43,7 +43,7 @@ Result = TypeVar("Result")
 AHEAD = 3
 """Number of items that are read before their results are needed.
 
-It is large enough to keep threads and workers busy, and small enough to save memory.
+The number is large enough to keep threads and workers busy, and small enough to save memory.
 """
 
 _BOOT = (
@@ -75,9 +75,11 @@ not passed on."""
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
-"""Exceptions to `_PASSED`: names of variables that contain secrets, such as ``HF_TOKEN``."""
+"""Matches names of variables that contain secrets, such as ``HF_TOKEN``. They are not passed on even if
+`_PASSED` matches."""
 _SIGNS_IN = re.compile(r"//[^/\s]*@")
-"""Values that contain a user name or a password, such as the address ``http://ann:secret@proxy:3128``."""
+"""Matches values that contain a user name or a password, such as ``http://ann:secret@proxy:3128``. They are
+not passed on."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
@@ -124,7 +126,8 @@ def prefetch_map(
         >>> list(prefetch_map(str, [1, 2, 3]))
         ['1', '2', '3']
     """
-    # Use a `with` block: at its end, the executor waits for its threads, so none runs on after an error.
+    # At the end of a `with` block, the executor waits for its threads. No thread therefore continues to run
+    # after an error.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -137,7 +140,7 @@ def _in_order(
     coming = deque(map(submit, islice(source, at_once)))
     while coming:
         done = coming.popleft().result()
-        # Submit one item for each result that is taken, so that memory use is constant.
+        # Submit a new item only when a result is taken, so that memory use is constant.
         coming.extend(map(submit, islice(source, 1)))
         yield done
 
@@ -147,7 +150,7 @@ class WorkerError(GraphnegError):
 
 
 class Workers(Generic[Item, Result]):
-    """A pool of worker processes. Each creates a function once and then calls it for one item after another.
+    """A pool of worker processes. Each creates a function once, and then calls it for each given item.
 
     If there are several workers, each of them uses a single thread. Use the pool in a ``with`` statement.
     """
@@ -336,7 +339,7 @@ Restore = Callable[[], None]
 
 
 def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
-    """Make a context manager that changes a setting of the interpreter while at least one block uses it."""
+    """Make a context manager that changes an interpreter setting while at least one block uses it."""
     lock = Lock()
     restores: list[Restore] = []
     users = 0
@@ -367,8 +370,8 @@ def fewer_collections() -> Restore:
     """Run the garbage collector less often inside the block.
 
     A batch of dialogues consists of several hundred thousand small objects, all of which are needed until the
-    batch is finished. Searching them for reference cycles again and again took a fifth of the time. If the
-    collector is off or already runs less often, nothing is changed.
+    batch is finished. If the garbage collector repeatedly searches them for reference cycles, this takes a
+    fifth of the time. If the collector is off or already runs less often, nothing is changed.
 
     Returns:
         A function that restores the previous threshold.

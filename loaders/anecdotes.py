@@ -47,7 +47,8 @@ class Loader:
             raise InputError(f"the loader {NAME!r} reads a bundled file and takes no path: remove {paths[0]}")
 
         def of_line(line: Line) -> Iterator[Record]:
-            # "We had a goat. It ate the curtains.": the second sentence cannot be used without the first.
+            # Only the first sentence is a complete clause. In "We had a goat. It ate the curtains.", the
+            # second sentence cannot be used without the first.
             for at, text in enumerate(sentences(line.text)):
                 yield sentence(f"{NAME}#{line.number}.{at}", text, NAME, line.place, clause=at == 0)
 

@@ -105,7 +105,7 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
         raise ItemError(reason)
     if start == end:
         raise ItemError(f"{start!r} is its own opposite ({relation})")
-    # Exclude True, which is an instance of int in Python but not a weight.
+    # Exclude True, which is not a weight but an instance of int in Python.
     weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
         raise ItemError("the weight is missing, or is not a number")

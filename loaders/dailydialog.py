@@ -52,7 +52,7 @@ class Loader(DialogueLoader):
         return input_files([file for path in paths for file in _text_files(path)], self.name)
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Yield the lines of a file, each with its lines of annotations.
+        """Yield the lines of a text file, each with the corresponding lines of the annotation files.
 
         Args:
             path: The text file.
@@ -71,8 +71,8 @@ class Loader(DialogueLoader):
                 continue
             at = line.number
             labels = {
-                # If a line of text was rejected, its annotations are still unread.
-                # Skip them, so that the line numbers match again.
+                # If a line of text was rejected, its annotation lines have not been read yet. Skip them, so
+                # that text and annotations have the same line number again.
                 kind: next((other for number, other in lines if number >= at), None)
                 for kind, lines in numbered.items()
             }

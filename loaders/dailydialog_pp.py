@@ -7,8 +7,8 @@ people, five adversarial ones (irrelevant, but written to share words with the c
      "adversarial_negative_responses": ["Coffee stains are hard to remove."],
      "random_negative_responses": ["The train was late."]}
 
-Relevant responses get the label 1 and the source ``human``. The others get the label 0 and the source
-``adversarial`` or ``random``.
+Relevant responses get the label 1 and the source ``human``. Adversarial and random responses get the label 0
+and the source ``adversarial`` or ``random``.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def dialogue(value: Any) -> Dialogue:
 
     Returns:
         The dialogue. Its corpus and split are empty if the value does not contain them. If a turn has no
-        speaker, its speaker is A or B, in turn.
+        speaker, its speaker is A (first, third, ... turn) or B (second, fourth, ... turn).
 
     Raises:
         ItemError: The value does not follow the schema.
@@ -121,7 +121,7 @@ def dialogue(value: Any) -> Dialogue:
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
     fields: Mapping[str, Any] = {"text": value} if isinstance(value, str) else value
-    # If a turn has no speaker, A and B take turns.
+    # The default speaker of turns with an even number is A, and of others B.
     speaker, text = fields.get("speaker", "AB"[turn % 2]).strip(), fields["text"].strip()
     return Utterance(turn, speaker, text, fields.get("amr"), _others(fields, _TURN_KEYS))
 

@@ -69,13 +69,14 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
         graph = "\n".join(line for line in lines if not line.startswith("#")).lstrip()
         keys = metadata([line for line in lines if line.startswith("#")])
         id, text = keys.get("id") or None, keys.get("snt") or None
-        # A line of this graph could not be read. Reject the graph, because it may lack a node.
+        # A line of this graph could not be read. Reject the graph, because a node of it may be missing.
         if faults:
             yield from faults
             yield Rejected(place, f"graph {id or '(no id)'}: the line at {faults[0].place} can't be read")
             faults.clear()
         elif not graph.startswith("("):
-            # If a blank line separates metadata from their graph, they form a block of their own.
+            # If a blank line separates metadata from their graph, the metadata form a separate block, which
+            # is rejected.
             is_metadata = block.startswith("#")
             yield Rejected(place, "metadata without a graph" if is_metadata else "not a PENMAN graph")
         elif id is not None and id in places:

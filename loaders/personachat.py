@@ -7,11 +7,11 @@ JSON, growing histories   ``{"train": [{"personality": [...], "utterances": [{"h
 ParlAI text               ``1 your persona: ...`` and ``3 partner<TAB>self<TAB><TAB>one|two|...``
 ========================= =====================================================================
 
-Speaker A is the partner. Speaker B is the person whose persona is given. If B begins, the first turn of the
-partner is ``__SILENCE__`` in the file, which is left out.
+Speaker A is the partner. Speaker B is the person whose persona is given. If B begins, the file has
+``__SILENCE__`` as the first turn of the partner, and this turn is left out.
 
 Candidates become responses to the previous turn. The correct candidate gets the label 1 and the source
-``reference``. The others get the label 0 and the source ``random``.
+``reference``. All other candidates get the label 0 and the source ``random``.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
         if not candidates:
             raise ItemError(f'"candidates" of utterance {number} is empty')
         if not number:
-            # If the first history begins with __SILENCE__, that turn is left out, which shifts the numbers.
+            # If the first history begins with __SILENCE__, this turn is left out, and the turn numbers are 1
+            # lower.
             silent = int(bool(history) and _is_silence(history[0], []))
         # Each history must continue the previous one. Otherwise the entry mixes several dialogues.
         if history[: len(said)] != said:
@@ -148,7 +149,7 @@ def _responses(turn: int, candidates: Iterable[str], true: str) -> Iterator[Resp
 
 
 def _episode(number: int, lines: Sequence[Item]) -> Item:
-    """Convert the lines of an episode, which are numbered from 1, to an entry like those of JSON files."""
+    """Convert the numbered lines of an episode to an entry like those in JSON files."""
     value: dict[str, list[Any]] = {"dialogue": [], "candidates": []}
     for expected, (_, at, _, text) in enumerate(lines, 1):
         match = _NUMBERED.fullmatch(text)

@@ -1,7 +1,7 @@
 """Load model responses that were judged to be contradictory or not (``rgm_contradiction``; Sato et al. 2024).
 
-Each JSON line contains a context, the response of a model, and a number of votes. A vote means that one of
-three annotators judged the response to contradict an earlier utterance of the same speaker.
+Each JSON line contains a context, the response of a model, and a number of votes. The number of votes says
+how many of three annotators judged that the response contradicts an earlier utterance of the same speaker.
 `graphneg.ingest.labelled` describes the format.
 
 With two or three votes, the response is loaded as a wrong one (label 0). With no vote, it is loaded as a

@@ -83,7 +83,7 @@ class Loader:
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
-    """Return the folder of each channel with its files. The path may be such a folder, or contain them."""
+    """Return each channel's folder and files. The path is the folder of one channel or of all."""
     for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
@@ -116,7 +116,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield the messages outside of threads. Store the others, because a reply may come days later."""
+    """Yield messages outside of threads. Store those in threads: replies may come days later."""
     for day in days:
         for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
             if isinstance(item, Rejected) or not item.value.thread:
@@ -192,7 +192,8 @@ def _seconds(ts: Any) -> float:
 
 def _people(channel: Path) -> dict[str, str]:
     """Return the names of users by id, from ``users.json``; empty if there is no such file."""
-    # The file is beside the folders of channels, or inside the folder if the user named a single one.
+    # `users.json` is in the same folder as the folders of channels. If the user named the folder of a single
+    # channel, look there as well.
     for folder in (channel.parent, channel):
         if (file := folder / "users.json").is_file():
             break

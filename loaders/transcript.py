@@ -27,8 +27,8 @@ from graphneg.ingest.validation import DialogueLoader, dialogues_of
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import NoProgress, Progress
 
-# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is not part of it.
-# A name has at most four words, because the line "He said it twice, you know: no" is not a turn.
+# Matches the start of a turn such as "[00:01:15] Dr. Ann Lee (agent): Good morning." A time may precede the
+# name. A name has at most four words, so that "He said it twice, you know: no" does not count as a turn.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 _TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+(?:-\s+)?)?"
@@ -180,7 +180,7 @@ def _times(path: Path) -> Iterator[str]:
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
-    """Return the turns sorted by time. Without dates, only reverse turns whose newest one comes first."""
+    """Return turns sorted by time. If times have no dates, only reverse turns listed newest first."""
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))
     order: list[int] | None = None
@@ -188,8 +188,8 @@ def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]
         order = dates.order_of(times)
     elif not any(map(_DATED.match, times)):
         clocks = [clock for time in times if (clock := _clock(time)) is not None]
-        # A single step back may be midnight. If the times never increase and decrease at least twice, the
-        # file lists the newest turns first.
+        # Times of day that decrease once may have passed midnight. If they never increase and decrease at
+        # least twice, the file lists the newest turns first.
         is_backward = clocks == sorted(clocks, reverse=True) and len(set(clocks)) > 2
         if is_backward and len(clocks) == len(turns):
             order = places[::-1]

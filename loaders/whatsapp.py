@@ -9,8 +9,9 @@ A line without a time continues the previous message. System lines (for example,
 messages are encrypted) and placeholders for media are left out and counted.
 
 The format of dates depends on the phone, and is not given in the file. The loader tries three orders of day,
-month and year. It chooses the order in which the fewest dates are invalid and in which time seldom changes
-its direction. The user can name the order instead (``--date-order``).
+month and year. It chooses the order with the fewest invalid dates. If several have equally few, it chooses
+the one in which the messages are most consistently sorted by time. The user can name the order instead
+(``--date-order``).
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _PLACEHOLDER = re.compile(
 )
 # On iOS, a left-to-right mark (U+200E) precedes a placeholder.
 _END_PLACEHOLDER = re.compile(r"\u200e<[^<>]{3,120}>\s?\Z")
-# On Android, this note has no such mark: "It's me, Ann. <This message was edited>".
+# On Android, there is no such mark before a note such as "<This message was edited>".
 _EDITED = re.compile(
     r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
     r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
@@ -274,10 +275,11 @@ def _order(path: Path, encoding: str) -> Order | None:
 
 
 def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int, int]:
-    """Return the number of invalid dates in an order, and how badly the other dates fit it.
+    """Return three numbers that are higher, the worse an order fits the dates of a file.
 
-    The second number counts the dates that go against the direction of the file, which may list the newest
-    messages first. The third counts the dates earlier than the previous one, because most files do not.
+    The first number counts invalid dates. The second counts dates that contradict the direction of the file,
+    which may list the newest messages first. The third counts dates that are earlier than the previous date,
+    because most files list the oldest messages first.
     """
     read = [_ordered(date, order) for date in dates]
     exist = (0 < month <= 12 and 0 < day <= 31 and year < 2100 for year, month, day in read)

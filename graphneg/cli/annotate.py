@@ -93,11 +93,11 @@ def annotate(
 ) -> None:
     """Sample negatives for blind annotation, or read the annotations.
 
-    The sheet contains negatives of all sources in random order. If several sources have negatives for the
-    same context, these are preferred. The annotator fills one column per question. By default, the questions
-    are: grammatical (yes or no), sensible (yes or no: could somebody say it?) and verdict (is it wrong,
-    arguable or right as a response to this context?). --questions selects others. The file SHEET.key.json
-    contains the source of each row: do not show it to the annotator.
+    The sheet contains negatives of all sources in random order. Contexts for which several sources have
+    negatives are chosen first. The annotator fills one column per question. By default, the questions are:
+    grammatical (yes or no), sensible (yes or no: could somebody say it?) and verdict (is it wrong, arguable
+    or right as a response to this context?). --questions selects others. The file SHEET.key.json contains the
+    source of each row: do not show it to the annotator.
 
     A .json sheet can be imported into Label Studio as tasks. The labelling configuration is written to an
     .xml file in the same folder. Read the JSON export of Label Studio with --read EXPORT.json --key
@@ -116,7 +116,8 @@ def annotate(
     """
     if into is not None:
         _take_in(read or [], into, key)
-        # Print the results of all judgements in the review, not only of the ones that were just added.
+        # Continue as if the review itself were to be read, so that the results cover all of its judgements
+        # and not only the added ones.
         read, key = [into], None
     if read:
         if files or human:

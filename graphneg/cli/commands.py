@@ -244,21 +244,23 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            # This message is correct only for commands that change nothing. The others call
-            # `advise_on_interrupt` themselves, with a message that is printed instead of this one.
+            # This message is correct only for commands that change nothing. All other commands call
+            # `advise_on_interrupt` themselves, and their message is printed instead.
             with advise_on_interrupt("nothing was changed"), raise_on_interrupt():
                 function(**options)
         except InputError as error:
-            # Do not lower the status of an error that already means incorrect usage (status 2).
+            # Keep status 2 (incorrect usage) if the error already has it.
             error.status = max(error.status, input_status)
             raise
         except OSError as error:
-            # An error with a file name, such as a missing permission, is reported as a message. An error
-            # without one is a bug, so show its traceback, unless the disk is full, which the user can change.
+            # An OSError with a file name, such as a missing permission, is reported as a message. An OSError
+            # without a file name is a bug, so its traceback is shown. A full disk is an exception, because
+            # the user can do something about it.
             if error.filename is None and error.errno != ENOSPC:
                 raise
             at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-            # Some messages already say what to do, such as that of the folder for caches.
+            # Some messages already say what to do, such as the message about the cache folder. Add advice
+            # only to plain messages of the operating system.
             is_plain = error.errno in FORBIDDEN and error.strerror == os.strerror(error.errno)
             advice = "; change its permissions, or name another place" if is_plain else ""
             failure = InputError(f"{at}{error.strerror}{advice}")
@@ -284,12 +286,12 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
 def _parameter(name: str, default: Any, hint: Any) -> Parameter:
     """Return a parameter for Typer. Set the name of a flag and the metavar of a path if they are not set."""
-    # An option that was declared with `shared` has its metadata in `Annotated`. For an option that was
-    # declared with `option`, the metadata are the default value.
+    # If an option was declared with `shared`, its metadata are in `Annotated`. If it was declared with
+    # `option`, its metadata are the default value of the parameter.
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)
     for info in metadata:
         if isinstance(info, OptionInfo):
-            # Set the name of a flag, because Typer otherwise adds a negative form such as --no-json.
+            # Without a name, Typer would add a negative form to a flag, such as --no-json. So set the name.
             if kind is bool and not info.param_decls:
                 info.param_decls = (f"--{name.replace('_', '-')}",)
             if info.metavar is None and Path.__name__ in str(kind):
@@ -322,7 +324,8 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
         try:
             values[name] = loads(value)
         except JSONDecodeError:
-            # Use any other value as a string, so that the user can write word=tea instead of word='"tea"'.
+            # A value that is not JSON is a string, so that the user can write word=tea instead of
+            # word='"tea"'.
             values[name] = value
         except (ValueError, RecursionError) as error:  # The value has thousands of digits or nested brackets.
             raise BadParameter(

@@ -70,10 +70,11 @@ def contexts(
 ) -> None:
     """Find contexts that end with a question about something that the answerer said before.
 
-    Contexts are ranked by FQness, which measures whether the question is about an earlier statement: how much
-    more likely a language model finds the question if the turns after the statement are removed than if the
-    statement itself is removed. The contexts with the highest FQness are written, highest first. If a run is
-    interrupted, run the same command again to continue.
+    Contexts are ranked by FQness, which measures whether the question is about an earlier statement. A
+    language model computes the probability of the question twice: once without the turns after the statement,
+    and once without the statement. FQness is the first probability divided by the second. The contexts with
+    the highest FQness are written, highest first. If a run is interrupted, run the same command again to
+    continue.
     """
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import ContextChoice, collect_contexts, read_dialogues_file
@@ -87,7 +88,7 @@ def contexts(
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
-            # Use a hash of the content instead of the file name, so that a run starts again if the content
+            # Include a hash of the file's content and not its name, so that a run starts again if the content
             # has changed.
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:

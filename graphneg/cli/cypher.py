@@ -103,15 +103,16 @@ def cypher(
 
 
 def _names_file(query: str) -> bool:
-    """Return whether an argument is the name of a file; a query such as ``RETURN 'a.cypher'`` is not."""
+    """Return whether an argument is a file name and not a query such as ``RETURN 'a.cypher'``."""
     if not query.endswith(".cypher"):
         return False
-    # A name without white space cannot be a query, so a missing file is reported as such.
+    # A text without white space cannot be a query. It counts as a file name even if there is no such file, so
+    # that the error message says that the file is missing.
     return not any(map(str.isspace, query)) or os.path.isfile(query)
 
 
 def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, named: bool) -> Rows:
-    """Run a read-only query, or the named query ``text``, and stop it on the server on Ctrl-C."""
+    """Run a read-only query, or the query named ``text``. On Ctrl-C, stop it on the server."""
     from graphneg.store.queries import Rows, explore
     from graphneg.store.stopping import Cancellation
 
@@ -122,8 +123,8 @@ def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, 
             return explore(store, text, parameters, cancellation=cancellation)
         return Rows(store.query_read(text, parameters, cancellation=cancellation))
 
-    # Run the query in another thread. In this thread, the driver would not react to Ctrl-C until the server
-    # had finished the query.
+    # Run the query in another thread. If it ran in the main thread, the driver would not react to Ctrl-C
+    # until the server had finished the query.
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask)
         try:
@@ -164,8 +165,8 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
     try:
         query = named_query(name)
         values = named_values(given, "--param")
-        # Restore the values of text parameters as they were typed, because `named_values` has decoded a value
-        # such as "3" to a number.
+        # `named_values` has decoded a value such as "3" to a number. For text parameters, use the value as it
+        # was typed.
         written = {name: value for name, _, value in (text.partition("=") for text in given)}
         values |= {
             item.name: written[item.name] for item in query.parameters if item.is_text and item.name in values
@@ -186,8 +187,8 @@ def _print(rows: Rows, format: str) -> None:
     if format == "json":
         print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in lines))
     elif format == "csv":
-        # Escape control characters only for a terminal, where they could do harm. A file keeps the data as
-        # they are.
+        # Escape control characters only if the output is a terminal, where they could do harm. Data that are
+        # written to a file are not changed.
         written = visible if sys.stdout.isatty() else str
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(map(written, rows.columns))
@@ -269,7 +270,8 @@ def _show(transform: Transform) -> None:
     if transform.needs:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
-    # Leave out whole-line comments: those in the header were already printed as the summary and the notes.
+    # Leave out comments that are alone on a line. The comments in the header were already printed as summary
+    # and notes.
     query = "\n".join(line for line in transform.query.splitlines() if not line.startswith("//"))
     syntax = Syntax(visible(query), "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
     console.print(syntax)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Findings = dict[str, str]
 FAULT = "!! "
-"""Prefix of a finding without whose repair graphneg cannot work. `doctor` then exits with status 1."""
+"""Prefix of a finding that prevents graphneg from working. If there is one, `doctor` exits with status 1."""
 EXTRAS = {
     "neural": "the decoder t5, amrlib's parsers, language models, training",
     "english": "graphneg parse for English",
@@ -53,7 +53,7 @@ EXTRAS = {
     "served": "language models behind an OpenAI-like server",
     "conceptnet": "ConceptNet from its database",
 }
-"""The extras, which are sets of optional packages, and what each of them is needed for.
+"""The extras (sets of optional packages), with the features that need them.
 
 The extras for developers are left out.
 """
@@ -122,7 +122,7 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the version of each required package, then what is missing or installed of each extra."""
+    """Yield the version of each required package, and which packages of each extra are missing."""
     needed = _requirements()
     for name, lacks in ((each.name, what_it_lacks(each)) for each in needed.get("", ())):
         yield name, f"{FAULT}{lacks}: pip install --upgrade graphneg" if lacks else version(name)

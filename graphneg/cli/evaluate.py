@@ -267,8 +267,8 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # Read the scores of all rated items and select some of them below, because the files also have scores for
-    # the items that --level leaves out.
+    # The files also have scores for the items that --level leaves out. So read the scores of all rated items
+    # here, and select the needed ones below.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -280,8 +280,8 @@ def correlation(
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
-        # Also correlate the numbers of words and turns with the ratings. If they correlate as well as a
-        # scorer does, the scorer may measure nothing but length.
+        # Also correlate the numbers of words and turns with the ratings. If these correlate as well as a
+        # scorer does, the scorer may only measure length.
         plain = [(name, correlate(column, kept, **drawn)) for name, column in length_baselines(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
@@ -327,8 +327,8 @@ def _print_correlations(
     Args:
         found: The name and the correlations of each scorer.
         plain: The name and the correlations of each length baseline: the number of words and of turns.
-        others: For each scorer but the first: the names of the first and of this scorer, and how their
-            Spearman correlations differ.
+        others: For each scorer except the first one: the name of the first scorer, the name of this scorer,
+            and the differences between their Spearman correlations.
         json: Whether to print JSON instead of tables.
     """
     scorers, lengths = (
@@ -342,7 +342,7 @@ def _print_correlations(
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     table = figures_table(*headers, names=3)
     for at, (name, lines) in enumerate((*found, *plain)):
-        # Separate the rows of the scorers from the rows of the numbers of words and turns by a line.
+        # Draw a line between the rows of the scorers and the rows of the two length baselines.
         if at == len(found):
             table.add_section()
         for line in lines:

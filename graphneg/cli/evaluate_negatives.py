@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
 """The columns of a table: a dictionary from the header to a function that returns the text of a cell.
 
-The first argument of the function is the measurements for the row. For a row about negatives, the second
-argument is the row of the report; for a row about correct responses, it is None.
+The first argument of the function contains the measurements for the table row. The second argument is the
+corresponding row of the report, or None if the table row is about correct responses.
 """
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
 """The Rich styles in which findings are printed, keyed by the level of the finding."""

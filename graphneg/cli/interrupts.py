@@ -2,8 +2,9 @@
 
 A command reports which results it has kept when the user presses Ctrl-C (see
 `graphneg.cli.terminal.advise_on_interrupt`). The imports before a command can take a second, and a
-`KeyboardInterrupt` there would end in a traceback, or get lost in a callback of the import system. Therefore
-the process exits immediately there. This module imports only what every Python process has loaded.
+`KeyboardInterrupt` there would end in a traceback, or get lost in a callback of the import system. If Ctrl-C
+is pressed during the imports, the process therefore exits immediately. So that this works from the start,
+this module imports only modules that every Python process has already loaded.
 
 Example::
 
@@ -75,7 +76,7 @@ def raise_on_interrupt() -> Generator[None]:
 
 @contextmanager
 def _handler(handler: Callable[[int, FrameType | None], object], *, instead_of: object) -> Generator[None]:
-    """Replace a signal handler. Any other handler, such as that of a program around this one, stays."""
+    """Replace the handler ``instead_of``. If another program has set its own handler, keep that."""
     replaces = signal.getsignal(signal.SIGINT) == instead_of
     # Only the main thread may set a handler. Other threads do not receive the signal.
     with suppress(ValueError):

@@ -229,8 +229,8 @@ def negatives(
                     chosen.require(graph, with_graphs=True)
                 unkept = "the finished edits are kept in the store; run the command again"
                 write_stream(made, out, unkept, overwrite=overwrite)
-            # A skipped dialogue is counted once for each missing negative, so divide by per_dialogue to get
-            # the number of dialogues.
+            # A skipped dialogue is counted once for each of its missing negatives. Divide by per_dialogue to
+            # get the number of dialogues.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 print_note(f"{counted(without, 'dialogue')} without AMR graphs: run graphneg parse")
             own_transform = bool(transforms_dir and transform)
@@ -279,7 +279,7 @@ def show_sites(
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
-    """Choose negatives to show: the first one of each transform, and others if these are too few."""
+    """Choose negatives to show: first one for each transform, then others up to ``amount``."""
     fresh: list[Negative] = []
     others: list[Negative] = []
     seen: set[str] = set()
@@ -463,8 +463,9 @@ def _graph_table(turn: str, before: str, after: str) -> Table:
     # Indent by few characters only, so that two graphs fit side by side.
     formatted = (penman.format(penman.parse(text), indent=INDENT).splitlines() for text in (before, after))
     old, new = ([line for line in lines if not line.startswith("#")] for lines in formatted)
-    # Compare the lines without indentation and closing parentheses. When a node is inserted, these also
-    # change in neighbouring lines, which would then be marked although their nodes were not edited.
+    # Compare the lines without indentation and closing parentheses. If a node is inserted, indentation and
+    # parentheses also change in neighbouring lines. Without this step, these lines would be marked although
+    # their nodes were not edited.
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
     # Set autojunk=False: otherwise, difflib does not match frequent lines if a graph has 200 lines or more.
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():

@@ -492,7 +492,8 @@ class Training:
     @property
     def arguments(self) -> dict[str, Any]:
         """The options as keyword arguments for a training function. ``--option`` overrides the others."""
-        # Put `training_arguments`, which include the values of --option, last: they override the others.
+        # `training_arguments` include the values of --option. They come last, so that they override the other
+        # arguments.
         own = {"seed": self.seed, "overwrite": self.overwrite}
         return own | training_arguments(self.rate, self.batch, self.option)
 
@@ -561,7 +562,7 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
 def made_responses(
     paths: Sequence[Path] | None, embedder: str | None, *, seed: int, offline: bool
 ) -> list[JudgedResponse]:
-    """Read contradictory and consistent responses from files of negatives.
+    """Make contradictory and consistent responses from files of negatives.
 
     Args:
         paths: Files that ``graphneg negatives --recipe contradiction`` wrote. None or an empty list gives no

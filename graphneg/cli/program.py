@@ -57,7 +57,7 @@ def _options(
     where: StoreOptions,
     version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:
-    """Set options of the command that follows. Options after the name of the command take precedence."""
+    """Set store options for the command that follows. Options after the command's name take precedence."""
     # Click reads the default values of the commands' options from this dictionary.
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 

@@ -323,7 +323,8 @@ def select(
     # Without a backward model, load one model and use it for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
-    # Without validation records, no threshold can be learned, so the user must give both.
+    # A threshold that the user has not given is learned from validation records. Without these, the user must
+    # give both thresholds.
     if validation is None and None in limits.given:
         raise BadParameter(
             "the perplexities need thresholds: give --validation FILE, or both --forward-threshold and "
@@ -353,8 +354,8 @@ class _Limits:
         quantile: Share of these correct responses that the learned thresholds should keep; None for the
             thresholds that best separate them from random responses.
         given: The forward and the backward threshold. None for a threshold that has to be learned.
-        keep: Which responses to keep: ``fitting`` for those with both perplexities within the thresholds,
-            ``unfitting`` for the others.
+        keep: Which responses to keep: ``fitting`` for responses with both perplexities within the thresholds,
+            ``unfitting`` for all other responses.
         per_context: Maximum number of records per context; None for no maximum.
         seed: Random seed for sampling random pairs.
     """

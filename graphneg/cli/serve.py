@@ -245,7 +245,7 @@ def _views(
 
 
 def _of_store(graph: DialogueGraph) -> list[Path]:
-    """Write the negatives in a store to a cache file. Return a list of its path; empty if there are none."""
+    """Write a store's negatives to a cache file. Return a list with its path, empty if there are none."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder

@@ -81,7 +81,7 @@ def snapshot(
         where.opened() as graph,
         progress_bars("nothing was written; run the command again") as bars,
     ):
-        # By default, include all parts, but leave out the shifts if the store has no shift graph.
+        # By default, include all parts. If the store has no shift graph, the part "shifts" is left out.
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
     print_message(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")

@@ -238,7 +238,7 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
     try:
         yield write
     finally:
-        # If the disk is full, closing the file fails again. `write` has already reported the error.
+        # If the disk is full, `write` has already reported the error, and closing the file fails again.
         with suppress(OSError):
             stream.close()
 
@@ -335,7 +335,8 @@ def export(
             (write.incomplete, "contexts without a correct or a wrong response"),
             (write.edited, "negatives of edited dialogues, whose contexts differ from the original ones"),
             (write.unusable, "negatives that are empty or equal to a correct response"),
-            # Do not report these for a shard: most negatives belong to dialogues of other shards.
+            # In an export of a shard, most negatives belong to dialogues of other shards, so do not report
+            # them.
             (write.duplicated if part is None else 0, "negatives of dialogues that are not exported"),
         ):
             if amount:

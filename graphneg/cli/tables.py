@@ -158,8 +158,8 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     """Return a table of the negatives that are sampled for one epoch of training, by source and category.
 
     The last three columns are the minimum, median and maximum of the similarity between the negatives and the
-    correct responses. In the row of a category, the cells are empty whose numbers are known only for the
-    whole source.
+    correct responses. Some numbers are known only for a whole source. Their cells are empty in the rows of
+    categories.
 
     Args:
         rows: The counts of each source, and of each category of errors in a source.

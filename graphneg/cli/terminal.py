@@ -395,7 +395,7 @@ def tell_trained(report: Any, out: Path, learned: str, examples: int | None = No
 
 
 class Bars:
-    """Progress bars on standard error, of which one is visible at a time.
+    """Progress bars on standard error. Only one bar is visible at a time.
 
     A bar disappears when its task is finished. Nothing is drawn if standard error is not a terminal.
     """
@@ -411,7 +411,8 @@ class Bars:
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
-            # Draw nothing into a log file, where the control sequences of a progress bar are not readable.
+            # Draw nothing if standard error is a file, in which the control sequences of a progress bar would
+            # not be readable.
             disable=not console.is_terminal,
         )
 

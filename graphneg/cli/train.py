@@ -224,8 +224,8 @@ def decoder(
         report = train_decoder(loaded, learned, out, measured=measured, progress=bars, **lessons.arguments)
     left_out = f"; {report.too_long:,} were too long" if report.too_long else ""
     tell_trained(report, out, left_out, report.examples)
-    # Free the model before the saved copy is loaded for the evaluation: a GPU may have too little memory for
-    # both.
+    # Free the model before its saved copy is loaded for the evaluation, because a GPU may not have enough
+    # memory for both.
     del loaded
     if measured:
         with progress_bars(

@@ -48,10 +48,10 @@ from graphneg.store.statements import cypher_text
 REFERENCE = "reference"
 """Name of the source of correct responses."""
 RANDOM = "random"
-"""Name of the source of random negatives, that is, correct responses to other contexts. They need no
-records."""
+"""Name of the source of random negatives, that is, correct responses to other contexts. They are drawn from
+the groups, so no records are needed."""
 SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
-"""The three properties by which reports group wrong responses."""
+"""The properties by which reports can group wrong responses: their source, transform or error category."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,10 @@ class LabelledContext:
         turns: Texts of the turns, oldest first.
         positives: Correct responses.
         negatives: Wrong responses by kind, for example ``{"random": ("It rains.",)}``.
-        edited: For each wrong response whose context was edited: the texts of the edited turns, by the index
-            of the response in `responses`.
-        parts: For each transform and each error category: the indexes of its wrong responses in `responses`.
-            A key is ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
+        edited: The texts of edited contexts, keyed by the index of the wrong response in `responses`. Wrong
+            responses to the unedited context have no entry.
+        parts: The indexes in `responses` of the wrong responses of each transform and each error category,
+            keyed by ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
     """
 
     id: str
@@ -199,9 +199,9 @@ def without_unusable(group: Group) -> Group:
     """Return a group without the responses that are useless for training.
 
     Empty responses are dropped. A wrong response is dropped if it is equal to a correct response to the same
-    context. Different spellings count as equal: if "I'll come." is correct, "I ’ ll come ." is not wrong. If
-    the context of the wrong response was edited, it may be wrong although it is equal to a correct one, so it
-    is kept.
+    context. Different spellings count as equal: if "I'll come." is a correct response, "I ’ ll come ." is not
+    used as a wrong one. If the context of the wrong response was edited, it may be wrong although it is equal
+    to a correct one, so it is kept.
 
     Args:
         group: A group. It is not changed.
@@ -275,7 +275,8 @@ def labelled_context(group: Group) -> LabelledContext:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # In `LabelledContext.responses`, wrong responses come after the correct ones, so their indexes do, too.
+    # In `LabelledContext.responses`, wrong responses come after the correct ones, so their indexes start at
+    # the number of correct ones.
     for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
         if answer.context is not None:
             edited[place] = answer.context
@@ -343,7 +344,7 @@ class ContextWriter:
 
     @property
     def duplicated(self) -> int:
-        """The number of records whose dialogue or turn was not written."""
+        """The number of records that were not written because their dialogue or turn was not exported."""
         return sum(map(len, self._given.values()))
 
     def _contexts(
@@ -353,11 +354,11 @@ class ContextWriter:
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
-            # A response in the store that answers turn n belongs to the place of turn n + 1.
+            # A response in the store that answers turn n is an alternative to turn n + 1.
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Records that are used are removed. `duplicated` counts the others.
+                # Records are removed when they are used. `duplicated` counts the records that are left.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
@@ -443,7 +444,8 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
     # An edit may have the same name as the recipe of its record. If the record has no graphs, this is the
-    # name of a generator and is left out. If it has graphs, a transform and a recipe have the same name.
+    # name of a generator, which is left out. If the record has graphs, it is the name of a transform that is
+    # used as a recipe.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -598,7 +600,7 @@ class HeldOut:
         return Group(group.id, group.context, right, wrong)
 
     def digest(self) -> bytes:
-        """Return a digest of the texts. It does not depend on the order in which they were added."""
+        """Return a digest of the texts that does not depend on the order in which they were added."""
         return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
 
     def _sorted(self) -> array[int]:
@@ -617,7 +619,7 @@ def _hash(text: str) -> int:
 
 
 def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
-    """Yield the replies in whole splits, correct and wrong ones, to hold them out from training.
+    """Yield all replies (correct and wrong) in some splits, so that they can be held out from training.
 
     Args:
         store: Store with the dialogues.
@@ -630,7 +632,7 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
         InputError: The store has no dialogue in one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
-    # Without this check, nothing would be held out for a split whose name is misspelled.
+    # Without this check, a misspelled name would have no effect, and the split would not be held out.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"the store has no dialogue of the split {strange[0]!r}; available: {known}")

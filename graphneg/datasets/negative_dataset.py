@@ -54,9 +54,9 @@ _group = msgspec.json.Decoder(Group).decode
 class NegativeDataset:
     """The groups from several sources of negatives. They are made when they are first accessed.
 
-    A source may be a function. It is called once per epoch with ``seed`` plus the epoch number. If all
-    sources are files, the groups are stored in the folder ``cache`` and used again by later runs. Otherwise
-    they are stored in a temporary folder, which is deleted together with this object.
+    A source may be a function. The function is called once per epoch, with ``seed`` plus the epoch number as
+    its argument. If all sources are files, the groups are stored in the folder ``cache`` and used again by
+    later runs. Otherwise they are stored in a temporary folder, which is deleted together with this object.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class NegativeDataset:
             sources: Files of negatives, iterables of negatives, or functions that make negatives from a seed.
             seed: Seed that, plus the epoch number, is passed to the functions.
             held_out: Texts that must not be used as responses.
-            splits: Splits to hold out. Their records are left out. Responses in their records are also left
-                out of other splits.
+            splits: Splits to hold out. Records of these splits are left out, and their responses are also
+                left out of the records of other splits.
             cache: Folder in which to store the groups if all sources are files; None for a temporary folder.
-            known_splits: Held-out splits that need not occur in the records. It is an error if another
-                held-out split does not occur.
+            known_splits: Those of ``splits`` that need not occur in the records. It is an error if another
+                one of ``splits`` does not occur.
 
         Raises:
             InputError: There are no sources.
@@ -138,7 +138,7 @@ class NegativeDataset:
             return self._stored(self.folder / f"epoch-{epoch}", entries)
 
     def _stored(self, folder: Path, entries: Iterable[Entry]) -> StoredGroups:
-        """Return the groups in a folder. If there is no such folder, make the groups first."""
+        """Return the groups stored in a folder. If the folder does not exist, make the groups first."""
         if not folder.is_dir():
             with atomic_folder(folder) as unfinished:
                 store_groups(entries, unfinished, self._held_out)
@@ -149,17 +149,18 @@ class NegativeDataset:
         for item in self._fixed:
             yield from self._known(entries_of(item))
         strange = sorted(self._splits - self._seen)
-        # A split that no file contains may still occur in the negatives that a function makes.
+        # If a split does not occur in the files, it may still occur in the negatives that a function makes.
+        # So report an error only if there is no function.
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the records that are not in held-out splits. Hold out the responses of the others."""
+        """Yield the records outside held-out splits. Hold out the responses of all other records."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
-                # A response in a held-out split must not be used from another split, either.
+                # If a response occurs in a held-out split, it must also not be used from other splits.
                 self._held_out.add(text for text in (entry.response, entry.right) if text)
             else:
                 yield entry
@@ -237,8 +238,8 @@ class StoredGroups(Sequence[Group]):
 def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> None:
     """Group entries by context, and write the groups to a folder.
 
-    Groups are in the order of their first entries. Each context must have a correct response, which may be
-    one that is held out.
+    Groups are in the order of their first entries. Each context must have a correct response, even if it is a
+    held-out response.
 
     Args:
         entries: Entries in any order.
@@ -257,9 +258,10 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
             allowed = held_out.without(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
-    # The temporary file is as large as the input. It is no longer needed.
+    # The temporary file is as large as the input, so it is removed as soon as it is no longer needed.
     spool.unlink()
-    # Because of the offsets, a group can be read without reading the groups before it.
+    # Save the offsets at which the lines end. With these, a group can be read without reading the groups
+    # before it.
     numpy.save(folder / _ENDS, ends)
     (folder / _FACTS).write_text(json.dumps({"held_out": left_out, "unusable": unusable}), encoding="utf-8")
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 _TRIES = 20
-"""Maximum number of draws per random negative. If none of them is suitable, the response counts as
-missing."""
+"""Maximum number of draws per random negative. If no drawn response is suitable, the random negative counts
+as missing."""
 _WINDOW = 16
 """Number of consecutive batches (a window) within which contexts are sorted by length."""
 Item = TypeVar("Item")
@@ -79,9 +79,9 @@ class Mix:
         negatives: Number of wrong responses by source, error category or transform. ``random`` draws correct
             responses of other contexts and needs no records. If there are records with the source ``random``,
             they are drawn instead.
-        weights: Weight of a pair in the loss, by transform, error category or source. If several apply, they
-            take precedence in this order. ``reference`` is the source of correct responses. The default
-            weight is 1.
+        weights: Weight of a pair in the loss, by transform, error category or source. If several of them have
+            a weight, a transform takes precedence over a category, and a category over a source.
+            ``reference`` is the source of correct responses. The default weight is 1.
 
     Raises:
         InputError: A number of responses is below 1, or a weight is below 0.
@@ -151,9 +151,9 @@ class Draw(NamedTuple):
 class PairSampler:
     """Draws the pairs of each epoch from groups.
 
-    The same seed and epoch give the same pairs in the same order. An epoch draws other negatives of a context
-    than the epochs before, until all negatives have been used. If there are too few responses, the missing
-    ones are counted and not replaced by others.
+    The same seed and epoch give the same pairs in the same order. Each epoch draws negatives of a context
+    that earlier epochs have not drawn, until all of them have been used. If there are too few responses, the
+    missing responses are counted and not replaced.
 
     Attributes:
         groups: The groups.
@@ -216,7 +216,8 @@ class PairSampler:
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
-        # Groups with the same context are only needed if responses of other contexts are drawn as negatives.
+        # `_copies` finds groups with the same context. It is called only if responses of other contexts are
+        # drawn as negatives.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
@@ -239,7 +240,8 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
-            # A saved position is valid only for the same pairs, so the digest includes contexts and weights.
+            # A position that `Pairs.state_dict` returned is valid only for the same pairs. The digest, which
+            # is compared, therefore includes contexts and weights.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
@@ -250,7 +252,7 @@ class PairSampler:
         return EpochPairs(self, table, sources, right, digest.hexdigest()), shortfall
 
     def draws(self, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
-        """Draw the pairs of an epoch, one context after another.
+        """Draw the pairs of an epoch, one context after the other.
 
         Args:
             epoch: The epoch number, from 0.
@@ -297,7 +299,7 @@ class PairSampler:
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
     def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
-        """Draw the responses of one group, first correct ones and then wrong ones.
+        """Draw the responses of one group, first the correct ones and then the wrong ones.
 
         Args:
             index: Index of the group.
@@ -317,8 +319,8 @@ class PairSampler:
                 result = list(self._random(index, group, amount, epoch))
             else:
                 result = [Draw(index, index, -1 - slot, name) for slot in drawn[name]]
-            # Missing responses are only counted. If others were repeated instead, the balance of the mix
-            # would change.
+            # Missing responses are only counted. Drawing some responses twice instead would change the
+            # balance of the mix.
             if len(result) < amount:
                 shortfall.contexts[name] += 1
                 shortfall.responses[name] += amount - len(result)
@@ -335,7 +337,8 @@ class PairSampler:
         }
         drawn: dict[str, list[int]] = {}
         taken: set[int] = set()
-        # If a negative matches several names, the name with the fewest negatives needs it most.
+        # A negative that matches several names can be drawn for only one of them. The name with the fewest
+        # negatives chooses first.
         for name in sorted(matching, key=lambda name: len(matching[name])):
             amount = self.mix.negatives[name]
             drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
@@ -392,9 +395,9 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Return, for each group with a context that is not unique, all groups with this context."""
-    # There may be millions of contexts but few duplicates. A context gets a list only when a duplicate is
-    # found.
+    """Return for each group all groups with the same context, if there is more than one."""
+    # There may be millions of contexts but few duplicates. To save memory, a context is mapped to a single
+    # index, and to a list only when a duplicate is found.
     places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
@@ -462,7 +465,7 @@ class EpochPairs(Sequence[Pair]):
         return len(self.table)
 
     def __repr__(self) -> str:
-        """Return a text with the number of pairs, in total and by source."""
+        """Return a text with the total number of pairs, and the number of pairs from each source."""
         made_of = ", ".join(f"{amount:,} {source}" for source, amount in sorted(self.sources.items()))
         return f"<EpochPairs: {len(self):,}, of these {made_of}>"
 
@@ -500,7 +503,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """How many responses an epoch has and lacks, for a name in the mix.
+    """How many responses an epoch has and how many it lacks, for a name in the mix.
 
     A row with a ``category`` counts only those responses of the name that have this error category.
 
@@ -562,7 +565,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # A name in the mix may itself be a category. Its row already counts the responses of this
+            # If a name in the mix is itself a category, its own row already counts the responses of this
             # category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
@@ -603,7 +606,8 @@ class Epochs:
         """
         self._draws = draws
         self._batch, self._size = batch, batch * _WINDOW
-        # Training starts with the first epoch, so its pairs are kept in memory.
+        # All epochs are drawn once to count their pairs. Training starts with the first epoch, so its pairs
+        # are kept in memory.
         first, self.shortfall = draws(0)
         self.first, self._digest = len(first), first.digest
         self.balance = (self.first - first.right) / max(1, first.right)
@@ -655,7 +659,8 @@ class Epochs:
             # The pairs are sorted by the length of their contexts, so that a batch needs little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            # The batches are shuffled. Otherwise training would always go from short to long contexts.
+            # The batches are shuffled by a hash. Otherwise each window would start with short contexts and
+            # end with long ones.
             batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

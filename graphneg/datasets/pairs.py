@@ -74,9 +74,9 @@ def read_pairs(
             response and one wrong response from each recipe and generator.
         seed: Seed of the draws.
         held_out: Texts that must not be used as responses.
-        held_out_splits: Splits to hold out. Their records are left out, and responses in them are also left
-            out of other splits. If a ``store`` is given, this also applies to the replies in its dialogues of
-            these splits.
+        held_out_splits: Splits to hold out. Records of these splits are left out, and their responses are
+            also left out of the records of other splits. If a ``store`` is given, the replies in its
+            dialogues of these splits are also left out.
         cache: Folder in which to store the groups of negatives, so that the same files are grouped only once.
             None for a temporary folder.
         store: Store that contains dialogues of ``held_out_splits``.
@@ -127,7 +127,7 @@ class Pairs:
         self._epoch = self._index = 0
 
     def __iter__(self) -> Iterator[Pair]:
-        """Yield the remaining pairs of the current epoch. Then go to the next epoch."""
+        """Yield the remaining pairs of the current epoch. Then make the next epoch the current one."""
         pairs = self.epoch(self._epoch)
         while self._index < len(pairs):
             pair = pairs[self._index]
@@ -182,7 +182,8 @@ class Pairs:
             The sampler.
         """
         groups = self._dataset.groups(epoch)
-        # If a source is a function, the groups change in each epoch, and then a new sampler is needed.
+        # A new sampler is needed if the groups have changed, which happens in each epoch if a source is a
+        # function.
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:
@@ -372,7 +373,7 @@ class Pairs:
         left_out = 0
 
         def rows() -> Iterator[Row]:
-            """Yield the rows for one context after another. Each has a correct response and negatives."""
+            """Yield the rows of all contexts. Each row has a correct response and negatives."""
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
@@ -383,12 +384,13 @@ class Pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
-                # All rows need the same number of negatives, so the last ones are dropped if there are too
-                # few for a row.
+                # All rows need the same number of negatives. If too few are left for another row, they are
+                # dropped.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
-                # The shorter of the two lists is repeated, so that each response is used at least once.
+                # There may be more correct responses than tuples of negatives, or fewer. The shorter list is
+                # repeated, so that each response is used at least once.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
@@ -450,7 +452,7 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
             while some := list(islice(remaining, 1_000)):
                 stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     except BaseException:
-        # The incomplete file is removed after any kind of interruption.
+        # If writing was interrupted for any reason, the incomplete file is removed.
         path.unlink(missing_ok=True)
         raise
     return Dataset.from_file(str(path))

@@ -1,8 +1,8 @@
-"""Write the content of a store to files: dialogues as positives, AMR graphs as PENMAN, or one GraphML graph.
+"""Write the content of a store to files: dialogues as correct examples, AMR graphs in PENMAN, or GraphML.
 
 The suffix of the file determines the format. ``.jsonl`` and ``.parquet`` files contain a record for each
 dialogue and each loaded response. ``.amr`` and ``.penman`` files contain graphs. ``.graphml`` files contain
-dialogues, utterances and graphs as one network. The file gets its name only when it is complete. If the
+dialogues, utterances and graphs as one network. The file gets its final name only when it is complete. If the
 export of a shard is interrupted, the next call continues it.
 """
 
@@ -64,7 +64,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A file format: the functions that convert dialogues to items and write these to a file.
+    """A file format. Its functions convert dialogues to items, and write the items to a file.
 
     Attributes:
         kind: Name of the type of items. It is stored in the files of shards.
@@ -115,8 +115,8 @@ def export(
     form = form or FORMS[out.suffix]
     check_selection(store, selection)
     settings = [__version__, form.kind, selection.conditions(), selection.limit, *facts]
-    # Records contain only texts. The digest that identifies the input therefore ignores the graphs, so that
-    # parsing them again does not make the export outdated.
+    # Records contain only texts. The digest of the input therefore leaves out the graphs. Otherwise, an
+    # export would become outdated when texts are parsed again.
     content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
     if selection.shard is not None:
         named = {"settings": settings}
@@ -171,7 +171,8 @@ def _export_shard(
 
         def batches() -> Iterator[ShardBatch]:
             done = resumed.dialogues
-            # What belongs to no dialogue is in the first shard. Numbers as places precede those of dialogues.
+            # Items that belong to no dialogue are in the first shard. Their places are numbers, so that they
+            # are sorted before the items of dialogues.
             is_first = not done and selection.shard is not None and selection.shard.index == 1
             first = enumerate(form.first(store) if is_first else ())
             before = ((place, form.encode(item)) for place, item in first)
@@ -181,7 +182,8 @@ def _export_shard(
                 yield ShardBatch(done, chain(before, items), natural_order(batch[-1].id))
                 before = iter(())
                 progress.advance(len(batch))
-            # The shard has no dialogues, but it may be the first one.
+            # The shard has no dialogues. If it is the first one, it still has the items that belong to no
+            # dialogue.
             if not done:
                 yield ShardBatch(done, before)
 
@@ -193,7 +195,7 @@ def _export_shard(
 
 
 def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Negative]]:
-    """Yield a record for each dialogue and for each of its loaded responses, with the id of the dialogue.
+    """Yield a record for each dialogue, and one for each response that was loaded with the dialogue.
 
     The context of a loaded response consists of the turns before it.
 
@@ -203,8 +205,8 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
     responses = read_responses(store, [dialogue.id for dialogue in dialogues])
     for dialogue in dialogues:
         yield dialogue.id, positive_of(dialogue)
-        # No speaker is stored for a loaded response. It takes the speaker of the turn that it replaces. After
-        # the last turn, the speaker is the one who would answer.
+        # No speaker is stored for a loaded response, so use the speaker of the turn that it replaces. If it
+        # answers the last turn, use the speaker who would speak next.
         speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
         for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
             before = [said for said in dialogue.turns if said.turn <= turn]
@@ -234,7 +236,7 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
-    """Yield each graph in PENMAN notation, with the id of its dialogue."""
+    """Yield the id of a dialogue and a graph in PENMAN notation, for each graph of the dialogues."""
     said = {
         turn.graph_id: (one.id, turn.text)
         for one in dialogues
@@ -245,14 +247,14 @@ def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple
         dialogue, text = said[graph.id]
         utterance, _, source = graph.id.rpartition("@")
         if source != GOLD and not graph.metadata:
-            # A graph from a parser has no comment lines. Add the id and the text of its utterance.
+            # A graph from a parser has no comment lines with id and text, so add those of its utterance.
             metadata = (f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}")
             graph = replace(graph, metadata=metadata)
         yield dialogue, format_graph(graph)
 
 
 def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
-    """Yield each dialogue and its graphs as lists of nodes and edges, with the id of the dialogue."""
+    """Yield the id of each dialogue, and the dialogue with its graphs as lists of nodes and edges."""
     import networkx
 
     graphs = {g.id: g for g in read_whole_graphs(store, [id for d in dialogues for id in d.graphs])}
@@ -263,7 +265,7 @@ def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tup
 
 
 def _whole_dialogues(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
-    """Yield each dialogue with its graphs, responses and attributes, with the id of the dialogue."""
+    """Yield the id of each dialogue, and the dialogue with its graphs, responses and attributes."""
     return dialogue_values(store, [dialogue.id for dialogue in dialogues])
 
 
@@ -355,7 +357,8 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
     edges = [(node.parent, node.position, node.role or "") for node in graph.nodes if node.parent is not None]
     edges += [(mention.parent, mention.target, mention.role) for mention in graph.mentions]
     for up, target, role in edges:
-        # Edges lead from the predicate to the argument, even if the notation inverts the role (:ARG0-of).
+        # Edges run from the predicate to the argument, even if the PENMAN notation has the inverted role
+        # (:ARG0-of).
         ends = (target, up) if is_inverted(role) else (up, target)
         name = role[:-3] if is_inverted(role) else role
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)

@@ -73,11 +73,11 @@ from graphneg.store.statements import cypher_text, run
 from graphneg.workers import fewer_collections, prefetch_map
 
 PREVIEWED = 100
-"""Number of dialogues of which `preview` tries to make a negative."""
+"""Number of dialogues that `preview` tries to edit until it has made one negative."""
 REPLAY_BATCH = 200
 """Number of negatives that `stored_negatives` makes in one batch."""
 MAX_WAVES = 4
-"""Maximum number of planning rounds for a batch. Rounds after the first replace refused negatives."""
+"""Maximum number of planning rounds for a batch. The second and later rounds replace refused negatives."""
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
 """One planning round of a batch: the plans, and the variants made from them, by id."""
 
@@ -132,9 +132,9 @@ class Negatives(NegativeStream):
 
     Each iteration makes all negatives again; ``summary`` describes the last iteration. If an edit is refused,
     other edits of the dialogue are tried, in at most `MAX_WAVES` rounds. A negative that could not be made is
-    counted in ``summary`` with a reason. The reason is that of the first edit that was tried for it
-    (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``), or the one that `refusal_reason`
-    returns for the dialogue.
+    counted in ``summary`` with a reason. Usually this is the reason for which the first attempt failed
+    (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``). If the dialogue cannot be edited at
+    all, it is the reason from `refusal_reason`.
     """
 
     def __init__(
@@ -197,8 +197,8 @@ class Negatives(NegativeStream):
         done = skip
         self._frames.forget()
         self._copied = copied_contexts(self._store)
-        # A batch creates many small objects that all live until the batch is done. Frequent garbage
-        # collections would free nothing.
+        # A batch creates many small objects that are all needed until the batch is done. Frequent garbage
+        # collections would take time and free nothing.
         with fewer_collections():
             for batch, wave in prefetch_map(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -208,7 +208,7 @@ class Negatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that the output depends on, by which a run is recognised.
+        """Return the settings that determine the output. A run can be resumed only with the same settings.
 
         The batch size is not among them, because it does not change the output.
 
@@ -268,7 +268,7 @@ class Negatives(NegativeStream):
         return batch, self._wave(batch)
 
     def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
-        """Return the correct responses to the context of each turn, by dialogue id and turn number."""
+        """Return the correct replies for each turn, keyed by the id of the dialogue and the turn number."""
         responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
         found: dict[tuple[str, int], NearTexts] = {}
         for dialogue in dialogues:
@@ -301,8 +301,8 @@ class Negatives(NegativeStream):
 
     def _wave(self, batch: _Batch) -> _Wave:
         """Run one planning round: plan edits for new slots, write them to the store, and edit the graphs."""
-        # A slot that was refused is not planned again, because the same choices would result. It is replaced
-        # by a slot with a new number.
+        # Planning a refused slot again would give the same choices, because they depend on the number of the
+        # slot. So a slot with a new number replaces it.
         slots = batch.open_slots()
         if not slots:
             return (), {}
@@ -344,7 +344,7 @@ class Negatives(NegativeStream):
                 yield plan, "no-site: no transform of the recipe applies"
                 continue
             # The summary counts how many edited graphs were checked for well-formedness. A variant with a
-            # fault has no graphs and counts as one.
+            # fault has no graphs, but it counts as one checked graph.
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
             own = dict(zip(utterances[plan.id], answers, strict=False))
@@ -361,7 +361,7 @@ class Negatives(NegativeStream):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A negative that was made again from its stored edits.
+    """A negative that was made again from the edits in the store.
 
     Attributes:
         negative: The negative. Turns that the decoder refused have their original text.
@@ -506,7 +506,7 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """A batch of dialogues with the negatives made so far, the slots tried, and the reasons of refusals."""
+    """A batch of dialogues, its negatives so far, the slots that were tried, and the reasons for refusals."""
 
     def __init__(
         self,
@@ -553,8 +553,8 @@ class _Batch:
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
         texts = [*(turn.text for turn in negative.context), negative.response]
-        # A negative is a duplicate if all its texts are equal to those of an earlier one, or if the sentences
-        # that make its response wrong are equal.
+        # A negative is a duplicate if an earlier negative of the dialogue has the same texts, or a response
+        # that is wrong because of the same sentences.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
         if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue has the same text"
@@ -569,8 +569,9 @@ class _Batch:
         if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}
-        # A sentence copied from another dialogue is refused if it is nearly equal to a correct response. An
-        # edited response may be wrong by a single word, so it is refused only if it is equal to one.
+        # If a sentence was copied from another dialogue, refuse a response that is nearly equal to a correct
+        # response. Other edited responses may be wrong because of a single word, so refuse them only if they
+        # are equal to a correct response.
         if any(edit.from_amr not in own for edit in plan.edits):
             return negative.response in right
         return right.has_equal(negative.response)
@@ -579,7 +580,7 @@ class _Batch:
 def _realised(
     planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
 ) -> Iterator[Explanation]:
-    """Decode variants and yield their negatives, with the reasons for the turns that the decoder refused."""
+    """Decode variants. Yield their negatives, and the decoder's reasons for refused turns."""
     turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
     asked = [utterance for some in turns for utterance in some.values()]
     answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])
@@ -596,7 +597,8 @@ def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
     for amr, edited in variant.graphs.items():
         utterance = amr.rpartition("@")[0]
         id = amr_id(f"{variant.id}@{utterance.rpartition('#')[2]}", "graphneg")
-        # The graph gets a new id. The comment lines of the original do not apply to it and are replaced.
+        # The edited graph gets a new id and new comment lines, because those of the original graph do not
+        # apply to it.
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
     # Graphs that an earlier call has written are not written again.

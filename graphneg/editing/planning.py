@@ -24,7 +24,8 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""The sites that earlier negatives have used, by dialogue id: pairs of a transform and a site."""
+"""The sites that earlier negatives have used. For each dialogue id, a set of pairs of a transform and a
+site."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -34,7 +35,8 @@ class EditSettings:
 
     Attributes:
         recipe: The recipe, which chooses the transforms.
-        target: Turns that may be edited: any turn of the dialogue, or the response alone.
+        target: Turns that may be edited: any turn of the dialogue (``dialogue``), or only the response
+            (``response``).
         seed: Seed of all random choices.
     """
 
@@ -104,7 +106,7 @@ class _Slot:
         self.graphs.update(edit.amr for edit in edits)
 
     def leave(self, sites: int) -> None:
-        """Remove a transform that was tried from the transforms left to try.
+        """Remove the transform that was just tried from the transforms that are left to try.
 
         If the transform was applied to at least one site, its whole group is removed, because each group is
         applied once. Otherwise the next transform of the same group is tried.
@@ -215,7 +217,7 @@ def plan_edits(
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
-            # Mark the sites as used, so that the next slot of the dialogue avoids them.
+            # Mark the sites of this slot as used, so that the next slots of the dialogue avoid them.
             own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
@@ -247,11 +249,11 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Run the queries of the transforms that slots need next, for the dialogues without a result so far."""
+    """Run the queries that the slots need next, for all dialogues that have no result of them yet."""
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
-        # Include the first transform of each group that the slot still has to apply: the slot tries these
-        # transforms regardless of what the others find, so one round can fetch them all.
+        # A slot still has to apply a number of groups. It tries the first transform of each of these groups
+        # in any case, so run all of these queries in one round.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
@@ -273,13 +275,15 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Sites that an earlier negative has used come last. Otherwise the stable sort keeps the random order.
+    # Put the sites that an earlier negative has used last. The sort is stable, so all other sites keep their
+    # random order.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
-    # If a recipe makes one edit, a used site would give the same negative as before. It is not used again.
+    # If a recipe makes only one edit per negative, a used site would give the same negative again, so it is
+    # not used a second time.
     single = settings.recipe.max_groups == 1
     wanted, found = settings.recipe.times(name, len(slot.editable)), 0
     free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
-    # This generator builds the edits of a site only when the site is sampled, which most sites never are.
+    # A generator, so that the edits of a site are built only if the site is sampled. Most sites never are.
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
     drawn = list(islice(makeable, wanted * settings.sites))
     for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
@@ -293,13 +297,13 @@ def _try(
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """Return the edits of a proposal if the negative may contain them, otherwise an empty tuple."""
-    # Skip sites for the other target. In a response, for example, "You can go" instead of "I can go" may be
-    # right as well.
+    """Return the edits of a proposal, or an empty tuple if the negative must not contain them."""
+    # Skip sites that are marked for the other target. For example, if only the response may be edited, "You
+    # can go" instead of "I can go" may still be a correct response.
     if settings.recipe.skips(proposal.for_target, settings.target):
         return ()
     if proposal.swap_pool is None:
-        # Skip sites in turns that the target does not allow to edit.
+        # Skip sites in turns that must not be edited with this target.
         if not proposal.graphs <= slot.editable:
             return ()
         # A negative ends with its response, so nothing is copied from the turns after it.

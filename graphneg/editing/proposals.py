@@ -47,7 +47,8 @@ OFFERED = 24
 TAKERS = 2
 """Maximum number of dialogues that may copy from the same donor."""
 _CONSIDERED = 8
-"""Number of dialogues to remember for each donor. It is then offered to those with the fewest donors."""
+"""Number of best dialogues to remember for each donor. The donor is offered to those of them with the fewest
+donors."""
 _PAGE = 500
 """Number of dialogues or graphs to read at a time."""
 LONGEST_EDITED = LONGEST_TEXT
@@ -75,8 +76,8 @@ class UtteranceSamples:
     The store has an index of utterances by the digest of their text. The utterances whose digests lie in an
     interval are therefore a random sample, which can be read without reading the corpus. The interval is
     narrower for a larger corpus, so that all samples have about the same size. There are at most ``most``
-    samples for each corpus and split. Each of them is read once and kept in memory. The samples are those of
-    the whole corpus, even if the store contains only one shard of it.
+    samples for each corpus and split. Each sample is read once and kept in memory. Samples are drawn from the
+    whole corpus, even if the store contains only one shard of it.
     """
 
     def __init__(self, store: Store, query: str, part: str, size: int, max_samples: int) -> None:
@@ -114,7 +115,7 @@ class UtteranceSamples:
             self._shares[corpus, split] = self._share(corpus, split)
         share = self._shares[corpus, split]
         amount = self._amount(share)
-        # Many draws share few distinct samples, so that each sample is read only once.
+        # Choose one of a small number of samples. Many draws share a sample, which is read only once.
         drawn = number(seed, "sample", *names) % amount
         key = (corpus, split, drawn)
         if key not in self._samples:
@@ -168,8 +169,8 @@ class UtteranceSamples:
     def _share(self, corpus: str, split: str) -> float:
         """Return the share of all digests that contains about one sample of a corpus and split."""
         size = corpus_size(self._store, corpus, split)
-        # The digests of all corpora are mixed in the index. If a corpus has a small share of the store, its
-        # interval must be wide to contain enough utterances of this corpus.
+        # The index contains the digests of all corpora. The smaller the share of a corpus in the store, the
+        # wider the interval of digests must be to contain enough utterances of this corpus.
         if not size.dialogues or not size.selected:
             return 1.0
         return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))
@@ -211,11 +212,12 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
 class Donors:
     """Choose the graphs of other dialogues for transforms with ``needs: donors``.
 
-    A donor is an utterance from which other dialogues of the same corpus and split (its takers) may copy a
-    sentence. It contains a sentence that fits any dialogue. A noun of this sentence must occur in the taker
+    A donor is an utterance with a sentence that does not depend on its own context. Other dialogues of the
+    same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in the taker
     before its last turn, or must be replaceable by a noun that occurs there. Each donor is offered to at most
-    `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied more often, and
-    the result does not depend on the order, the batches or the shards of a run. Ties are broken by hashes.
+    `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied more than `TAKERS`
+    times, and the result does not depend on the order, the batches or the shards of a run. Ties are broken by
+    hashes.
 
     Args:
         store: An open store.
@@ -315,9 +317,10 @@ class Donors:
             # End marks do not count, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
-            # Only nouns in sentences that fit any dialogue count. The columns of a node are: 0 its number,
-            # 1 the top of its sentence, 2 the noun, 3 its class, 4 what can replace it, 5 whether it is the
-            # top of a sentence that fits any dialogue.
+            # Only nouns in sentences that do not depend on their context count. The columns of a node are: 0
+            # the node's number, 1 the number of the top node of its sentence, 2 the noun, 3 the noun's class,
+            # 4 the classes that can replace the noun, 5 whether the node is the top of a sentence that does
+            # not depend on its context.
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -386,7 +389,7 @@ class UnknownFrameCounter:
         Args:
             edits: Edits to check.
         """
-        # A graft states no concept, so the frames of copied subtrees are not checked.
+        # A graft copies a subtree and names no concept, so its frames are not checked.
         brought = [(edit.transform, edit.concept) for edit in edits if edit.concept is not None]
         self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
 
@@ -423,7 +426,7 @@ def utterances_of_graphs(store: Store, amrs: Iterable[str]) -> dict[str, StoredT
 
 @dataclass(slots=True)
 class Proposal:
-    """A site: a place where a transform applies, with the edits that are applied together.
+    """A site, that is, a place where a transform applies, with the edits that are applied there together.
 
     The edits are built from the rows of the query only when they are needed, because most sites are never
     tried.
@@ -435,8 +438,8 @@ class Proposal:
         swap_pool: Name of a set of sites that can be swapped with each other; None if the site is not a swap.
         content: The content of the site that a swap moves, such as the words of a subtree. A swap partner
             must have different content.
-        target: Target that the query states for the site; None if it states none.
-        score: Preference of the site. Of the sampled sites, those with the highest scores are edited.
+        target: The target for which the query marks the site; None if the query does not mark it.
+        score: The score of the site. Among the sampled sites, those with the highest scores are edited.
         made: The edits, once they are built.
     """
 
@@ -470,7 +473,7 @@ class Proposal:
 
     @property
     def for_target(self) -> Target | None:
-        """The target that the site is for, stated by the query or else by the header; None for any."""
+        """The target of the site, as given by the query or else by the header; None for any target."""
         return self.target or self.made_by.target
 
     @property
@@ -529,7 +532,7 @@ def propose(
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
-        # The query may have been written by a user, so its result is checked before it is used.
+        # A user may have written the query, so its result is checked before it is used.
         id, edits = record.get("dialogue"), record.get("edits")
         if id is None or not isinstance(edits, list):
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
@@ -538,7 +541,8 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
         for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
-            # The server returns records in any order, so edits of one site in two records would have none.
+            # Edits of a site are applied in order. If they were in two records, their order would be unknown,
+            # because the server returns records in any order.
             if site in sites:
                 raise TransformError(
                     f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "
@@ -551,12 +555,13 @@ def propose(
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
     """Run the query of a transform read-only; raise `TransformError` if the server refuses the query."""
     query = transform.query
-    # The embedded server counts lines from the first clause, Neo4j from the first comment. Without the header
-    # both count from the first clause. Shipped queries are sent unchanged: `query_read` knows their texts.
+    # The embedded server counts lines from the first clause, Neo4j from the first comment. Without the
+    # header, both count from the first clause. Shipped queries are sent with their header, because
+    # `query_read` recognises them by their whole text.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
-        # The transforms in the package run with read-only access, like those of users, so that callers need
-        # not distinguish the two.
+        # Shipped transforms also run with read-only access, as transforms of users do, so that this function
+        # need not distinguish them.
         return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__

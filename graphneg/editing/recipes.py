@@ -21,7 +21,8 @@ Sites = Literal["clashing", "any"]
 CANDIDATES = 4
 """Default number of sites to sample for each edit. The site with the highest score is edited."""
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
-"""The turns in which a negative may differ: any turn of the dialogue, or the response alone."""
+"""The values of a target. ``dialogue``: any turn of the dialogue may be edited. ``response``: only the
+response may be edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,11 @@ class Recipe:
         min_groups: Minimum number of groups to draw for a negative.
         max_groups: Maximum number of groups to draw for a negative.
         target: Turns that are edited by default: any turn, or the response alone.
-        turns_per_edit: By transform, the number of editable turns per application: a transform with 10 is
-            applied twice in a dialogue of 20 turns. A transform that is not listed is applied once.
-        weights: By transform, how many times as often as a transform of weight 1 it is drawn first. The
-            weight of a transform that is not listed is 1.
+        turns_per_edit: The number of editable turns for one application of a transform, keyed by transform.
+            For example, a transform with 10 is applied twice in a dialogue of 20 turns. A transform that is
+            not listed is applied once.
+        weights: The weights of transforms, keyed by transform. A transform with the weight 3 is drawn first
+            three times as often as one with the weight 1. The weight of a transform that is not listed is 1.
         sites: ``clashing`` skips sites that the transform marks for the other target, because the edit would
             often not contradict anything there. ``any`` uses all sites.
     """
@@ -64,8 +66,8 @@ class Recipe:
         """Return the groups in a random order, in which groups with a higher weight come first more often.
 
         The weight of a group is the highest weight of its transforms. The probability that a group comes
-        first is its weight divided by the sum of all weights. To achieve this, each group enters the draw as
-        many times as its weight says, and its first occurrence counts.
+        first is its weight divided by the sum of all weights. To achieve this, a group of weight *w* is put
+        into a list *w* times, the list is shuffled, and the first occurrence of each group counts.
 
         Args:
             seed: The seed.
@@ -152,8 +154,9 @@ DEAM = Recipe(
 )
 """The manipulations of DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based
 Semantic Manipulations", ACL, section 3). A manipulation is applied to as many turns as in the authors'
-program: to a tenth of the turns, and to a fifth for engagement. For coreference the authors choose half of
-the distinct pronouns and edit one turn for each, which is about a seventh of the turns.
+program. Most are applied to a tenth of the turns. The manipulation of engagement is applied to a fifth. For
+coreference, the authors choose half of the distinct pronouns and edit one turn for each of them, which is
+about a seventh of the turns.
 
 Departures from the paper:
 
@@ -185,9 +188,9 @@ for Open-Domain Dialogues", EMNLP) and the keyword substitution of Key-sem (Gupt
 graph of a reply.
 
 Departures from the papers: the papers generate the response with a language model, but here a decoder
-realises the edited graph. CAPT makes correct responses, so it takes the substitute from the keyword of the
-post that the reply is about (its focus). This recipe makes negatives, so it takes the substitute from another
-keyword of the post.
+realises the edited graph. CAPT makes correct responses, so it chooses a substitute that follows from the
+reply's focus, that is, the keyword of the post that the reply is about. This recipe makes negatives, so it
+chooses a substitute that follows from another keyword of the post.
 """
 
 ALL = Recipe(
@@ -234,9 +237,10 @@ HARD = GeneratedRecipe(
     summary="responses that share words with the context but are about another situation: best for rankers",
     generator="hard",
 )
-"""Negatives by the generator ``hard``, a mix of other generators. Of the mixes tried, its negatives are the
-most similar to the human-written adversarial responses of DailyDialog++ (Sai et al. 2020, "Improving Dialog
-Evaluation with a Multi-reference Adversarial Dataset and Large Scale Pretraining", TACL).
+"""Negatives by the generator ``hard``, a mix of other generators. Among the mixes that were tried, it makes
+the negatives that are most similar to the human-written adversarial responses of DailyDialog++ (Sai et al.
+2020, "Improving Dialog Evaluation with a Multi-reference Adversarial Dataset and Large Scale Pretraining",
+TACL).
 """
 
 GENERATED: Mapping[str, GeneratedRecipe] = {recipe.name: recipe for recipe in (HARD,)}
@@ -279,8 +283,8 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
-    # A user who names both transforms and a target has decided where to edit. The recipe then does not skip
-    # the sites that are marked for the other target.
+    # If the user names both transforms and a target, the user has decided where to edit. The recipe then uses
+    # all sites, even those that are marked for the other target.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)

@@ -77,7 +77,7 @@ class _Token:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A clause, or one condition of a WHERE clause, with its keyword and its character range in the query."""
+    """A clause, or one condition of a WHERE clause: its keyword, and its start and end in the query."""
 
     word: str
     start: int
@@ -121,8 +121,8 @@ def _count(
     Returns:
         The number of rows and an empty string, or None and the reason why the query could not be run.
     """
-    # After a UNION the prefix cannot be run: the added count would be the only column of the second branch,
-    # and both branches of a UNION must have the same columns.
+    # The part of a query that ends after a UNION cannot be run. Its last branch would return only the added
+    # count, but both branches of a UNION must have the same columns.
     if any(other.word == "UNION" and other.start <= part.start for other in parts):
         return None, "not counted: behind UNION"
     prefix = query[: part.end]
@@ -198,12 +198,12 @@ def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
 
 
 def _comments(query: str, tokens: Sequence[_Token]) -> Iterator[_Token]:
-    """Yield the comments; the position of each is that of the code that it explains."""
+    """Yield the comments, with the position of the code that each comment explains as its position."""
     code = [token for token in tokens if token.kind != "comment" and not token.text.isspace()]
     for token in tokens:
         # Skip the header: its lines are about the whole query.
         if token.kind == "comment" and code and token.start > code[0].start:
-            # A comment on a line of its own explains the code on the lines below it.
+            # A comment that is alone on its line explains the code on the lines below it.
             alone = not query[query.rfind("\n", 0, token.start) + 1 : token.start].strip()
             places = (one.start for one in code if one.start > token.start)
             yield replace(token, start=next(places, token.start)) if alone else token

@@ -82,7 +82,7 @@ class Transform:
 
     @property
     def identity(self) -> list[Any]:
-        """What the edits depend on, as JSON values: comments and the layout of the query are left out."""
+        """Everything that edits depend on, as JSON values: not comments and not the layout of the query."""
         return [self.category, self.target, list(self.needs), without_comments(self.query)]
 
 
@@ -124,7 +124,7 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 
 
 def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
-    """Return a fingerprint of those transforms of a recipe that are a user's own files.
+    """Return a fingerprint of the transforms in a recipe that are a user's own files.
 
     The fingerprint is appended to the ids of negatives. Negatives that two versions of a file make then have
     distinct ids.
@@ -176,7 +176,8 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     # query with read-only access.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
-    # Taking the target from `TARGETS` gives it the type `Target`. An unknown target is reported below.
+    # Taking the target from `TARGETS` gives the variable the type `Target`. If the target is unknown, the
+    # result is None, and an error is raised below.
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
     if target is None and "target" in fields:
         known = ", ".join(TARGETS)
@@ -188,7 +189,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
 def _text(file: Path) -> str:
     """Return the text of a transform file."""
     try:
-        # The folder may come from a stranger. Pipes and devices are refused: reading a pipe could block, and
+        # The folder may come from a stranger, so refuse pipes and devices. Reading a pipe could block, and
         # reading a device may never end.
         return read_input(file, MOST_BYTES, pipes=False).decode("utf-8")
     except InputError as error:

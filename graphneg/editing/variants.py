@@ -75,7 +75,7 @@ class Variant:
 
     @property
     def borrowed(self) -> list[str]:
-        """The ids of those sources that are graphs of other dialogues."""
+        """The ids of the graphs of other dialogues from which subtrees were copied."""
         own = f"{self.id.rpartition('~')[0].rpartition('#')[0]}#"
         return [amr for amr in self.sources if not amr.startswith(own)]
 
@@ -83,8 +83,8 @@ class Variant:
 def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
     """Write plans to the store as variants, many in each transaction.
 
-    A variant that the store contains already is not written again. If the stored variant has the same id but
-    other edits, it is replaced. This happens, for example, after the graphs were parsed again.
+    A variant that the store contains already is not written again. If the store contains a variant with the
+    same id but different edits, it is replaced. This happens, for example, if the graphs were parsed again.
 
     Args:
         store: Store with the dialogues.
@@ -192,7 +192,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
 def _write_new(
     tx: ManagedTransaction, variants: Mapping[str, Row], edits: Mapping[str, Sequence[Row]]
 ) -> None:
-    """Write variants in one transaction. Skip those that are stored; replace those with different edits."""
+    """Write variants. Skip those that are stored already, and replace those with different edits."""
     stale: list[str] = []
     there: set[str] = set()
     for row in run(tx, "edit/stored", ids=list(variants)):
@@ -206,13 +206,13 @@ def _write_new(
         return
     run(tx, "edit/apply", variants=[variants[id] for id in new])
     rows = [row for id in new for row in edits[id]]
-    # Grafts need a statement of their own, because they are also linked to the node that they copy.
+    # Grafts are also linked to the node that they copy, so they are written with a separate statement.
     plain = [row for row in rows if "from_amr" not in row]
     grafts = [row for row in rows if "from_amr" in row]
     written = run(tx, "edit/apply_edits", edits=plain)[0]["edits"] if plain else 0
     written += run(tx, "edit/apply_grafts", edits=grafts)[0]["edits"] if grafts else 0
-    # If the node of an edit does not exist, the statement matches nothing and writes nothing for this edit,
-    # without an error. The number of written edits shows it.
+    # If the node of an edit does not exist, the statement writes nothing for this edit and reports no error.
+    # So compare the number of written edits with the number of rows.
     if written != len(rows):
         _refuse_missing(tx, rows)
 
@@ -364,7 +364,7 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
     turns = {turn.graph_id: turn.turn for turn in dialogue.turns if turn.graph_id is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
-        # Find the numbers that the original and copied nodes have in the edited graph.
+        # Find the number that each original or copied node has in the edited graph.
         places = apply_edits_unchecked(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
@@ -430,7 +430,7 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
     if edit.op == "drop":
         k = before.nodes[k].parent or 0
     shown = describe(before, k)
-    # A graft without a role takes the place of the node. Show the copied subtree afterwards.
+    # A graft without a role replaces the node. Show the copied subtree as the node after the edit.
     if edit.op == "graft" and edit.role is None:
         place = places.get((edit.from_amr or "", edit.from_position or 0))
     else:

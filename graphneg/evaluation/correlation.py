@@ -125,8 +125,8 @@ def _read(path: Path) -> Iterator[RatedItem]:
     if not isinstance(value, list) or not value:
         raise InputError(f"{path}: expected a JSON list of rated dialogues but found {type(value).__name__}")
     places = [(f"{path}:{number}", item) for number, item in enumerate(value, 1)]
-    # Objects with "context" show that a file has the format of FED or DSTC9, even if its name is that of a
-    # DSTC10 file.
+    # If its objects have "context", a file has the format of FED or DSTC9, even if its name ends like that of
+    # a DSTC10 file.
     contexts = any(isinstance(item, dict) and "context" in item for item in value)
     if path.name.endswith(_ANNOTATIONS) and not contexts:
         return _aligned(path, places)
@@ -161,7 +161,8 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
     contexts, responses = (
         read_text(path.with_name(base + end)).splitlines() for end in (_CONTEXTS, _RESPONSES)
     )
-    # The N-th rating belongs to line N of the two text files, so all three must have the same length.
+    # The N-th rating belongs to line N of the two text files, so the list of ratings and both files must have
+    # the same length.
     if not len(contexts) == len(responses) == len(annotations):
         raise InputError(
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "
@@ -176,8 +177,8 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
 def _turn(line: str, speaker: str) -> Turn:
     """Split a line into speaker and text; ``speaker`` is the default if the line names none."""
     named, colon, text = line.partition(":")
-    # A colon may be part of the text, as in "Note: it rains". The files name only the speakers "User" and
-    # "System".
+    # A colon does not always follow a speaker: it may be part of the text, as in "Note: it rains". The files
+    # have only the speakers "User" and "System".
     return Turn(named, text.strip()) if colon and named in ("User", "System") else Turn(speaker, line)
 
 
@@ -190,7 +191,7 @@ def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
         numbers = [item for item in (value if isinstance(value, list) else [value]) if item not in _UNRATED]
         if not numbers or not all(map(_is_number, numbers)):
             raise InputError(f'{place}: "{name}": expected numbers but found {value!r:.60}')
-        # Missing ratings were removed above, so that they do not count as 0.
+        # ``numbers`` has no entries for missing ratings, so that they do not count as 0.
         means[name] = sum(numbers) / len(numbers)
     if not means:
         raise InputError(f"{place}: the item has no ratings")
@@ -302,8 +303,7 @@ class Difference:
 def length_baselines(rated: Iterable[RatedItem]) -> dict[str, list[float]]:
     """Return the lengths of rated items as the scores of two baselines.
 
-    If a scorer correlates with human ratings no better than these baselines, it may have learned nothing but
-    length.
+    If a scorer correlates with human ratings no better than these baselines, it may measure only the length.
 
     Args:
         rated: The rated items.
@@ -346,7 +346,7 @@ def correlate(
     tests: Any = ((_pearson, stats.pearsonr), (_spearman, stats.spearmanr), (_kendall, stats.kendalltau))
     found: list[Correlation] = []
     for quality, level, people, [own] in _resampled([scores], rated, resamples, seed):
-        # For constant scores or ratings, scipy would warn and return NaN. Skip its test then.
+        # If all scores or all ratings are equal, scipy would warn and return NaN, so its test is skipped.
         varied = not (_constant(own[0]) or _constant(people[0]))
         coefficients: list[Coefficient] = []
         for statistic, test in tests:
@@ -388,8 +388,8 @@ def compare(
         # Spearman's correlation is Pearson's correlation of the ranks, so rank the ratings only once.
         truth = _ranks(people)
         value, *gaps = (_pearson(_ranks(own), truth) - _pearson(_ranks(other), truth)).tolist()
-        # Take the share of bootstrap samples that contradict the observed direction. Doubling it makes the
-        # test two-sided.
+        # Compute the share of bootstrap samples in which the difference is zero or has the opposite sign. It
+        # is doubled below, which makes the test two-sided.
         against = float(np.mean([(gap <= 0) if value > 0 else (gap >= 0) for gap in gaps])) if gaps else 1.0
         p = min(1.0, 2 * against)
         differences.append(Difference(quality, level, people.shape[1], value, *interval(gaps), p))

@@ -41,8 +41,8 @@ class Fold:
         generator: The generator that is left out of training.
         train: The responses of the other generators that are used for training.
         test: The responses of ``generator``, which are used for testing.
-        leaked: Number of responses of other generators that are not used for training, because a test
-            response has the same context, or their earlier utterance or response occurs in the test data.
+        leaked: Number of responses of other generators that are not used for training: their context is that
+            of a test response, or their text or earlier utterance occurs in the test data.
     """
 
     generator: str
@@ -74,7 +74,8 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
         texts, contexts = test_texts(test), {context_key(response.context) for response in test}
-        # A detector could memorise a test context or test response that occurs in training, so remove those.
+        # A detector could memorise test contexts and test responses, so remove training responses that
+        # contain them.
         train = tuple(
             response
             for response in others
@@ -101,7 +102,7 @@ def test_texts(test: Iterable[JudgedResponse]) -> frozenset[str]:
 
 
 TrainingSource = Literal["labelled", "made", "both"]
-"""The training data: labelled responses, graph-made responses, or first graph-made and then labelled ones."""
+"""The training data: labelled responses, graph-made responses, or both (graph-made responses first)."""
 SOURCES: tuple[TrainingSource, ...] = ("labelled", "made", "both")
 _DONE = "trained.json"
 
@@ -208,8 +209,8 @@ def cross_validate(
         last: str | Path = start
         # If only graph-made responses are used, that detector is the final one for all folds.
         if source != "made":
-            # Name the folder of the detector after the generator. Replace characters that a file system may
-            # refuse. Add a hash, because two names may become equal by the replacement.
+            # Name the folder of the detector after the generator, and replace characters that a file system
+            # may refuse. Two names may become equal by the replacement, so add a hash of the original name.
             name = (
                 f"{re.sub(r'[^A-Za-z0-9-]+', '-', fold.generator)[:40]}.{fingerprint([fold.generator])[:6]}"
             )
@@ -236,8 +237,9 @@ def _trained(
     out = folder / name
     facts = [
         str(start),
-        # The starting point may be a detector that was trained before. If it was trained again since then,
-        # its fingerprint differs, and this detector is trained again, too.
+        # The starting point may itself be a detector. Its fingerprint is included: if the starting point was
+        # trained again in the meantime, the fingerprint differs, and this detector must also be trained
+        # again.
         noted_fingerprint(Path(start) / _DONE),
         epochs,
         seed,

@@ -2,8 +2,8 @@
 
 The generated texts are compared with human reference texts by BLEU and chrF (package ``sacrebleu``). They are
 also parsed, and the parses are compared with the input graphs by Smatch, which shows whether the meaning was
-kept. The parser makes errors, too. Therefore the reference texts are parsed as well: their Smatch is about
-the highest value that a decoder can reach.
+kept. The parser makes errors, too. Therefore the reference texts are parsed as well: the Smatch of their
+parses is about the highest value that a decoder can reach.
 
 Example:
     For the graph ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))``, a decoder generates "The boy
@@ -184,7 +184,8 @@ def score_texts(
     tallies = trip.tallies([(graph, one.text) for graph, one in zip(graphs, written, strict=True)])
     return TextScores(
         len(graphs),
-        # sacrebleu warns that texts may be tokenized if many end in " ." With force=True, it does not.
+        # If many texts end in " .", sacrebleu warns that they may be tokenized. With force=True, it does not
+        # warn.
         sacrebleu.corpus_bleu(texts, streams, force=True).score,
         sacrebleu.corpus_chrf(texts, streams).score,
         measured(tallies, RESAMPLES, 0),

@@ -35,7 +35,8 @@ class DetectionMetrics:
         responses: Number of responses.
         contradictory: Number of responses that are labelled as contradictory.
         accuracy: Share of responses that are classified correctly.
-        balanced_accuracy: Mean of the accuracies on contradictory and on other responses.
+        balanced_accuracy: Mean of two accuracies: that on contradictory responses and that on all other
+            responses.
         f1: F1 score of the contradictory class.
         auc: Area under the ROC curve. Equal scores of a contradictory and another response count as half.
     """
@@ -170,6 +171,7 @@ def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
     import numpy as np
 
     values = np.array(figures, dtype=float)
-    # There may be no samples, or each may have one class only. The interval then has the value as both ends.
+    # If there are no samples, or each sample has only one class, there is no interval. In this case, both
+    # ends are the value itself.
     low, high = (values, values) if np.isnan(drawn).all() else percentile_interval(drawn)
     return [Estimate(*map(float, three)) for three in zip(values, low, high, strict=True)]

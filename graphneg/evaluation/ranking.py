@@ -48,8 +48,8 @@ _STEP = 16
 class RankingMetrics:
     """The measures for one kind of negative.
 
-    If a correct and a wrong response have equal scores, this counts as an error in every measure except
-    `auc`, where it counts as half an error.
+    If a correct and a wrong response have equal scores, the measures that compare them count this as an
+    error. Only `auc` counts it as half an error.
 
     Attributes:
         kind: The kind of negative: the name of a source (a generator, a recipe, or a kind of response that
@@ -65,8 +65,8 @@ class RankingMetrics:
         recall_at_1: Share of correct responses that score higher than all negatives of their context.
         mrr: Mean reciprocal rank of a correct response among the negatives of its context.
         matched_accuracy: Share of negatives that score lower than the correct response whose length is
-            closest to theirs. It shows how well the ranker does when length is no clue.
-        by: What `kind` is the name of: ``source``, ``transform`` or ``category``.
+            closest to theirs. It shows how good the ranker is if it cannot use the length.
+        by: Whether `kind` is the name of a ``source``, a ``transform`` or a ``category``.
     """
 
     kind: str
@@ -139,7 +139,7 @@ def scores_of_kind(
         context: A context with correct and wrong responses.
         scores: One score per response of the context, in the order of ``LabelledContext.responses``.
         kind: The kind of negative.
-        by: What ``kind`` is the name of: ``source``, ``transform`` or ``category``.
+        by: Whether ``kind`` is the name of a ``source``, a ``transform`` or a ``category``.
 
     Returns:
         An array with the scores of the correct responses, and one with the scores of the negatives. If the
@@ -156,7 +156,7 @@ def scores_of_kind(
 
 def _places(context: LabelledContext, kind: str, by: str) -> Sequence[int]:
     """Return the indices of one kind of wrong response in the context's ``responses``."""
-    # The indices for transforms and categories are stored. Those for sources follow from the order of
+    # For a transform or category, the indexes are stored. For a source, they are computed from the order of
     # ``responses``.
     if by != SOURCE:
         return context.parts.get((by, kind), ())
@@ -195,7 +195,8 @@ def _ranked(
     if not parts:
         return None
     right, wrong, places, matched = (np.concatenate(column) for column in zip(*parts, strict=True))
-    # A score that equals the threshold is an error, whether the response is correct or wrong.
+    # A score that equals the threshold is neither above nor below it, so it counts as an error for correct
+    # and for wrong responses.
     held, refused = (right > threshold), (wrong < threshold)
     return RankingMetrics(
         kind=kind,
@@ -246,7 +247,7 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Rankin
 
     The result begins with the contexts in the DailyDialog++ format (Sai et al. 2020). Those from files of
     negatives (``.jsonl``, ``.parquet``) follow, in order of first appearance. In the DailyDialog++ format,
-    the file names the source of a wrong response; in a file of negatives, the source is the recipe or
+    the field of a wrong response determines its source. In a file of negatives, the source is the recipe or
     generator. The original of an edited response in a file of negatives counts as a correct response.
     Contexts in such a file are skipped if they have no wrong response. Raises `InputError` if a file cannot
     be read.
@@ -278,7 +279,7 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Rankin
 
 
 def is_negatives_file(path: str | Path) -> bool:
-    """Return whether a file is a file of negatives, judging by its suffix or its first line.
+    """Return whether a file contains negatives, judging by its suffix or its first line.
 
     Args:
         path: The file.
@@ -293,7 +294,8 @@ def is_negatives_file(path: str | Path) -> bool:
         first_line = next((line for _, line in numbered_lines(file, path) if line.strip()), b"")
     try:
         first: Any = parse_json(first_line, str(path))
-    # The first line is not valid JSON. The loader will report the error with the line number.
+    # The first line is not valid JSON. Return False: the loader of the other format then reports the error
+    # with the line number.
     except InputError:
         return False
     # A negative has the field "response"; a line in the DailyDialog++ format has "positive_responses".

@@ -7,8 +7,8 @@ Example:
     gold.txt:      ``# ::id 1`` and ``(w / want-01 :ARG0 (b / boy))``
     predicted.txt: ``# ::id 1`` and ``(w / want-01 :ARG1 (b / boy))``
 
-    Each graph has four triples: one for its root, two for its concepts and one for its role. All triples but
-    that of the role are equal, so Smatch is 0.75.
+    Each graph has four triples: one for its root, two for its concepts and one for its role. All triples are
+    equal except that of the role, so Smatch is 0.75.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def pair_graphs(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[Gra
     # Ids can pair the graphs only if all graphs in both files have ids and no id is repeated within a file.
     every = (len(left_ids), len(right_ids)) == (len(left), len(right))
     if every and left_ids.keys() & right_ids.keys():
-        # The files have ids in common, so they describe the same sentences. A missing id is then an error,
-        # not a reason to pair the graphs by their order.
+        # The files have ids in common, so they probably describe the same sentences. If an id is missing in
+        # one file, raise an error instead of pairing the graphs by their order.
         for ids, others, has, lacks in (
             (left_ids, right_ids, gold, predicted),
             (right_ids, left_ids, predicted, gold),
@@ -207,7 +207,7 @@ def evaluate_smatch(
         if theirs.penman is not None
     ]
     chunks = (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
-    # More processes than tasks would be idle.
+    # Start at most one process per task, because more processes would have nothing to do.
     count = max(1, min(processes or os.cpu_count() or 1, len(pairs) // _CHUNK))
     bar.start("matching", len(pairs), "pairs")
     tallies: list[Mapping[str, Tally]] = []

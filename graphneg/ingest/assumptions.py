@@ -1,4 +1,4 @@
-"""Report what a load assumes about a file, and which parts of its messages are left out.
+"""Report what a load assumes about a file, and which parts of the messages in the file it leaves out.
 
 Some files do not say who speaks, or write whole-number ids as floats. The load then makes an assumption and
 reports it once per file, as a notice to the user. Parts of messages that contain no text, such as images, are
@@ -28,8 +28,8 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = message_text(content)
-    # If the message has text, the values of these keys are kept as attributes.
-    # Otherwise the message is left out as empty, and what it had instead of text is counted.
+    # If the message has text, the values of these keys are kept as attributes. If it has none, the message is
+    # left out as empty, and its refusals or tool calls are counted here.
     if isinstance(text, str) and not text.strip():
         for key, kind in _INSTEAD_OF_TEXT.items():
             if found := cells.get(key):
@@ -37,7 +37,7 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
 
 
 class SpeakerNotice:
-    """Count the turns of a file that name no speaker, and report the speakers that are assumed.
+    """Counts the turns of a file that name no speaker, and reports the speakers that are assumed.
 
     Args:
         file: The file name, for the notice.
@@ -71,7 +71,7 @@ class SpeakerNotice:
 
     def report(self) -> None:
         """Report the speakers that were assumed. Call it after all turns were counted."""
-        # If only some turns name a speaker, the file has a speaker column with gaps.
+        # Some turns name a speaker and others do not, so the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker assigned to A or B", self._unnamed)
         # No turn names a speaker.
@@ -85,7 +85,7 @@ class SpeakerNotice:
 
 
 class IdNotice:
-    """Report once per file that whole-number ids, which the file writes as floats, are read as integers.
+    """Reports, once per file, that ids such as ``7.0`` are read as integers such as ``7``.
 
     Args:
         file: The file name, for the notice.

@@ -58,8 +58,8 @@ class Batch:
     """The records of one transaction.
 
     The rows for the database are computed as soon as a dialogue or graph is added, while another thread
-    writes the previous batch. They are computed even before it is known whether the store already has the
-    record, because in most loads it does not.
+    writes the previous batch. They are computed even for records that are already in the store, because most
+    records of a load are new.
 
     Attributes:
         lexicon: The lexicon, which is used to compute facts about graphs.
@@ -112,8 +112,8 @@ class Batch:
         """Split the batch into two halves.
 
         A dialogue stays together with its graphs, unless it is the only dialogue in the batch and the batch
-        has nothing else. Write the first half before the second, whose graphs may need dialogues of the
-        first.
+        has nothing else. Write the first half first, because graphs in the second half may belong to its
+        dialogues.
 
         Returns:
             Two batches; an empty list if the batch cannot be split, because it contains a single item.
@@ -199,7 +199,8 @@ def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
 
 def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:
     """Return the speaker and graph id of each turn in a dialogue that has a graph, in order."""
-    # If a turn has several graphs, that of the corpus comes before those of parsers, as in `read_dialogues`.
+    # If a turn has several graphs, the graph from the corpus is preferred to graphs from parsers, as in
+    # `read_dialogues`.
     preferred = sorted(graphs, key=lambda read: (read.source != GOLD, read.source), reverse=True)
     of = {read.of: read.graph.id for read in preferred}
     said = ((turn.speaker, of.get(utterance_id(dialogue.id, turn.turn))) for turn in dialogue.utterances)

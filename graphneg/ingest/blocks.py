@@ -97,7 +97,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
         InputError: A file cannot be read, a graph does not name its utterance, or the folder cannot be
             written. Nothing of the folder is kept.
     """  # noqa: DOC501, DOC502
-    # If a pipeline is started again, the folder of its first run is still there.
+    # The folder is complete if an earlier run of the pipeline has created it.
     if folder.is_dir():
         return
     try:
@@ -140,7 +140,7 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
 
 
 def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
-    """Append waiting records to the files of their blocks. Open one file at a time, because of OS limits."""
+    """Append waiting records to the files of their blocks, with only one file open at a time."""
     for name, records in waiting.items():
         with (folder / name).open("ab") as file:
             file.writelines(records)

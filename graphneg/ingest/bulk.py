@@ -189,7 +189,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.read(query, **parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in one transaction, of which either all changes are kept or none.
+        """Run a function in one transaction. If the function fails, none of its changes are kept.
 
         Args:
             work: The function.
@@ -323,7 +323,7 @@ class _Tables:
 
     def _write(self, table: _Table, row: Mapping[str, Any]) -> None:
         line = ",".join([_field(row.get(name)) for name in table.columns])
-        # If any field contains a line break, the import command needs an option.
+        # Remember whether any field contains a line break, because the import command then needs an option.
         self.multiline = self.multiline or "\n" in line or "\r" in line
         table.stream.write(line + "\n")
 
@@ -399,7 +399,7 @@ def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 
 def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
     for row in index.named("SELECT * FROM terms"):
-        # SQLite stores booleans as 0 and 1. In the store, such a property is true or missing.
+        # SQLite stores booleans as 0 and 1. In the store, a flag is true or missing, so 0 becomes None.
         flags = {
             name: True if row[name] else None
             for name in ("physical_object", "frames", "opposites", "antonyms")

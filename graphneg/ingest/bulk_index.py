@@ -2,8 +2,8 @@
 
 A load runs the Cypher statements that ship with graphneg (``load/graphs`` and so on). `BulkIndex` has one
 method for each of them. The method receives the parameters of the statement, stores the rows in an SQLite
-database, and returns the rows and counts that a server would return. As in a store, either all changes of a
-transaction are kept or none. At the end of the load, the CSV files for the import are written from this file.
+database, and returns the rows and counts that a server would return. As in a store, a transaction that fails
+changes nothing. At the end of the load, the CSV files for the import are written from this file.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ class BulkIndex:
     def __init__(self, path: Path) -> None:
         """Initialize the file: open it, and create the tables that are missing."""
         self._lock = RLock()
-        # One thread opens the file and another one writes batches, so Python's check for that is disabled.
-        # Without an isolation level, `write` begins and ends the transactions.
+        # One thread opens the file and another one writes batches. By default, sqlite3 refuses this. Without
+        # an isolation level, `write` begins and ends the transactions.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         # With these settings, a power failure can lose the last transactions, but the file stays consistent.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
@@ -162,7 +162,7 @@ class BulkIndex:
         return self.run(query, parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in one transaction, of which either all changes are kept or none.
+        """Run a function in one transaction. If the function fails, none of its changes are kept.
 
         Args:
             work: The function.
@@ -276,7 +276,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
-        # `utterances` identify their dialogue by its index in `dialogues`.
+        # The rows in `utterances` refer to their dialogue by its index in `dialogues`.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -316,8 +316,8 @@ class BulkIndex:
         return bool(self._tables.execute("SELECT 1 FROM sqlite_master WHERE name = 'spoken'").fetchone())
 
     def _note_spoken(self, dialogue: Row, turns: Rows) -> None:
-        # Skip dialogues that were made from graphs.
-        # If a graph in another file has the same words, it does not belong to such a dialogue.
+        # Skip dialogues that were made from a file of graphs. A graph from another file must not be assigned
+        # to them, even if it has the same text.
         if "made_of" not in dialogue["more"]:
             rows = [(turn["key"], turn["id"]) for turn in turns]
             self._tables.executemany("INSERT INTO spoken VALUES (?, ?)", rows)
@@ -345,7 +345,8 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # Edges name their nodes by the index in the batch. Replace it by the node's number in its graph.
+            # The rows of edges contain indexes of nodes in the batch. Replace them by the positions of the
+            # nodes in their graph.
             of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(
@@ -565,8 +566,8 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
-        # Facts about a graph depend on the lexicon, and were computed when the graph was added.
-        # A lexicon that comes after graphs would make them wrong.
+        # Facts about a graph depend on the lexicon and were computed when the graph was added. They would be
+        # wrong if the lexicon changed afterwards, so an entry after the first graph is refused.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")
@@ -575,5 +576,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no graphs. The lexicon precedes all graphs in a bulk load, so none has to be recomputed."""
+        """Return no graphs: in a bulk load, the lexicon comes before them, so nothing is recomputed."""
         return _Answer()

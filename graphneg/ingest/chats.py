@@ -41,14 +41,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 SYSTEM = "system line"
 BOT = "bot message"
-"""Kinds of messages that are left out of chats and counted, in addition to those in
-`graphneg.ingest.turns`."""
+"""Kinds of messages that are left out of chats and counted. `graphneg.ingest.turns` defines further kinds."""
 
 _JUDGED = 1_000
 """Number of messages from whose times the order of a file is detected."""
 _LATE = 10
 """A file lists the newest messages first if its times decrease at least this many times as often as they
-increase. Some may increase, because phones deliver messages late."""
+increase. Some times may increase even in such a file, because phones deliver messages late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ class ChatLoader(FileLoader):
 def reverse_if_newest_first(
     messages: Iterable[Item | Rejected], notices: Notices
 ) -> Iterator[Item | Rejected]:
-    """Yield the messages of a file, oldest first, and report it if they were reversed.
+    """Yield the messages of a file, oldest first. If this reverses the file, report it.
 
     >>> newest = [Item(f"chat.txt:{line}", line, "", Message(9.0 - line, "Ann", "Hi.")) for line in (1, 2)]
     >>> [item.place for item in reverse_if_newest_first(newest, Notices())]
@@ -234,7 +233,7 @@ def dialogue_of(item: Item) -> Dialogue:
     """
     turns: Sequence[Message] = item.value.turns
     utterances = (Utterance(at, one.speaker.strip(), one.text.strip()) for at, one in enumerate(turns))
-    # Keep the time of the first message, because only some ids contain it.
+    # Store the time of the first message as an attribute, because not all ids contain it.
     attributes = {"began": f"{_time(turns[0].seconds):%Y-%m-%dT%H:%M:%S}"}
     return Dialogue(item.value.name, "", "", tuple(utterances), attributes=attributes)
 
@@ -276,8 +275,8 @@ def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item 
             yield item
             continue
         message: Message = item.value
-        # Compare the absolute difference.
-        # A message may be older than the previous one, because clocks are set back and phones deliver late.
+        # Compare the absolute difference, because a message may be older than the previous one: clocks are
+        # set back, and phones deliver messages late.
         if before is not None and (
             message.thread != before.thread
             or (not message.thread and abs(message.seconds - before.seconds) > gap)

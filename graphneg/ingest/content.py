@@ -65,7 +65,8 @@ def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
                 break
     except TruncatedError:
         with path.open("rb") as stored:
-            # If nothing can be decompressed, return the stored bytes: a message can name the format by them.
+            # If nothing can be decompressed, return the first stored bytes, which show the format for an
+            # error message.
             start = start or stored.read(4)
     return start[:size]
 
@@ -113,8 +114,8 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file") from error
     except (EOFError, zlib.error, OSError) as error:
-        # If the operating system reports an error, it has an error number.
-        # For damaged data, `gzip` and pyarrow raise an OSError without a number.
+        # An error of the operating system has an error number. An OSError without a number is raised by
+        # `gzip` and pyarrow and means that the data are damaged.
         if isinstance(error, OSError) and (error.errno is not None or not compression):
             raise InputError(f"{path} can't be read: {error.strerror or error}") from error
         raise TruncatedError(f"the {compression} stream is damaged from here on ({error})") from error
@@ -149,7 +150,8 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         # They are passed on here, and later rejected with their line number.
         encoding, errors = "utf-16", "surrogatepass"
     else:
-        # Bytes that are invalid in the codec become lone surrogates, and are then encoded to the same bytes.
+        # Invalid bytes are decoded to lone surrogates, which "surrogateescape" encodes to the original bytes
+        # again.
         first, errors = first.removeprefix(_BOM), "surrogateescape"
     if not encoding:
         yield first
@@ -175,10 +177,10 @@ def encoding_of(path: Path) -> str:
     """Guess the codec of a text file that is not UTF-8.
 
     The whole file is read. A file counts as UTF-8 if it has a byte order mark, or if at least half of its
-    non-ASCII characters are valid UTF-8: a few invalid lines do not change the encoding of the others. Many
-    of the remaining files are almost pure ASCII, which leaves too few bytes for statistics. Therefore the
-    Western codecs are tried first. One of them is chosen if it decodes nearly all non-ASCII bytes to typical
-    characters. If none does, ``charset-normalizer`` guesses.
+    non-ASCII characters are valid UTF-8: a few invalid lines do not mean that the file has another encoding.
+    Many of the remaining files are almost pure ASCII, which leaves too few bytes for statistics. Therefore
+    the Western codecs are tried first. One of them is chosen if it decodes nearly all non-ASCII bytes to
+    typical characters. If none does, ``charset-normalizer`` guesses.
 
     Args:
         path: The file.
@@ -206,7 +208,8 @@ def encoding_of(path: Path) -> str:
     # ``beyond`` counts invalid bytes, too. If at least half of the characters are valid, the file is UTF-8.
     if beyond >= 2 * wrong:
         return ""
-    # A wrong codec would decode the bytes to characters that are rare in such texts.
+    # Choose the codec with the highest share of typical characters. A wrong codec would decode the bytes to
+    # characters that are rare in such texts.
     for codec, share in ((codec, _share_of_signs(sample, codec)) for codec in _WESTERN):
         if share > 0.9:
             return codec

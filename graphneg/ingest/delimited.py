@@ -39,7 +39,7 @@ class DelimitedRow(NamedTuple):
 
 
 class _BrokenOffError(Exception):
-    """Signal that a row breaks off, because one of its lines cannot be read."""
+    """Signal that a row is incomplete, because one of its lines cannot be read."""
 
 
 def read_rows(
@@ -63,7 +63,7 @@ def read_rows(
     # The lines of the current row. There can be several, because a quoted cell may contain line breaks.
     taken: list[tuple[str, str]] = []
 
-    # Unreadable lines between two rows. They are yielded before the second row.
+    # The unreadable lines that follow the previous row. They are yielded before the next row.
     refused: list[Rejected] = []
 
     def feed() -> Iterator[str]:
@@ -74,7 +74,8 @@ def read_rows(
                     taken.append(line)
                     yield line[1]
                 elif taken:
-                    # The line breaks the current row. Report the row first, then the line.
+                    # The current row is incomplete because of this unreadable line. Report first the row and
+                    # then the line.
                     pending.appendleft(line)
                     raise _BrokenOffError(f"the line at {line.place} can't be read")
                 else:
@@ -145,7 +146,8 @@ def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str
         The cells from the start of the line that are followed by a separator.
     """
     sign = re.escape(separator)
-    # The quantifiers are possessive, so that a long line without a closing quotation mark takes linear time.
+    # The quantifiers are possessive. Without them, matching a long line without a closing quotation mark
+    # could take more than linear time.
     cell = rf'(?:"((?:[^"]|"")*+)"|([^"{sign}\r\n]*+)){sign}' if quoted else rf"()([^{sign}\r\n]*+){sign}"
     cells: list[str] = []
     at = 0

@@ -42,13 +42,13 @@ def dialogue_of(utterance: str) -> str:
 
 
 def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, lexicon: Lexicon) -> None:
-    """Mark the nodes of dialogues that repeat earlier turns, and remove marks that no longer hold.
+    """Mark the nodes that repeat earlier turns of their dialogues, and remove outdated marks.
 
     Args:
         tx: The transaction.
         dialogues: The ids of the dialogues.
-        said: Statements of graphs, by graph id, as far as they are known. Those of other graphs are computed
-            from the store.
+        said: Known statements of graphs, by graph id. If the statements of a graph are missing, they are
+            computed from the store.
         lexicon: The lexicon, which is used to compute facts about graphs.
     """
     reader = _Reader(tx)

@@ -168,8 +168,8 @@ def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
     lines = text_lines(path, NoProgress(), encoding)
     said = list(islice((one for one in lines if isinstance(one, Rejected) or one.text.strip()), 2))
     first, second, *_ = [*(one.text if isinstance(one, Line) else "" for one in said), "", ""]
-    # A document on one line may exceed the maximum line length.
-    # Then take only its beginning, which is enough to detect the format.
+    # If a document is on one line, this line may exceed the maximum length and be rejected. In this case,
+    # read only its beginning, which is enough to detect the format.
     if said and isinstance(said[0], Rejected) and not isinstance(said[0], UnreadLine):
         start = head(path, _BEGINNING, encoding).decode("utf-8", "replace").lstrip()
         first = start.partition("\n")[0]
@@ -181,11 +181,13 @@ def _is_document(first: str, second: str, fields: Fields) -> bool:
     try:
         value = json.loads(first)
     except (ValueError, RecursionError) as error:
-        # If the value continues after the first line, the document is pretty-printed.
+        # If parsing fails only at the end of the first line, the value continues on the next line, and the
+        # file is a pretty-printed document.
         cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(first)
         if first[0] == "[":
             return first == "[" or not second.startswith("[")
-        # A file of JSON Lines with a single line is short, or its line is rejected. A long one is a document.
+        # If the file has a single line and this line is long, it is a document: a line of JSON Lines may not
+        # be so long.
         is_long = not second and len(first) > _BEGINNING // 2
         return is_long or (cut and bool(second) and not second.startswith("{"))
     if isinstance(value, list):
@@ -281,8 +283,8 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
     labels: list[str] = list(parts[0])
     if not labels or any(list(part) != labels for part in parts):
         return None
-    # Without a text column, single values that are numbered show that the document is a table. Its rows are
-    # refused later, with the names of its columns.
+    # If there is no text column, the document still counts as a table if its values are single values with
+    # numbers as keys. Its rows are refused later, in a message that names the columns.
     are_numbered = all(label.isdigit() for label in labels) and not any(
         isinstance(cell, dict | list) for part in parts for cell in part.values()
     )
@@ -307,8 +309,8 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
     """Read the rows of a table with a header.
 
     In CSV files, cells may be quoted as in RFC 4180. In tab-separated files, a quotation mark is normally an
-    ordinary character. If quotation marks at the beginning of the file always enclose whole cells, however,
-    the file is mistaken for one from Excel, and its cells may be quoted as well.
+    ordinary character. If the quotation marks at the beginning of a tab-separated file always enclose whole
+    cells, however, the file is assumed to be from Excel, and its cells may be quoted.
 
     Args:
         path: The file.
@@ -387,7 +389,7 @@ def _cells(header: str, separator: str) -> list[str]:
 
 
 def _quotes(path: Path, encoding: str) -> bool:
-    """Return whether quotation marks in a tab-separated table always enclose whole cells."""
+    """Return whether all quotation marks at the start of a tab-separated table enclose whole cells."""
     start = head(path, encoding=encoding).decode("utf-8", "replace")
     if '"' not in start:
         return False
@@ -546,7 +548,7 @@ def _cells_of(batch: Any, at: int) -> Any:
 
 
 def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
-    """Return a row as an item. Keep empty cells, because they show which columns there are."""
+    """Return a row as an item, with empty cells, because they show which columns exist."""
     try:
         row = cells()
         is_object = isinstance(row, Mapping)

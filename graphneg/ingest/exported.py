@@ -67,9 +67,9 @@ _START = b'{"graphneg_export":'
 _PAGE = 2_000
 """Number of words, frames or sentences that are read at a time."""
 DIALOGUE_PROPERTIES = frozenset({"id", "corpus", "split", "order", "digest", "attributes"})
-"""The properties of a ``Dialogue`` that are no attributes."""
+"""The properties of a ``Dialogue`` node that are not attributes from the corpus."""
 UTTERANCE_PROPERTIES = frozenset({"id", "turn", "speaker", "text", "key", "attributes"})
-"""The properties of an ``Utterance`` that are no attributes."""
+"""The properties of an ``Utterance`` node that are not attributes from the corpus."""
 _COMPUTED = frozenset({"shifts", "pooled"})
 """Properties of a dialogue that are true if its shifts or sentences have been computed."""
 _RESOURCES: dict[str, type[LexiconEntry | Frame | Opposite | Sentence]] = {
@@ -78,7 +78,7 @@ _RESOURCES: dict[str, type[LexiconEntry | Frame | Opposite | Sentence]] = {
     "opposite": Opposite,
     "sentence": Sentence,
 }
-"""The types of the lines that are no dialogues, by their keys."""
+"""The types of lines that are not dialogues, keyed by the only key of such a line."""
 
 
 class _Parse(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -160,7 +160,7 @@ def dialogue_values(store: Store, ids: Sequence[str]) -> Iterator[tuple[str, Val
             )
             for said in sorted(utterances[id], key=lambda said: said["turn"])
         ]
-        # The number at the end of its id is the place of a response among those of the dialogue.
+        # The id of a response ends with its index among all responses of the dialogue. Sort by this number.
         answers = sorted(responses.get(id, ()), key=lambda one: int(one.id.rpartition("/r")[2]))
         line = _Dialogue(
             id,
@@ -252,7 +252,7 @@ def exported_records(path: Path, options: LoadOptions, known: IdSet) -> Iterator
 
     Args:
         path: The file. `is_exported` is true for it.
-        options: The options of the load. A corpus and a split in them replace those of the dialogues.
+        options: The options of the load. If they name a corpus or split, it replaces that of the dialogues.
         known: The ids of dialogues that were read earlier in this load.
 
     Yields:
@@ -296,7 +296,7 @@ def exported_dialogue(item: Item, options: LoadOptions) -> Dialogue:
 
     Args:
         item: The line.
-        options: The options of the load. A corpus and a split in them replace those of the dialogue.
+        options: The options of the load. If they name a corpus or split, it replaces the one in the line.
 
     Returns:
         The dialogue.

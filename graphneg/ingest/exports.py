@@ -5,8 +5,8 @@ Four kinds of entries are recognized. `as_dialogue` converts them to objects wit
 - A conversation of ChatGPT's ``conversations.json``: a ``mapping`` of nodes, each with its ``parent``. The
   turns are the path from the root to ``current_node``, which is what the user last saw.
 - A message tree of OpenAssistant (OASST): a ``prompt`` with nested ``replies``. Each path from the prompt to
-  a last reply is a conversation, but the paths share turns. The turns are one path: after each message, the
-  reply with the best ``rank``.
+  a last reply is a conversation, but these conversations share turns. Only one path is used: it follows,
+  after each message, the reply with the best ``rank``.
 - A conversation of Intercom's API: a ``source`` (the first message, with its subject) and
   ``conversation_parts``.
 - A ticket of Freshdesk's API: a description (the first message) and ``conversations``.
@@ -37,7 +37,7 @@ T = TypeVar("T")
 _SPOKEN = ("text", "multimodal_text")
 """The types of the content of messages in ChatGPT's export that contain what somebody wrote or said."""
 _UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
-"""Names, for notices, of other types of content."""
+"""Other types of content, with the names that notices use for them."""
 _PROMPTS = ("user_editable_context", "model_editable_context")
 """Types of content that tell the model about the user."""
 _FOREIGN = "in another language left out"
@@ -81,7 +81,7 @@ def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | Non
         return _of_oasst
     if isinstance(value.get("conversation_parts"), dict | list):
         return _of_intercom
-    # Other formats also have a "description", of the whole dialogue.
+    # In other formats, "description" describes the whole dialogue, so further keys of Freshdesk are required.
     described = isinstance(value.get("description_text"), str) or (
         isinstance(value.get("description"), str) and "requester_id" in value
     )
@@ -139,7 +139,7 @@ def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
 
 
 def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any] | None:
-    """Convert a message to a turn. If nobody said it, count it and return None."""
+    """Convert a message to a turn. Count other messages, such as tool calls, and return None."""
     author, content = message.get("author"), message.get("content")
     if not isinstance(author, dict) or not isinstance(role := author.get("role"), str):
         raise ItemError(f"the message of the node {name[:40]!r} has no author with a role")
@@ -271,7 +271,7 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     whole = [{"body": None} | part if isinstance(part, dict) else part for part in cast("list[Any]", parts)]
     first = _first_message(value.get("source"), value.get("created_at"))
     messages: list[Any] = [*first, *whole]
-    # The subject of an e-mail often says what its body does not repeat.
+    # The subject of an e-mail is added to the text, because the body often does not repeat it.
     subject = plain_text(_text_of(value.get("source"), "subject"))
     if first and not _is_contained(subject, [_text_of(message, "body") for message in messages]):
         first[0]["body"] = "\n".join(filter(None, (subject, _text_of(first[0], "body"))))
@@ -289,7 +289,8 @@ def _first_message(source: Any, time: Any) -> list[dict[str, Any]]:
 def _of_freshdesk(value: Value, notices: Notices) -> dict[str, Any]:
     answers = cast("list[Any]", value["conversations"])
     text, page = _text_of(value, "description_text"), plain_text(_text_of(value, "description"))
-    # Usually both forms of the description have the same text. An export may lack one of them or shorten it.
+    # There are two forms of the description, HTML and plain text, usually with the same content. An export
+    # may lack one form or shorten it.
     if not _is_contained(page, [text, *(_text_of(one, "body_text", "body") for one in answers)]):
         text = page if _is_contained(text, [page]) else f"{text}\n{page}"
         notices.count("description", "converted from HTML to text")
@@ -306,11 +307,11 @@ def _text_of(value: Any, *keys: str) -> str:
 
 
 def _is_contained(text: str, others: Iterable[str]) -> bool:
-    """Return whether one of other texts contains all words of a text in sequence. HTML tags are ignored."""
+    """Return whether another text contains the words of a text in sequence. HTML tags are ignored."""
     words = _words(text)
     return not words.strip() or any(words in _words(plain_text(other)) for other in others)
 
 
 def _words(text: str) -> str:
-    # The blanks at both ends prevent matches of parts of words.
+    # Blanks at both ends ensure that only whole words match.
     return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

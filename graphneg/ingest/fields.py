@@ -99,8 +99,8 @@ UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
 
 _NEVER_TURNS = ("turns", "internal")
-"""Fields whose keys `Fields.unused` still reports as unused. In a row, ``posts`` may be a count, and ``type``
-the speaker, for example."""
+"""Fields whose keys `Fields.unused` reports as unused although they have a known name. For example, in a row,
+``posts`` may be a count, and ``type`` may be the speaker."""
 
 
 class Fields:
@@ -157,8 +157,8 @@ class Fields:
             value: The object.
 
         Returns:
-            The key that the user named, else ``turns``, else the first known name whose value is a list, or
-            an object of lists of equal length. None if there is no such key.
+            The key that the user named, else ``turns``, else the first known key whose value is a list or an
+            object of lists of equal length; None if there is no such key.
         """
         if "turns" in self.named_by_user:
             return self.named_by_user["turns"] if self.named_by_user["turns"] in value else None
@@ -172,7 +172,8 @@ class Fields:
     def _is_turns(self, value: Any) -> bool:
         if not isinstance(value, list):
             return columns_of(value) is not None
-        # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues, not turns.
+        # In {"conversations": [{"id": 7, "messages": [...]}, ...]}, the list contains dialogues and not
+        # turns, so the key is not used.
         first = cast("list[Any]", value)[:1]
         return not any(has_turns(one, self) for one in first)
 
@@ -328,7 +329,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
     if missing:
-        # If the file is a single dialogue, it needs no dialogue column. The message says how to declare that.
+        # A file that is a single dialogue needs no dialogue column. The message says how to declare that.
         alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "

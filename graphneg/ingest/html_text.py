@@ -1,7 +1,7 @@
-r"""Convert HTML, in which help desks export some texts, to plain text.
+r"""Convert HTML to plain text. Help desks export some texts as HTML.
 
-The standard parser of HTML takes minutes for some malformed texts, so the tags are removed by an expression
-that takes linear time.
+Python's HTML parser takes minutes for some malformed texts. The tags are therefore removed by a regular
+expression that takes linear time.
 
 >>> plain_text("<p>Hi &amp; hello.</p><div>My <b>parcel</b><br>is lost.</div><style>p {}</style>")
 'Hi & hello.\nMy parcel\nis lost.'
@@ -32,7 +32,7 @@ def plain_text(text: str) -> str:
     Returns:
         The text, with one line per paragraph, and without blank lines.
     """
-    # `split` returns texts and tags by turns.
+    # `split` returns a list in which texts and tags alternate.
     pieces = _TAG.split(text)
     has_tags = len(pieces) > 1
     shown: list[str] = []
@@ -40,7 +40,7 @@ def plain_text(text: str) -> str:
     for at, piece in enumerate(pieces):
         if at % 2 == 0:
             if not unseen:
-                # In HTML, line breaks are blanks.
+                # In HTML, a line break in the text counts as a blank.
                 shown.append(re.sub(r"\s+", " ", piece) if has_tags else piece)
             continue
         if (tag := _NAME.match(piece)) is None:

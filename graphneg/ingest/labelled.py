@@ -34,8 +34,7 @@ from graphneg.progress import NoProgress
 ANNOTATORS = 3
 """Number of annotators who judged each response."""
 MIN_VOTES = 2
-"""Minimum number of votes for the label "contradictory". For the label "not contradictory", there must be
-none."""
+"""Minimum number of votes for the label "contradictory". A response without votes is "not contradictory"."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
 """The keys of a line, in the order in which they are written."""
 # This mark replaces the text of a response that was not published.
@@ -147,7 +146,7 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
     speakers = tuple(strings(fields["speakers"], '"speakers"'))
     pair, generator, votes = (fields[key] for key in KEYS[2:])
     last, is_pair = len(utterances) - 1, isinstance(pair, list) and len(cast("list[Any]", pair)) == 2
-    # Compare types instead of using isinstance, because True and False are instances of int.
+    # Compare the type instead of using isinstance, which would also accept True and False.
     indices: list[int] = [index for index in pair if type(index) is int] if is_pair else []
     faults = (
         (last < 1, f'{len(utterances)} "utterances", but a context and a response are required'),
@@ -165,7 +164,7 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
             f'"contradictory_label_count" is {votes!r}, but must be from 0 to {ANNOTATORS}',
         ),
     )
-    # Report only the first fault, because later ones may be consequences of it.
+    # Report only the first fault, because the other faults may be consequences of it.
     for is_fault, reason in faults:
         if is_fault:
             raise ItemError(reason)

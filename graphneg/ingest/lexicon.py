@@ -52,7 +52,7 @@ class Target(QueryRunner, Protocol):
         ...
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in one write transaction that does not raise the version of the content.
+        """Run a function in one write transaction that does not change the version of the content.
 
         Args:
             work: The function. It must be idempotent.
@@ -63,7 +63,7 @@ class Target(QueryRunner, Protocol):
         ...
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Raise the version of the content, in the transaction that changes the content.
+        """Change the version of the content, in the same transaction that changes the content.
 
         Args:
             transaction: The open transaction.
@@ -73,9 +73,9 @@ class Target(QueryRunner, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """A store into which records are loaded that are derived from its own content.
+    """A wrapper of a store for loading records that are derived from the store's own content.
 
-    The version of the content is not raised, so results that depend on the content stay valid.
+    The version of the content is not changed, so results that depend on the content stay valid.
 
     Attributes:
         store: The store.
@@ -164,7 +164,7 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
 
 
 def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[RunningStatement]:
-    """Send the statements that create terms, and those that connect them to other values on their scales.
+    """Send the statements that create terms and connect them to other values on their scales.
 
     Args:
         tx: The transaction.
@@ -195,7 +195,7 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
     """Decide again which antonyms of terms are usable.
 
-    The antonyms of these antonyms are judged again as well, because they depend on the same edges.
+    The neighbouring words are judged again as well, because their antonyms depend on the same edges.
 
     Args:
         tx: The transaction.
@@ -251,8 +251,8 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), pairs, lexicon))
-    # Recompute all graphs if the affected ones cannot be looked up by their terms.
-    # Nodes of structural concepts have no term, and words in the texts of utterances are not indexed.
+    # The graphs that an entry affects are looked up by their terms. Structural concepts have no term, and the
+    # words in the texts of utterances are not indexed. If an entry is about either, recompute all graphs.
     if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
         batches = _graph_pages(store)
     else:

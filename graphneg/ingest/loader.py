@@ -44,12 +44,13 @@ DATE_ORDERS: tuple[DateOrder, ...] = ("day", "month")
 
 @dataclass(slots=True)
 class Notices:
-    """The messages of a loader to the user, besides rejections: lines of text, and counts.
+    """The messages of a loader to the user (except rejections): lines of text, and counts.
 
     Attributes:
         messages: The lines without duplicates, in order of addition. They are the keys; the values are
             unused.
-        counts: Numbers by thing and what happened to it, such as ``("empty turn", "left out")``.
+        counts: Numbers of things that were changed or left out. A key names a thing and what happened to it,
+            such as ``("empty turn", "left out")``.
     """
 
     messages: dict[str, None] = field(default_factory=dict[str, None])
@@ -286,7 +287,7 @@ class LoadReport:
 
 
 _PATIENCE = 50
-"""Number of rejections at the start of a file, with nothing accepted, that show that it has a different
+"""If this many items at the start of a file are rejected and none is accepted, the file has a different
 format."""
 
 _JSON = r"\A\s*[\[{]"
@@ -298,7 +299,7 @@ _FRAMES = (
 )
 
 FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
-    # A JSON file may contain the mark __eou__ as well, so files that start like JSON are excluded.
+    # A JSON file may also contain the mark __eou__, so files that start like JSON are excluded.
     "dailydialog": ("lines of utterances, each ended by __eou__", [r"\A(?!\s*[\[{])", "__eou__"]),
     "dailydialog_pp": (
         'JSON lines with "context" and "positive_responses"',
@@ -312,7 +313,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON with "persona" and "dialogue" or with "personality" and "utterances", '
         'or ParlAI text ("1 your persona: ...")',
         [_JSON, r'"(persona|personality)"\s*:', r'"(dialogue|utterances)"\s*:'],
-        # In ParlAI text, line numbers start again at 1 in each episode.
+        # ParlAI text has line numbers, which start again at 1 in each episode.
         [r"\A\s*1 .", r"^\d+ (your persona|partner's persona): |^\d+ .*\t"],
     ),
     "topical_chat": (
@@ -411,7 +412,8 @@ def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iter
     """
     held: list[Rejected] = []
     remaining = iter(records)
-    # Hold the rejections back until an item is accepted: a few invalid items do not prove a wrong format.
+    # Collect rejections until an item is accepted. A few invalid items at the start do not prove a wrong
+    # format.
     for record in remaining:
         if not isinstance(record, Rejected):
             yield from chain(held, (record,), remaining)
@@ -455,7 +457,8 @@ def _looks_right(path: Path, loader: str) -> bool:
     if not start.strip():
         raise InputError(f"{path} is empty: there is nothing to load")
     fitting = _fitting(start)
-    # A file may match several formats. If one of them is that of the loader the user named, it is accepted.
+    # A file may match several formats. It is accepted if the loader that the user named has one of these
+    # formats.
     if loader in fitting:
         return True
     appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)

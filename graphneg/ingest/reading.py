@@ -368,7 +368,7 @@ def each_group(
 
     Args:
         parts: The lines or rows, in order.
-        what: The name of a part in messages, in the singular, such as ``line``.
+        what: The word for a part in messages, in the singular, such as ``line``.
         begins: Function of the first part of the current group and the next part. It returns whether the next
             part begins a new group.
         make: Function that returns an item, given the index of the group (from 0) and its parts. It may
@@ -379,11 +379,11 @@ def each_group(
         The items, and a `Rejected` for each part or group that is rejected.
     """  # noqa: DOC501
     number, group, unread = 0, list[Item](), ""
-    # The additional None marks the end, and completes the last group.
+    # None is added after the last part, so that the loop completes the last group.
     for part in chain(parts, (None,)):
         if isinstance(part, Rejected):
             yield part
-            # If there is no group yet, the unreadable part cannot make one invalid.
+            # The unreadable part makes the current group invalid, if there is one.
             unread = unread or (f"the {what} at {part.place} can't be read" if group else "")
             continue
         if group and (part is None or begins(group[0], part)):
@@ -481,7 +481,7 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)
     index = 0
-    # Keep the names on disk, because an object may have as many members as a corpus has dialogues.
+    # Keep the names of members on disk, because an object may have one member for each dialogue of a corpus.
     names = IdSet() if is_object else None
     while window.peek() != closing:
         if index:
@@ -517,7 +517,7 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
 
 
 class JsonCursor:
-    """A part of a JSON document, from the current position onwards, that is held in memory.
+    """A position in a JSON document. Only a part of the document, from this position on, is in memory.
 
     Args:
         pieces: The pieces of the document, encoded as UTF-8.
@@ -581,8 +581,8 @@ class JsonCursor:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                # If the value is cut off, as in `{"a": 1, "a"`, more text may make it valid.
-                # For other errors, such as a repeated key, more text does not help.
+                # If the value is only cut off, as in `{"a": 1, "a"`, read more text and try again. For other
+                # errors, such as a repeated key, more text does not help.
                 if not isinstance(error, json.JSONDecodeError):
                     raise ItemError(json_fault(error)) from error
                 if not self._more():
@@ -611,7 +611,7 @@ class JsonCursor:
                 if depth < 0:
                     self._at = match.start()
                     return
-                # Drop what was passed, so that a long value does not fill the memory.
+                # Drop the text that was passed, so that a long value does not fill the memory.
                 self._at = match.end()
                 if depth == 0:
                     return

@@ -14,7 +14,7 @@ OpenAssistant's files, only the best reply to each message is kept (see `graphne
 
 A dialogue is accepted or rejected as a whole. If a row cannot be read, its dialogue is rejected. If even the
 id of its dialogue cannot be read, the dialogue of the previous row is rejected. The dialogue of the next row
-is rejected, too, unless its turn numbers show that no turn is missing.
+is also rejected, unless its turn numbers show that it lacks no turn.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class DialogueRow(NamedTuple):
 class _CircleError(ItemError):
     """Signal that a message cannot be assigned to a dialogue, because the replies form a cycle.
 
-    Other rows with faults also make the dialogues of the neighbouring rows invalid; such a message does not.
+    Other faulty rows make the dialogues of neighbouring rows invalid, because they may belong to them. A
+    message in a cycle does not.
     """
 
 
@@ -124,7 +125,7 @@ class RowReader:
         Args:
             read: Function that reads all entries of the source again, without progress display.
             entries: The entries of the source, starting with the first row.
-            unread_before: The last entry before the first row that was rejected; None if there is none.
+            unread_before: The last rejected entry before the first row; None if there is none.
 
         Yields:
             The dialogues in graphneg's own JSON format, not yet validated, and a `Rejected` for each row or
@@ -270,7 +271,7 @@ class RowReader:
     def _dialogue(self, group: _Group) -> Entries:
         first = group.rows[0] if group.rows else None
         if first is None:
-            # All rows of the group have been rejected already, each with its reason.
+            # If only unreadable rows are left, each has already been rejected with its reason.
             return
         try:
             if group.fault:
@@ -400,15 +401,15 @@ class RowReader:
         placed: set[int] = set()
         for at, parent in enumerate(above):
             if parent is not None and parent not in placed:
-                # This row comes too early. It is placed together with the row that it answers.
+                # This row comes before the row that it answers. It is placed later, together with that row.
                 continue
             pending = [at]
             while pending:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Place the answers that came too early.
-                # Those after this row in the file are placed by the loop.
+                # Now place the answers to this row that come before it in the file. Answers that come after
+                # it are placed by the loop.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If the replies form a cycle, its rows were never placed.
         if len(order) < len(rows):

@@ -45,7 +45,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]*")
 # Names of properties that graphneg itself sets. Attributes must not overwrite them.
 _RESERVED = {
     *("id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"),
-    # These are set when the shifts or the sentences of a dialogue have been computed.
+    # The following properties are set when the shifts or the sentences of a dialogue have been computed.
     *("shifts", "pooled"),
 }
 
@@ -220,7 +220,7 @@ class DialogueRows:
                 "split": dialogue.split,
                 # The sort key puts dialogue 9 before dialogue 10.
                 "order": natural_order(dialogue.id),
-                # By the digest, a later load recognizes a stored dialogue with the same content.
+                # By comparing digests, a later load recognizes that a stored dialogue has the same content.
                 "digest": digest([turns, responses, dict(dialogue.attributes)]),
             }
         )
@@ -440,7 +440,8 @@ sample of sentences that is drawn by rank can be repeated.
 """
 FIRST, SECOND, THIRD = 1, 2, 3
 LONGEST_SENTENCE = 2_000
-"""Maximum length of a sentence in characters. Longer input is a text whose sentences were not separated."""
+"""Maximum length of a sentence in characters. Longer texts are rejected: they are probably several sentences
+that were not separated."""
 # Matches the opening words in "I see, ..." and "You're right, ...".
 _ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
 # Matches a sentence that starts with a capital letter and ends with a single final mark.
@@ -483,7 +484,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text has no missing apostrophes, no spaced dashes and no doubled words."""
+    """Return whether a text is free of missing apostrophes, spaced dashes and doubled words."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))

@@ -81,7 +81,8 @@ def dialogue_values(
     lost: Rejected | None = None
     for entry in remaining:
         if isinstance(entry, Rejected):
-            # An unreadable row at the start may belong to the same dialogue as the first readable row.
+            # Remember an unreadable row before the first readable one, because both may belong to the same
+            # dialogue.
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
@@ -109,7 +110,7 @@ def dialogue_values(
             yield from reader.dialogues(again, entries, lost)
             return
 
-        # Entries that can be read only once, and were not kept, show nothing about dates.
+        # If the entries can be read only once and were not kept, the dates cannot be read in advance.
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
@@ -149,7 +150,7 @@ def _all_times(read: Callable[[], Entries], fields: Fields) -> Iterator[Any]:
 
 
 def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
-    """Yield the times of the turns of a dialogue that are not in order by definition, as they are written."""
+    """Yield the times of turns as they are written, unless the order of the turns is certain anyway."""
     value = entry.value if isinstance(entry, Item) else None
     if not isinstance(value, dict) or not has_turns(value, fields):
         return
@@ -225,7 +226,7 @@ class _ObjectReader:
         turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
         if turns is None:
             raise ItemError(_no_turns(given, fields))
-        # The key is missing only if the user named it: all other keys were found in the entry.
+        # A key that the user named may be missing in the entry. All other keys were found there.
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
@@ -298,7 +299,7 @@ class _ObjectReader:
 
 
 def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[Item | Rejected]:
-    """Yield the entries of a source, unless they are the rows of a table without column names.
+    """Yield the entries of a source, and refuse rows of a table without column names.
 
     Args:
         entries: The entries.
@@ -336,8 +337,9 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     # A turn is never a number, so lists with numbers are the rows of a table.
     if any(isinstance(cell, int | float) for cell in cells):
         return True
-    # If all cells are texts, two columns of single words (such as ids and speakers), one of which has a word
-    # twice, show that the rows belong to a table. One or two dialogues of such words are possible.
+    # If all cells are texts, look for two columns of single words, such as ids and speakers, one of which has
+    # a word twice. They show that the rows belong to a table. With only one or two rows, the lists could also
+    # be dialogues.
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     words = [column for column in columns if all(_WORD.fullmatch(cell) for cell in column)]
     return len(rows) > 2 and len(words) > 1 and any(len(set(column)) < len(column) for column in words)
@@ -381,7 +383,7 @@ class _Names:
         self._keys = set[str]()
 
     def given(self) -> None:
-        """Record that a dialogue has an id."""
+        """Record that at least one dialogue of the source has an id."""
         self._ids_are_given = True
 
     def of(self, entry: Item, *, is_split: bool) -> str:

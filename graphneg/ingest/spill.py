@@ -189,9 +189,9 @@ class Threads:
                 self._first[at] = at
             else:
                 at = above
-        # If the replies form a cycle, no message is the first, and the result is None.
+        # If the replies form a cycle, there is no first message, and the result is None.
         first = self._first.get(at)
-        # Cache the result for the other messages of the thread, within the limit of the cache.
+        # Cache the result for the other messages of the thread. Empty the cache first if it is full.
         if len(self._first) > _REMEMBERED:
             self._first.clear()
         self._first.update(dict.fromkeys(passed, first))
@@ -214,7 +214,7 @@ _KIND = re.compile(r"t[0-9]_(?=.)")
 
 
 def parent_names(id: str) -> tuple[str, ...]:
-    """Return the ids to which the reference of a reply may point.
+    """Return the ids of the messages that the reference of a reply may mean.
 
     A reference on Reddit has a prefix for the kind of object: ``t1_abc`` refers to the comment ``abc``.
 
@@ -244,7 +244,8 @@ def is_interleaved(keys: Iterable[Hashable]) -> bool:
         per run of equal keys. The probability of a wrong True is about 1 in 10^8.
     """
     hashes = array("q")
-    # Look for repeated hashes only when their number has doubled, so that the total cost is almost linear.
+    # Look for repeated hashes only when the number of hashes has doubled since the last time, so that the
+    # total time is almost linear.
     limit = 64
     for key, _ in groupby(keys):
         hashes.append(hash(key))

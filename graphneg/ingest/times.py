@@ -1,9 +1,9 @@
 """Convert the timestamps of messages to numbers, and put messages in the order of their times.
 
 Chat exports write timestamps in many formats. A date such as ``03/04/2024`` is 3 April in some countries and
-4 March in others. Its order of day and month is therefore decided once for a whole file: by the dates that
-can be read in one way only, such as ``11/26/2026``, or by the user. If neither decides, the times of a
-dialogue are used only if both readings put its messages in the same order.
+4 March in others. The order of day and month is therefore determined once for a whole file: by the user, or
+by dates that can be read in only one way, such as ``11/26/2026``. If neither decides, the times of a dialogue
+are used only if both readings put its messages in the same order.
 
 >>> parse_time("1970-01-01T00:01:00Z"), parse_time("Thu, 01 Jan 1970 00:01:00 +0000"), parse_time("60")
 (60.0, 60.0, 60.0)
@@ -28,7 +28,8 @@ from graphneg.json_input import finite_number
 
 # Up to 19 digits before the point, which is enough for a Unix time in nanoseconds.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
-# Numbers from here on are Unix times in milliseconds. In seconds, this would be the year 5138.
+# Numbers at or above this limit are Unix times in milliseconds. In seconds, the limit would be in the year
+# 5138.
 _MILLISECONDS = 1e11
 # "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` rejects a space before the time zone, so it is removed.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
@@ -37,7 +38,8 @@ _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|(?<!-)[0-9]{2})(?:[\s,T]+([0-9].*))?")
 # "2024/05/17 09:12" and "2024.05.17".
 _YEAR_FIRST = re.compile(r"([0-9]{4})([./])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
-# A text is a date with the name of a month only if it has a year: otherwise the year would be assumed.
+# A text with the name of a month counts as a date only if it has a year of four digits. Without a year,
+# `dateutil` would assume one.
 _MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b).*[A-Za-z]{3}")
 _ZONES = {
     "CET": 1,
@@ -51,7 +53,7 @@ _ZONES = {
     "PST": -8,
     "PDT": -7,
 }
-"""Hours from UTC of the zones whose names are unambiguous, besides UTC and GMT."""
+"""Offsets from UTC, in hours, of time zones with unambiguous names (without UTC and GMT)."""
 
 
 def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
@@ -165,8 +167,8 @@ class Dates:
 
         Returns:
             The indices of the messages, oldest first. None if no message has a time, if a time is not
-            understood, or if the two readings of the dates give different orders; except in the first case,
-            the dialogue is counted.
+            understood, or if the two readings of the dates give different orders. In the last two cases, the
+            dialogue is counted, so that a notice can report it.
         """
         if all(cell in (None, "") for cell in written):
             return None
@@ -202,8 +204,8 @@ def oldest_first(seconds: Sequence[float]) -> list[int]:
         seconds: The time of each message.
 
     Returns:
-        The indices of the messages. Those of equal times keep their order. If the source lists the newest
-        messages first, their order is reversed.
+        The indices of the messages. Messages with equal times keep their order, or are reversed if the source
+        lists the newest messages first.
     """
     places = list(range(len(seconds)))
     if seconds[0] > seconds[-1] and list(seconds) == sorted(seconds, reverse=True):
@@ -225,7 +227,8 @@ def _of_words(text: str) -> float | None:
     from dateutil.parser import parse
 
     try:
-        # `default` sets the parts that the text lacks. Without it, they would be those of today.
+        # `default` sets the parts that the text lacks. Without it, `dateutil` would take them from the
+        # current date.
         return _seconds(parse(text, default=datetime(1, 1, 1), tzinfos=_zone))
     except (ValueError, OverflowError, TypeError):
         return None

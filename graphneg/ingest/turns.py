@@ -67,7 +67,8 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     responses = [replace(one, text=_mended(one.text, options)) for one in dialogue.responses]
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
     of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
-    # Count these turns, because all deleted accounts have the same name and look like one speaker.
+    # Count these turns, so that a notice can warn the user: all deleted accounts have the same name and look
+    # like one speaker.
     options.notices.count("turn", "of deleted accounts kept, all with the same name", of_deleted)
     if not any(silent) and not any(_unanswering(one) for one in responses):
         return replace(dialogue, utterances=tuple(said), responses=tuple(responses))
@@ -124,7 +125,7 @@ def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Noti
 
 
 def _unanswering(response: Response) -> str | None:
-    """Return why a response is dropped (it is empty or deleted); None if it is kept."""
+    """Return why a response is dropped (empty or deleted); None if it is kept."""
     if not response.text.strip():
         return "empty response"
     return "deleted response" if _is_deleted(response.text) else None
@@ -136,7 +137,7 @@ def _is_deleted(text: str) -> bool:
 
 
 def _shown(text: str, options: LoadOptions) -> str:
-    """Remove lines that stand for media from a text, and count them. Return the text."""
+    """Return a text without the lines that stand for images or other media, and count these lines."""
     # "<video>" is also an HTML tag, so texts with closing tags are not changed.
     if "<" not in text or "</" in text:
         return text

@@ -42,8 +42,8 @@ LONGEST_KEY = 500
 
 These values are indexed. Neo4j's range indexes accept keys of about 8 kB. The embedded server accepts keys
 that fit into a page of 256 kB. A longer key makes the whole transaction fail. The limit here is much lower,
-because the ids of graphs and nodes, and sort keys, are a few times as long as the ids from which they are
-derived.
+because some keys are derived from these values and are a few times as long, such as the ids of nodes and the
+sort keys.
 """
 LONGEST_CONSTANT = 5_000
 """Maximum length in bytes of a constant in a graph, such as the URL of a ``:wiki`` role. It is not
@@ -58,8 +58,8 @@ class FileLoader(ABC):
     Attributes:
         name: The name for the command ``graphneg load NAME``.
         summary: A one-line description for the help text.
-        within: The glob pattern of the files to read in a directory, and a description of these files for the
-            message if there are none. None if the loader does not accept directories.
+        within: Two strings: the glob pattern of the files to read in a directory, and a description of these
+            files for the error message if there are none. None if the loader does not accept directories.
     """
 
     name: ClassVar[str]
@@ -348,7 +348,7 @@ def require_storable(dialogue: Dialogue) -> None:
         raise ItemError(f"the id {dialogue.id!a} contains characters that are not printable")
     for one in dialogue.utterances:
         parsed = [[parse.penman, parse.warnings] for parse in one.parses]
-        # A graph without a text, as in a file of graphs without ``::snt`` lines, is a turn of its own.
+        # A turn may have a graph but no text, if it was made from a file of graphs without ``::snt`` lines.
         if one.amr is None:
             _require_text(f"turn {one.turn}", one.text)
         _require_values(f"turn {one.turn}", one.text, one.speaker, one.amr, one.attributes, parsed)
@@ -373,7 +373,8 @@ def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
     Returns:
         The reason as a message, or None.
     """
-    # A character takes at most four bytes, so most texts are known to be short enough without encoding them.
+    # A character takes at most four bytes. Most texts are therefore known to be short enough without encoding
+    # them.
     if len(text) * 4 <= most or (size := len(text.encode("utf-8", "surrogatepass"))) <= most:
         return None
     return f"{what} {text[:40]!r}... has {size:,} bytes; the maximum is {most:,}"
@@ -414,7 +415,7 @@ def _require_values(what: str, *values: Any) -> None:
             # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
-                # The codec decodes bytes that are not UTF-8 to these code points (PEP 383).
+                # These code points stand for bytes that were not valid UTF-8 (PEP 383).
                 if 0xDC80 <= code <= 0xDCFF:
                     raise ItemError(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
                 raise ItemError(f"{what} contains half of a surrogate pair, U+{code:04X}")
@@ -469,7 +470,8 @@ class GraphDialogues:
     def rest(self) -> Iterator[Dialogue]:
         """Yield the last dialogue, which has fewer turns, if there is one."""
         if self.pending:
-            # This attribute keeps graphs of other files from being assigned to these utterances by text.
+            # Because of this attribute, graphs from other files are not assigned to these utterances, even if
+            # their texts are equal.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1
@@ -513,7 +515,7 @@ def assign_graphs(
             continue
         content = graph_digest(text.penman)
         known = by_key.get(text_key(text.text), ()) if text.text else ()
-        # If the load is repeated, the utterance already has this graph, and still belongs to it.
+        # An utterance that already has this graph is included. This happens if the load is repeated.
         fitting = sorted(id for id, digests in known if not digests or content in digests)
         yield from ((id, text) for id in fitting)
         if not fitting:

@@ -15,7 +15,8 @@ _PERSON = ("name", "nickname", "username", "displayname", "display_name", "role"
 """Keys of an object that describes a person. The most readable key comes first."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
-# From 2**53 on, a 64-bit float cannot represent every integer, so an id may have lost digits.
+# From 2**53 on, a 64-bit float cannot represent every integer. An id that was converted to a float may have
+# lost digits, so it is refused.
 _EXACT = 2**53
 
 
@@ -29,7 +30,8 @@ _PARTS = {
     **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), "thought"),
     "refusal": "refusal",
 }
-"""Names, for notices, of the parts of a message that contain no text. The keys are types in chat APIs."""
+"""Names that notices use for the parts of a message that contain no text. The keys are the types of these
+parts in chat APIs."""
 
 
 _YES = {"true", "yes", "y", "t", "1"}

@@ -124,22 +124,22 @@ class Outcome:
         self.present[kind] += given - new
 
     def is_new(self, kind: str, stored: Mapping[str, str], id: str, content: str, name: str) -> bool:
-        """Return whether a record is missing in the store. If it is there, count it as present or reject it.
+        """Return whether a record is new. If it is in the store, count it as present or reject it.
 
         Args:
             kind: The kind, such as ``dialogues``.
             stored: The content, or its digest, of each stored record, by id.
             id: The id of the record.
             content: The content of the record, or its digest.
-            name: The name of the record for the rejection, in case the stored content differs.
+            name: The name of the record in the rejection, which is made if the stored content differs.
 
         Returns:
             Whether the id is not in the store.
         """
         if id not in stored:
             return True
-        # If the content is the same, it was loaded before.
-        # An item with different content is rejected, and the stored content is never overwritten.
+        # If the content is the same, the record was loaded before. If it differs, the record is rejected,
+        # because stored content is never overwritten.
         if stored[id] == content:
             self.present[kind] += 1
         else:
@@ -208,7 +208,8 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for read, id in zip(batch.graphs, of, strict=True)
         if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.of)
     ]
-    # Rows refer to each other by index, so if records were left out, the remaining rows must be made again.
+    # Rows refer to each other by index. If records were left out, these indexes are wrong, and the rows must
+    # be made again.
     if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
         batch = Batch(batch.lexicon)
         batch.add(dialogues, graphs)
@@ -350,7 +351,7 @@ def load_files(
 
 
 def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
-    """Yield the records that belong to a shard, and those that belong to no dialogue."""
+    """Yield the records of dialogues in a shard, and the records that belong to no dialogue."""
     for record in records:
         of = record.id if isinstance(record, Dialogue) else None
         if isinstance(record, GraphText):
@@ -498,8 +499,8 @@ class _Writer:
         # Most characters take at most 3 bytes in UTF-8.
         texts = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size = texts + _NODE_BYTES * sum(read.row_count for read in (*graphs, *parses))
-        # The graphs of a parser may be too large for a transaction together, because `parse` writes them in
-        # parts. They are written in parts here, too.
+        # Together, the graphs of a parser may be too large for one transaction. The command `parse` wrote
+        # them in parts, and so does this method.
         later: list[ReadGraph] = []
         if size <= MAX_DIALOGUE_BYTES:
             graphs += parses
@@ -520,7 +521,7 @@ class _Writer:
             self._add_graph(read)
 
     def _add_graph(self, read: ReadGraph) -> None:
-        """Add a graph of a dialogue that is written already, or in an earlier batch."""
+        """Add a graph of a dialogue that is in the store or in an earlier batch."""
         self._room(read.row_count, _NODE_BYTES * read.row_count)
         self._batch.add((), [read])
 
@@ -578,9 +579,9 @@ class _Writer:
 
         def work(tx: ManagedTransaction) -> Outcome:
             outcome = write_batch(tx, batch)
-            # If a file is loaded again, some properties are set to the values that they already have.
-            # The server counts that as a change. Nothing is new, however, so the version of the content
-            # stays.
+            # If a file is loaded again, some properties are set to the values that they already have, which
+            # the server counts as a change. The content is the same, however, so change its version only if
+            # there are new records.
             if outcome.written.total():
                 self._store.change_version(tx)
             return outcome

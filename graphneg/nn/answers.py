@@ -1,12 +1,12 @@
 """Cache the answers of model servers on disk, so that no answer is paid for twice.
 
 `AnswerCache` maps a key to an `Answer`. The key is a digest of everything that the answer depends on: server,
-model, prompt, parameters and seed. An answer is in the file as soon as `AnswerCache.put` returns, so no
-answers are lost if the process is killed. Several processes may share the file.
+model, prompt, parameters and seed. When `AnswerCache.put` returns, the answer has been written to the file,
+so it is not lost if the process is killed. Several processes may share the file.
 
 Some answers are unusable, for example if they were cut off at the token limit. They are kept only until the
-file is closed, so that the next run requests them again. There is one exception: if the server rejected the
-prompt, the rejection is stored permanently, because the server would reject the prompt again.
+file is closed, so that the next run requests them again. If the server rejected the prompt, however, the
+rejection is stored permanently, because the server would reject the prompt again.
 
 Example:
     Look up an answer, and send a request only if it is missing::
@@ -129,7 +129,8 @@ class AnswerCache:
             InputError: The format is newer than this version of graphneg.
         """
         [version] = self._file.execute("PRAGMA user_version").fetchone()
-        # A file in format 1 can be used, but its answers, in the table "answers", are not read.
+        # A file in format 1 has its answers in the table "answers", which is not read. New answers are added
+        # to other tables.
         if version > FORMAT:
             raise InputError(
                 f"{self.path}: a newer version of graphneg wrote these answers; choose another cache"
@@ -189,7 +190,7 @@ class AnswerCache:
 
     @contextmanager
     def _using(self) -> Generator[None]:
-        """Convert errors of the file system, of SQLite and of decoding into an `InputError`."""
+        """Convert errors of accessing the file, and of invalid answers in it, to `InputError`."""
         try:
             yield
         except (OSError, sqlite3.Error, msgspec.MsgspecError) as error:

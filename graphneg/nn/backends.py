@@ -1,7 +1,7 @@
 """Run a model that converts AMR graphs to text, with PyTorch or with CTranslate2 (8-bit weights).
 
-The input of a `Backend` is a batch of linearized graphs, each as a list of token ids. The output is the best
-texts of a beam search, sampled texts, or the losses of given texts. `TorchBackend` runs any transformers
+The input of a `Backend` is a batch of linearized graphs, each as a list of token ids. A backend can generate
+texts by beam search or sampling, or compute the losses of given texts. `TorchBackend` runs any transformers
 model. `CTranslate2Backend` runs a copy of the model that was converted to 8-bit weights, which is faster on
 CPUs.
 
@@ -172,7 +172,7 @@ class TorchBackend(Backend):
     def _generate(
         self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: Any
     ) -> list[Output]:
-        """Generate one or several texts for each source. Each text is truncated at its first end token."""
+        """Generate texts for each graph in a batch. Cut off each text at its first end token."""
         sequences = self._lm.generated(batch, list(chain), max_new_tokens=longest, **search)
         return [_output(sequence, self._ends) for sequence in sequences]
 
@@ -220,8 +220,8 @@ class CTranslate2Backend(Backend):
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
         """Return the best texts of each graph. See `Backend.beams`."""
-        # With patience 1, the search would stop when the first beams have ended, which are often short texts
-        # that break off. With patience 2, it continues for longer.
+        # With patience 1, the search would stop as soon as enough beams have ended. These are often short,
+        # incomplete texts. With patience 2, the search continues until twice as many have ended.
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._translator.translate_batch(
             source,
@@ -254,7 +254,8 @@ class CTranslate2Backend(Backend):
 def _translator(converted: Path, device: str, tokenizer: Any) -> Any:
     """Load a converted model, and translate one token with it.
 
-    CTranslate2 loads the CUDA libraries when they are first used. The translation makes it load them here.
+    CTranslate2 loads the CUDA libraries only when they are first used. If they are missing, the translation
+    fails here, and not later during a run.
 
     Returns:
         The ``Translator`` of CTranslate2.
@@ -290,8 +291,8 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
     cache = folder.path
     if folder.from_hub or not os.access(cache, os.W_OK):
-        # Models in different places may have folders with the same name, so the cache folder is named after a
-        # digest of the whole path.
+        # Different models may have folders with the same name in different places, so the name of the cache
+        # folder is a digest of the whole path.
         name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
         cache = cache_folder("models", name)
     target = cache / f"{_CONVERTED}-{version}"
@@ -307,11 +308,11 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
 
 
 def _converter(path: Path, tokenizer: Any) -> Any:
-    """Return a converter for the model in a folder. It uses the given tokenizer."""
+    """Return a CTranslate2 converter for the model in a folder that uses the given tokenizer."""
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """A converter that does not load a tokenizer, because amrlib does not save one with its models."""
+        """A converter that uses the given tokenizer: amrlib saves none in the model's folder."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

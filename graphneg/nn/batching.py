@@ -1,4 +1,4 @@
-"""Run a model on batches of items of similar length, with smaller batches if memory runs out.
+"""Run a model on batches of items that have similar lengths, and use smaller batches if memory runs out.
 
 `padded` converts rows of tokens to tensors. `longest_first` sorts items by length and processes them in
 batches. If a batch does not fit into memory, it is divided into two smaller ones.
@@ -21,7 +21,7 @@ from graphneg.errors import ModelError
 _log = logging.getLogger(__name__)
 
 # Parts of the messages with which torch and CTranslate2 report that GPU or CPU memory ran out. Some of these
-# errors are plain RuntimeErrors, so only the message tells them from others.
+# errors are plain RuntimeErrors, so they can be recognised only by their message.
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad_alloc")
 
 Item = TypeVar("Item")
@@ -83,7 +83,7 @@ def in_batches(
         else:
             size = len(batch) // 2
             _log.warning("out of memory with %d items in a batch; continuing with %d", len(batch), size)
-            # The same items are processed again in smaller batches.
+            # The batch size was reduced, so the next iteration processes the same items in smaller batches.
             continue
         start += len(batch)
 
@@ -97,8 +97,8 @@ def longest_first(
 ) -> list[Result]:
     """Process items in batches of similar length, the longest items first.
 
-    The longest batch needs the most memory. Because it comes first, memory runs out at the start or not at
-    all.
+    The batch with the longest items needs the most memory. Because it comes first, a lack of memory shows at
+    the start and not in the middle of a run.
 
     Args:
         items: The items.
@@ -158,8 +158,8 @@ def _run_if_memory_suffices(
             or any(words in message for words in _OUT_OF_MEMORY)
         ):
             raise
-    # Memory is freed here and not in the except block, where the traceback of the error still refers to the
-    # tensors of the batch, so that they could not be freed.
+    # Memory is freed here, after the except block. Inside the block, the traceback of the error would still
+    # refer to the tensors of the batch, so that they could not be freed.
     import torch
 
     # The garbage collector deletes tensors in reference cycles. After that, torch can return the memory to

@@ -101,7 +101,7 @@ class StepCallback(TrainerCallback):
             raise KeyboardInterrupt
 
     def _stop(self, number: int, frame: Any) -> None:
-        """Handle Ctrl-C: remember the first one, and let Python's default handler act on the second."""
+        """Handle Ctrl-C: the first one sets a flag, the second one raises KeyboardInterrupt."""
         if self._stopping:
             signal.default_int_handler(number, frame)
         self._stopping = True

@@ -78,8 +78,8 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
 
     Args:
         name: ``glove-50d`` for the word vectors that graphneg provides. For other static word vectors, a file
-            that ends in .txt, .vec, .npz or .gz, or a directory with a word index. For an encoder of
-            sentence-transformers or transformers, another directory or an id on the Hugging Face hub.
+            that ends in .txt, .vec, .npz or .gz, or a directory with a word index. For an encoder that
+            sentence-transformers can run, a directory without a word index or an id on the Hugging Face hub.
         **options: ``kept`` (maximum number of vectors in memory) and ``cache`` (a file that stores vectors
             for later runs). Encoders also have the options ``batch``, ``device``, ``threads`` and
             ``offline``; see `Encoder`.
@@ -161,8 +161,8 @@ class Encoder:
         if find_spec("sentence_transformers") is None:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
-        # A folder with modules.json contains a sentence-transformers model, which is always accepted. In
-        # other folders, the configuration must not name a model that generates text.
+        # A folder with modules.json contains a sentence-transformers model, which is always accepted. A model
+        # without this file is refused if its configuration names a class that generates text.
         modules = folder / "modules.json"
         for kind in () if modules.is_file() else read_config(folder, "encoder").get("architectures") or ():
             if str(kind).endswith(_GENERATES):
@@ -252,8 +252,8 @@ class CachedEmbedder:
         import numpy
 
         with self._lock:
-            # Without texts, the embedder itself returns the empty array, because only it knows the number of
-            # dimensions.
+            # If there are no texts, let the wrapped embedder return the empty array, because only it knows
+            # the number of dimensions.
             if not texts:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
@@ -261,7 +261,8 @@ class CachedEmbedder:
             if self._file:  # The file contains digests of the texts instead of the texts themselves.
                 keys = {_digest(text): text for text in unique if text not in vectors}
                 digests = iter(keys)
-                # SQLite limits the number of placeholders in a query.
+                # Digests are looked up in groups of 500, because SQLite limits the number of placeholders in
+                # a query.
                 while some := list(islice(digests, 500)):
                     marks = ",".join("?" * len(some))
                     query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
@@ -276,8 +277,8 @@ class CachedEmbedder:
                     with self._file:
                         self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
             for text, vector in vectors.items():
-                # A vector may be a view of the array of its whole batch. It is copied, so that the array can
-                # be freed.
+                # A vector may be a view of the array that contains the vectors of its whole batch. It is
+                # copied, because the view would keep the whole array in memory.
                 self._memory[text] = vector.copy() if vector.base is not None else vector
                 self._memory.move_to_end(text)
             while len(self._memory) > self._kept:

@@ -42,10 +42,10 @@ def new_classifier(
     folder = locate(model, offline=offline)
     from transformers import AutoModelForSequenceClassification, set_seed
 
-    # transformers initializes the new head with random weights.
+    # The seed is set because transformers initializes the new head with random weights.
     set_seed(seed)
     with reading(folder, "encoder"):
-        # With num_labels=1, the only output is the score of the pair of texts that the model reads.
+        # With num_labels=1, the head has a single output, which is used as the score of the model's input.
         config = config_of(folder, dropout, num_labels=1)
         network: Any = AutoModelForSequenceClassification.from_pretrained(
             folder, config=config, local_files_only=True, dtype="float32"
@@ -101,7 +101,8 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
     from transformers import AutoConfig
 
     config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, **options)
-    # The names depend on the model: BERT has the first two of `_DROPOUTS`, DistilBERT the other two.
+    # The names of the dropout rates depend on the model: BERT has the first two names in `_DROPOUTS`, and
+    # DistilBERT has the other two.
     for name in _DROPOUTS if dropout is not None else ():
         if hasattr(config, name):
             setattr(config, name, dropout)
@@ -127,7 +128,7 @@ def freeze(network: Any, starts: Collection[str]) -> None:
 
     Args:
         network: The network.
-        starts: Prefixes of parameter names. A prefix may also begin after a dot inside a name. For example,
+        starts: Prefixes of parameter names. A prefix may also match after a dot inside a name. For example,
             ``layer.0`` matches ``encoder.layer.0.output.dense.weight``.
 
     Raises:
@@ -157,7 +158,7 @@ def positions(model: Any) -> int:
         The number of tokens; 2**20 if the configuration has no limit.
     """
     most = getattr(model.config, "max_position_embeddings", None)
-    # T5, for example, has relative positions and therefore no limit.
+    # Some models have no limit. For example, T5 uses relative positions.
     if not isinstance(most, int) or most <= 0:
         return 1 << 20
     # RoBERTa and MPNet reserve the first positions for padding, so with 514 positions they read 512 tokens.

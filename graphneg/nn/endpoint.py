@@ -1,7 +1,7 @@
 """Send requests to a server that implements OpenAI's HTTP protocol.
 
-A request returns the JSON that the server sent. If there is no answer, it raises a `RequestError`, which
-contains the reason. Two limits are enforced, regardless of what the server does:
+`Endpoint.post` sends a request and returns the JSON that the server sent. If the request fails, it raises a
+`RequestError` with the reason. Two limits are enforced, regardless of what the server does:
 
 - The whole request, from the address lookup to the last byte of the answer, must end within the timeout, even
   if the server sends the answer byte by byte.
@@ -45,7 +45,7 @@ reached (``unreachable``), the answer took too long (``late``), or it could not 
 
 
 class RequestError(Exception):
-    """The error that is raised if a request fails and there is no answer.
+    """The error that is raised if a request fails, so that there is no usable answer.
 
     Args:
         kind: The reason; see `Kind`.
@@ -98,7 +98,7 @@ class Endpoint:
         self._client: Any = None
 
     def post(self, route: str, body: Mapping[str, Any]) -> Any:
-        """Send a JSON body, and return the JSON that the server answers with.
+        """Send a request with a JSON body, and return the JSON that the server sends back.
 
         Raises `RequestError` if the request fails, and `ModelError` if the API key contains characters that
         cannot be sent in a header.
@@ -127,8 +127,8 @@ class Endpoint:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                # A daemon thread does not keep the process alive if it is interrupted while the server has
-                # not answered.
+                # The thread is a daemon thread. Otherwise, if the process is interrupted while a request is
+                # waiting for an answer, it could not exit.
                 Thread(target=self._loop.run_forever, name="graphneg-endpoint", daemon=True).start()
             loop = self._loop
         return asyncio.run_coroutine_threadsafe(request, loop).result()
@@ -141,7 +141,7 @@ class Endpoint:
             # httpx's own timeout applies to each read separately, so it is switched off. asyncio.timeout
             # below limits the whole request.
             self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, limits=httpx.Limits())
-        # Uncompressed answers are requested, because a few compressed kilobytes could expand to gigabytes
+        # The server is asked for uncompressed answers. A few compressed kilobytes could expand to gigabytes
         # before their size can be checked.
         headers = {"Accept-Encoding": "identity", "Authorization": f"Bearer {_value_of(KEY) or 'none'}"}
         headers |= {name: value for name, variable in _HEADERS.items() if (value := _value_of(variable))}
@@ -155,7 +155,8 @@ class Endpoint:
             raise RequestError("late", f"no complete answer within {self.timeout:g} seconds") from error
         except RequestError:
             raise
-        # HTTPError does not cover invalid URLs, TLS errors and failed address lookups.
+        # Invalid URLs, TLS errors and failed address lookups raise errors that are not subclasses of
+        # HTTPError.
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise RequestError("unreachable", _line(first_line(error))) from error
         if response.status_code >= 300:
@@ -209,8 +210,8 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
         told: Any = _json(content)
     except RequestError:
         told = content.decode("utf-8", "replace")
-    # OpenAI and vLLM send {"error": {"message": ...}}, FastAPI {"detail": ...}, Ollama {"error": "..."}. The
-    # loop goes down these levels until the message is a string.
+    # OpenAI and vLLM send {"error": {"message": ...}}, FastAPI sends {"detail": ...}, and Ollama sends
+    # {"error": "..."}. The loop looks up these keys, one level after the other, until it finds a string.
     while isinstance(told, dict) and (inner := _first(told, "error", "message", "detail")):
         code = told.get("code")
         if isinstance(inner, dict):
@@ -236,7 +237,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _line(text: str) -> str:
-    """Return the first line of a message, truncated, and with the API key replaced by ``***``."""
+    """Return the first line of a message. Truncate it if it is long, and replace the API key by ``***``."""
     text = next(iter(text.strip().splitlines()), "")
     # Some servers quote an invalid key in their message. The key must not appear in logs.
     if key := os.environ.get(KEY):

@@ -109,7 +109,7 @@ def fine_tune(
         raise InputError(
             f"nothing to train on: the targets of all {len(examples)} examples are empty or too long"
         )
-    # Everything that determines the result. A call with different values must not resume this run.
+    # These values determine the result of the run. A call with different values must not resume this run.
     facts = [
         str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],
@@ -133,7 +133,7 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """The model to train, and further files to save with it."""
+    """A model to train, which saves further files in its folder."""
 
     learner: LanguageModel
     extra_files: Mapping[str, str]
@@ -165,7 +165,7 @@ def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tup
             # The first target token is predicted from the token before it, so there must be room for a source
             # token. Targets that leave no room are skipped.
             shortened += len(source) > room
-            # Of a source that is too long, the end is kept, because it directly precedes the target and
-            # matters most.
+            # If a source is too long, only its end is kept: the tokens directly before the target matter
+            # most.
             kept.append(TokenPair(number, source[-room:], target))
     return kept, shortened

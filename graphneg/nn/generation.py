@@ -31,8 +31,8 @@ from typing import Any
 from graphneg.errors import InputError
 
 DOUBLED = 12
-"""Number of generated tokens after which the keyword bias is twice as large as at the beginning. It grows
-linearly, so that after twice as many tokens it is three times as large."""
+"""Number of generated tokens after which the keyword bias is twice as large as at the beginning. The bias
+grows linearly, so that it is three times as large after twice as many tokens."""
 
 Tokens = Sequence[int]
 Says = Callable[[str, str], bool]
@@ -127,7 +127,8 @@ def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
         return []
     from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper
 
-    # The order is that of transformers: first the temperature, then top-k and top-p.
+    # The processors are applied in the same order as in transformers: first temperature, then top-k and
+    # top-p.
     chain: list[Any] = [TemperatureLogitsWarper(float(search.temperature))]
     if search.top_k:
         chain.append(TopKLogitsWarper(search.top_k))
@@ -139,10 +140,11 @@ def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
 class Nucleus:
     """A logits processor for nucleus sampling (Holtzman et al. 2020).
 
-    It keeps the smallest set of most likely tokens whose total probability reaches ``top_p``. The processor
-    of transformers sorts the whole vocabulary, which, for 50,000 tokens, takes as long as the forward pass of
-    a small model. This processor is faster, because it first looks only at the 512 most likely tokens. It
-    sorts the whole vocabulary only if their total probability is below ``top_p``.
+    `Nucleus` keeps the smallest set of most likely tokens whose total probability reaches ``top_p``. The
+    corresponding processor of transformers sorts the whole vocabulary. With 50,000 tokens, sorting takes as
+    long as the forward pass of a small model. `Nucleus` is faster, because it first looks only at the 512
+    most likely tokens. It sorts the whole vocabulary only if the total probability of these 512 tokens is
+    below ``top_p``.
 
     Args:
         top_p: The total probability of the tokens to keep, above 0 and below 1.
@@ -189,8 +191,8 @@ class GumbelNoise:
 
     Args:
         seeds: A seed for each row.
-        dtype: The name of the torch type of the random numbers. With float64, two numbers are practically
-            never equal.
+        dtype: The name of the torch type of the random numbers, such as ``float64``. With float64, two
+            numbers are practically never equal.
     """
 
     def __init__(self, seeds: Sequence[int], dtype: str = "float32") -> None:
@@ -234,8 +236,8 @@ class GumbelNoise:
 def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     """Sample Gumbel noise that explains why given tokens were chosen.
 
-    Suppose that each token was chosen because it had the largest ``logit + noise``. The noise is not known,
-    but only the chosen token. This function samples noise from its posterior distribution, that is, noise
+    Suppose that each token was chosen because it had the largest ``logit + noise``. Which token was chosen is
+    known, but the noise is not. This function samples noise from its posterior distribution, that is, noise
     with which the same token is chosen. If the noise is then added to other logits, the token with the
     largest sum is the counterfactual choice: the token that would have been chosen with these logits (Oberst
     and Sontag 2019, section 3.2; CAPT, Ou et al. 2022, equations 1 to 3).
@@ -260,8 +262,9 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     chosen = observed[:, None]
     # The maximum of logits + noise is standard Gumbel noise, shifted by the logsumexp of the logits.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
-    # The other sums must be below the maximum. -log(exp(-maximum) + exp(-value)) converts a Gumbel variable
-    # to one that is truncated at the maximum.
+    # The sums of the other tokens must be below the maximum. The formula -log(exp(-maximum) + exp(-value))
+    # converts a value from a Gumbel distribution to one from the distribution that is truncated at the
+    # maximum.
     below = -torch.logaddexp(-highest, -(logits + noise))
     values = below.scatter(-1, chosen, highest)
     return torch.where(logits == -torch.inf, noise, values - logits)
@@ -289,8 +292,8 @@ def generate(
     import torch
     from transformers import LogitsProcessorList, StoppingCriteriaList
 
-    # The settings are changed in a copy. Those for sampling are reset, because the noise already does the
-    # sampling.
+    # The settings are changed in a copy. The sampling settings are reset, because the logits processors with
+    # Gumbel noise already do the sampling.
     config = copy.deepcopy(model.generation_config)
     plain = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "max_length": None, "num_return_sequences": 1}
     config.update(**{**plain, "do_sample": False, "early_stopping": False, **settings})
@@ -307,9 +310,9 @@ def generate(
 class CausalSteps:
     """Runs a causal model one token at a time, for decoding methods that ``generate`` does not offer.
 
-    Prompts must be padded on the left. All items of a batch get a new token at the same time. For an item
-    that is finished, the caller passes any token and ignores the logits. The position of an item does not
-    increase beyond the maximum.
+    Prompts must be padded on the left. All items of a batch get a new token in each step. If the text of an
+    item is finished, the caller may pass any token for it and must ignore its logits. Positions do not
+    increase beyond the maximum that the model can read.
 
     Args:
         model: A causal transformers model.
@@ -373,7 +376,8 @@ class Seq2SeqSteps:
         with torch.inference_mode():
             self._states = model.get_encoder()(input_ids=rows["input_ids"], attention_mask=self._mask)
         start = model.generation_config.decoder_start_token_id
-        # Older models have the start token only in their main configuration.
+        # In older models, the start token is missing in the generation configuration and is read from the
+        # main configuration.
         if start is None:
             start = model.config.decoder_start_token_id
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
@@ -452,14 +456,15 @@ class KeywordBias:
         biased = logits.clone()
         for row, (text, keywords) in enumerate(zip(texts, self.keywords, strict=True)):
             strength = self.strength * (1 + len(text) / DOUBLED)
-            # The decoded text is compared and not the tokens, because an inflected form of a keyword has
-            # other tokens.
+            # Keywords are searched for in the decoded text and not among the tokens, because an inflected
+            # form of a keyword has different tokens.
             said = self.model.decode(text)
             missing = [form for item in keywords if not self.says(said, item) for form in self._forms(item)]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength
-            # A text should not end while a keyword is missing.
+            # The bias is subtracted from the end tokens, because a text should not end while a keyword is
+            # missing.
             if tokens:
                 biased[row, list(self.ends)] -= strength
         return biased
@@ -483,8 +488,8 @@ class TokenWeights:
 
     Attributes:
         sequences: For each row, token sequences with their weights. If the text so far ends with all tokens
-            of a sequence but the last, the probability of the last token is multiplied by the weight. A
-            weight of 0 forbids the token.
+            of a sequence except its last token, the probability of this last token is multiplied by the
+            weight. A weight of 0 forbids the last token.
         start: Number of tokens in a row before the generated text.
     """
 
@@ -513,7 +518,8 @@ class TokenWeights:
             ]
             if added:
                 tokens, terms = zip(*added, strict=True)
-                # Several sequences may end with the same token. index_add_ adds the terms of all of them.
+                # If several sequences end with the same token, index_add_ adds up all of their terms for this
+                # token.
                 weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 
@@ -571,8 +577,8 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         words: The tokens of each word.
 
     Returns:
-        One token for each word that is missing. If the text ends with the beginning of the word, this is the
-        next token of the word; otherwise it is the first one.
+        One token for each word that is missing. If the text ends with the first tokens of the word, it is the
+        token of the word that comes next; otherwise it is the word's first token.
 
     >>> next_tokens([5, 7], [[7, 8], [5], [9]])
     [8, 9]
@@ -583,7 +589,8 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         size = len(word)
         if not word or any(text[at : at + size] == word for at in range(len(text) - size + 1)):
             continue
-        # The text may end with the beginning of the word. The longest such beginning counts.
+        # Count the tokens at the end of the text that are also the first tokens of the word. If several
+        # numbers are possible, the highest one is used.
         begun = next((n for n in range(size - 1, 0, -1) if text[-n:] == word[:n]), 0)
         needed.append(word[begun])
     return needed
@@ -591,7 +598,7 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def forms_of(keyword: str) -> tuple[str, ...]:
-    """Return a keyword in all inflected forms of its last word.
+    """Return the inflected forms of a keyword. In a phrase, only the last word is inflected.
 
     Args:
         keyword: A word, a phrase or a name.

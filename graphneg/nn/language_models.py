@@ -36,10 +36,10 @@ Direction = Literal["forward", "backward"]
 DIRECTION = "graphneg_direction"
 """The key in a model's configuration that stores the direction in which the model reads texts."""
 _NOT_LEARNED = -100
-"""The label of tokens that do not count for the loss, as torch's cross-entropy expects it."""
+"""The label of tokens that do not count for the loss. torch's cross-entropy ignores this label by default."""
 
-# Tokenizers without a limit of the input length report a huge number as their limit. A limit of at least this
-# many tokens counts as no limit.
+# If a tokenizer has no limit on the input length, it reports a huge number as its limit. A reported limit of
+# at least this many tokens is therefore treated as no limit.
 _NO_LIMIT = 100_000
 _log = logging.getLogger(__name__)
 
@@ -169,7 +169,8 @@ class LanguageModel(ABC):
             width: Minimum number of tokens to which sources are padded.
 
         Returns:
-            An object that has read the sources. It has the logits of the first token to generate.
+            An object that contains the logits of the first token to generate. Its method ``take`` appends a
+            token and computes the next logits.
         """
 
     @abstractmethod
@@ -189,8 +190,9 @@ class LanguageModel(ABC):
 
         A lower score means a more likely text. The exponential of a score is the perplexity. The score of an
         empty text is infinity. If source and text together are too long for the model, the source is
-        truncated at the end that is farther from the text. If the text alone is too long, it is truncated,
-        too, and a warning is logged. Raises `ModelError` if memory runs out even for a single text.
+        truncated at the end that is farther from the text. If even the text alone is too long, the text is
+        truncated as well, and a warning is logged. Raises `ModelError` if memory runs out even for a single
+        text.
 
         Args:
             texts: The texts to score.
@@ -263,7 +265,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Call ``run`` on batches of texts with their sources. Empty texts have the result ``nothing``."""
+        """Return the results of ``run`` on batches of texts with sources; ``nothing`` for empty texts."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(
@@ -294,19 +296,19 @@ class LanguageModel(ABC):
         return TokenPair(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text that are scored. In this class, they include the end token."""
+        """Return the tokens of a text to score: in this class all, including the end token."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:
         """Return the tokens that end a text.
 
         Args:
-            end: A character that ends a text, too, such as a line break; None for none.
+            end: A character that also ends a text, such as a line break; None if no character does.
 
         Returns:
             The end tokens of the model, and all tokens that contain ``end``.
         """
-        # The setting may be a list, because some models, such as Llama 3, have several end tokens.
+        # ``eos_token_id`` may be a list, because some models, such as Llama 3, have several end tokens.
         known = self.model.generation_config.eos_token_id
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
         if end is None:
@@ -360,8 +362,8 @@ class CausalLM(LanguageModel):
         import torch
         from torch.nn.functional import cross_entropy
 
-        # The padding is on the right, where it does no harm, because a causal model does not look at later
-        # tokens.
+        # Rows are padded on the right. There, padding does not change the losses, because a causal model does
+        # not look at later tokens.
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
         losses: list[list[float]] = []
         with torch.inference_mode():
@@ -404,8 +406,8 @@ class CausalLM(LanguageModel):
         """Generate tokens. See `LanguageModel.generated`.
 
         The key-value cache avoids repeated work, except in a beam search. The tokens ``shown`` are processed
-        again only if they differ from those of the previous call. If a source occurs several times in a
-        batch, it is processed only once.
+        again only if they differ from those of the previous call. A source that occurs several times in a
+        batch is processed only once.
 
         Args:
             batch: The tokens of each source.
@@ -449,8 +451,8 @@ class CausalLM(LanguageModel):
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    # There is padding between the shown tokens and the source, so only real tokens are
-                    # counted.
+                    # Positions count only real tokens, because there is padding between the shown tokens and
+                    # the source.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,
@@ -502,7 +504,7 @@ class Seq2SeqLM(LanguageModel):
         """
         tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
         end = self.tokenizer.eos_token_id
-        # Some tokenizers have already added the end token. It is not added twice.
+        # Some tokenizers add the end token themselves, and it must not be added twice.
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
     def token_losses(self, batch: Sequence[TokenPair]) -> list[list[float]]:

@@ -33,7 +33,8 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
 """File formats of weights, the preferred one first: suffixes, with the patterns of the files to download."""
 _TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
-"""File patterns that recognise a tokenizer: the folder of a tokenizer contains at least one such file."""
+"""Patterns of file names. A folder that contains a tokenizer has at least one file that matches one of
+them."""
 AMR_TO_TEXT = "translation_amr_to_text"
 """The key in ``task_specific_params`` under which amrlib's models store their training settings."""
 _CAUSAL_CLASSES = ("ForCausalLM", "LMHeadModel")
@@ -102,7 +103,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
         except Exception as error:
             why = f"the hub can't be reached ({first_line(error)})"
     try:
-        # The hub was not used, so an earlier download is used if there is one.
+        # With `offline`, or if the hub could not be reached, an earlier download is used if there is one.
         return Path(snapshot_download(id, local_files_only=True))
     except (LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
@@ -140,14 +141,14 @@ def reading(folder: Path, what: str) -> Generator[None]:
         what: Description of what the folder should contain, for the error message, such as "encoder".
 
     Raises:
-        GraphnegError: The block raised an error of graphneg itself. It is not converted.
+        GraphnegError: The block raised an error of graphneg itself, which is not converted.
         ModelError: The block raised any other exception. All exceptions are converted, because the loaders
             can raise any errors of torch and of file parsers.
     """
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
     disable_progress_bar()
-    set_verbosity_error()  # Otherwise transformers warns about each head that is added or left out.
+    set_verbosity_error()  # Avoids a warning for each head that is added or left out.
     try:
         yield
     except GraphnegError:
@@ -202,14 +203,13 @@ def load_causal(
 ) -> CausalLM:
     """Load a causal language model such as GPT-2 or Llama.
 
-    If a folder has no ``config.json`` but a single GGUF file, this file is used. The weights of a GGUF file
-    are converted to 32 bits, so that the model can be trained further. Raises `ModelError` if the model is
-    missing, is not causal, or cannot be downloaded.
+    If a folder has no ``config.json`` but exactly one GGUF file, this file is used. The weights of a GGUF
+    file are converted to 32 bits, so that the model can be trained further. Raises `ModelError` if the model
+    is missing, is not causal, or cannot be downloaded.
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
-        gguf_file: The name of a GGUF file in the folder; None if the folder has a different format or only
-            one file.
+        gguf_file: The name of a GGUF file in the folder; None if the folder has only one GGUF file or none.
         device: A torch device; ``auto`` chooses a GPU if there is one.
         offline: Whether to use only local files, without network access.
 
@@ -250,8 +250,7 @@ def load_either(
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
-        gguf_file: The name of a GGUF file in the folder; None if the folder has a different format or only
-            one file.
+        gguf_file: The name of a GGUF file in the folder; None if the folder has only one GGUF file or none.
         device: A torch device; ``auto`` chooses a GPU if there is one.
         offline: Whether to use only local files, without network access.
 
@@ -259,8 +258,8 @@ def load_either(
         The model.
     """
     source = _find(model, gguf_file, offline)
-    # A GGUF file always contains a causal model. The files have been downloaded by now, so the loaders below
-    # need no network access.
+    # A GGUF file always contains a causal model. `_find` has downloaded all files, so the functions below
+    # load them with `offline=True`.
     if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
         return load_seq2seq(source.folder, device=device, offline=True)
     return load_causal(source.folder, gguf_file=source.gguf_file, device=device, offline=True)
@@ -295,8 +294,8 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     import transformers
 
     config = _config(source)
-    # The configuration usually contains the class of the saved model, which shows its kind. If it does not,
-    # as in GGUF files, the model type is checked instead.
+    # The configuration usually names the class of the saved model, which shows whether it is causal. If the
+    # class is missing, as in GGUF files, the model type is checked instead.
     saved: list[str] = config.architectures or []
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
@@ -344,7 +343,7 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     Raises:
         ModelError: Some weights are missing.
     """
-    # The progress bar for GGUF files cannot be switched off, so stderr is redirected.
+    # transformers shows a progress bar for GGUF files that cannot be switched off, so stderr is redirected.
     with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
     # transformers fills missing weights with random numbers, so a model with missing weights is refused.
@@ -379,7 +378,7 @@ def on_device(model: Any, device: str | None) -> Any:
     """
     try:
         return model.eval().to(choose_device(device))
-    # If torch was built without CUDA, it raises an AssertionError.
+    # An AssertionError means that torch was built without CUDA.
     except (RuntimeError, AssertionError) as error:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
 
@@ -396,8 +395,8 @@ class ModelFolder:
         converted: Whether the model is in CTranslate2's format.
         from_hub: Whether the folder was downloaded from the Hugging Face hub.
         causal: Whether it is a causal model; False for a sequence-to-sequence model.
-        is_amr_decoder: Whether the configuration says that the model was trained on AMR graphs, as that of
-            amrlib's models does.
+        is_amr_decoder: Whether the configuration says that the model was trained on AMR graphs. The
+            configuration of amrlib's models does so.
     """
 
     path: Path

@@ -11,9 +11,9 @@ with a higher token limit. If the second answer is also unusable, the returned t
 problem (`Completion.problem`), and `ServedWriter.notes` reports the number of such answers.
 
 Usable answers are cached on disk as soon as they arrive (see `graphneg.nn.answers`). The key of an answer is
-a digest of server, model, prompt, parameters and seed. Therefore no answer is paid for twice, and a repeated
-call returns the same texts, even if the server itself would not. The API key is read from OPENAI_API_KEY and
-is not stored.
+a digest of server, model, prompt, parameters and seed. Therefore no answer is paid for twice. A repeated call
+also returns the same texts, although the server might return other texts for the same request. The API key is
+read from OPENAI_API_KEY and is not stored.
 
 Example:
     Generate one text on a local server::
@@ -64,8 +64,8 @@ _PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completion": "/comp
 _FIRST_ATTEMPTS = 3
 """Number of failed attempts after which the run is stopped if the server has not answered any request yet."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-"""Seconds to wait before a request is repeated. The first pause is doubled for each further attempt, up to
-the second number."""
+"""Seconds to wait before a request is repeated: the first pause, which is doubled for each further attempt,
+and the longest pause."""
 _UNACCEPTED = (400, 413, 422)
 """HTTP statuses with which a server rejects the content of a request."""
 _NOTHING = Answer("", False, problem="not-accepted")
@@ -184,7 +184,8 @@ class ServedWriter:
             # A rejected prompt is not sent again, because the server would reject it again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
-                # If the server does not accept the higher token limit, the first answer is used.
+                # If the server rejects the request because of the higher token limit, the first answer is
+                # used.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -194,7 +195,7 @@ class ServedWriter:
 
     @property
     def spent(self) -> float:
-        """The total cost of all answers that this writer has received, in the currency of the prices."""
+        """The total cost of all answers received so far, in the currency of the prices."""
         return self._spending.spent
 
     def close(self) -> None:
@@ -263,7 +264,7 @@ class ServedWriter:
         return self._answers.get([request.key for request in requests])
 
     def _found(self, requests: Sequence[ServerRequest]) -> dict[bytes, Answer]:
-        """Return the answers to requests, by key. Requests whose answers are not cached are sent."""
+        """Return the answers by the keys of their requests. Send requests that are not cached."""
         found = self.known(requests)
         missing = {request.key: request for request in requests if request.key not in found}
         futures: dict[bytes, Future[Answer]] = {}
@@ -292,8 +293,8 @@ class ServedWriter:
             try:
                 answer = self._read(self._send(request), request)
             except RequestError as error:
-                # The server may charge for an answer that was lost on the way, so the reserved cost is
-                # counted.
+                # The server may have sent and charged an answer that did not arrive. In this case, the
+                # reserved cost is counted as spent.
                 self._spending.settle(reserved, reserved.most if error.may_be_charged else 0.0)
                 attempt += 1
                 if self._is_prompt_refused(error, attempt):
@@ -317,7 +318,7 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: ServerRequest) -> Answer:
-        """Extract the answer from the JSON that a server sent. Count answers with impossible token counts."""
+        """Extract the answer from a server's JSON, and note whether its token counts are impossible."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted
@@ -355,7 +356,7 @@ class ServedWriter:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
-            # The server has accepted other prompts, so there is something wrong with this prompt.
+            # The server has accepted other prompts, so the cause is this prompt, which is given up.
             if self._met:
                 return True
             raise ModelError(f"{url}: does not accept the request ({error})") from None
@@ -397,7 +398,7 @@ class ServedWriter:
 class CountingWriter:
     """Counts the requests that a `ServedWriter` would send, to estimate their cost.
 
-    Texts are taken from the cache. A text that is not in the cache is empty.
+    `complete` returns the texts that are cached, and an empty text in place of each text that is not.
 
     Args:
         writer: The writer whose requests are counted.

@@ -100,8 +100,8 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
         request: The request.
 
     Returns:
-        The answer, without the model's thinking, and whether the JSON has impossible token counts. The
-        answer has estimated counts in place of missing and impossible ones.
+        The answer without the model's thinking, and whether the JSON has impossible token counts. Missing or
+        impossible counts are replaced by estimates in the answer.
 
     Raises:
         RequestError: The JSON has an unknown format (kind ``unreadable``).
@@ -118,7 +118,7 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
         if written is not None and _SURROGATE.search(written):
             raise ValueError
         logprobs = _logprobs(told.get("content" if route == "chat" else "token_logprobs"))
-    # An OverflowError occurs if a log-probability is an integer with hundreds of digits.
+    # An OverflowError occurs if the server sent a log-probability that is an integer with hundreds of digits.
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise RequestError("unreadable", f"an answer in an unknown format: {_shown(content)}") from error
     text, is_thinking, has_thought = without_thinking(written or "")
@@ -129,7 +129,8 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
     answer = Answer(
         text,
         ending != "length",
-        # The log-probabilities include those of the thinking, so they do not match the text without it.
+        # The log-probabilities also cover the tokens of the thinking. They do not match the text without the
+        # thinking, so they are dropped.
         None if has_thought else logprobs,
         request.tokens_in if counted_in is None else counted_in,
         tokens_of(written or "") if counted_out is None else counted_out,
@@ -138,8 +139,8 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
     problem: Problem = ""
     if ending == "content_filter" or refusal:
         problem = "refused-answer"
-    # Hosted models do not send their thinking. If the text is empty and the token limit was reached, all
-    # tokens were used for thinking.
+    # Hosted models do not send their thinking. If the text is empty and the token limit was reached, assume
+    # that all tokens were used for thinking.
     elif is_thinking or (not text.strip() and (thought or ending == "length")):
         problem = "only-thinking"
     elif not completion(answer, request).finished:
@@ -151,7 +152,7 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
 
 
 def _count(tokens: Any) -> int | None:
-    """Return a token count, or None if the value cannot be one."""
+    """Return the value if it can be a token count, otherwise None."""
     # Booleans are excluded explicitly, because they are integers in Python.
     if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS:
         return tokens

@@ -1,4 +1,4 @@
-"""Configure the access to a model server, limit its cost, and delay requests.
+"""Configure the access to a model server, limit the cost of its answers, and delay requests.
 
 `ServerSettings` contains the user's settings and checks them. `SpendingLimit` ensures that the cost of all
 requests stays below a limit: a request is sent only if even its highest possible cost does not exceed it.
@@ -32,7 +32,7 @@ BASE_URL = "OPENAI_BASE_URL"
 DEFAULT_URL = "https://api.openai.com/v1"
 """The address of OpenAI's server."""
 MILLION = 1_000_000
-"""The number of tokens that a price is given for."""
+"""Number of tokens to which the prices apply."""
 CACHE_NAME = "answers.sqlite"
 """Name of the default file for cached answers, in the user's cache folder."""
 BYTES_OF_TOKEN = 4
@@ -80,7 +80,8 @@ class ServerSettings:
             raise InputError(
                 "concurrency and attempts must be at least 1, and timeout a finite number of seconds above 0"
             )
-        # For NaN, "price < 0" is False, too. "not price >= 0" is True and rejects it.
+        # The condition is "not price >= 0", because it is also true for NaN. "price < 0" is False for NaN and
+        # would accept it.
         if any(
             price is not None and not price >= 0 for price in (self.price_in, self.price_out, self.max_cost)
         ):
@@ -192,7 +193,8 @@ class Pause:
 
     def wait(self) -> None:
         """Wait until the pause is over."""
-        # Another thread may have extended the pause in the meantime, so the time is checked again.
+        # Another thread may extend the pause while this one sleeps, so the remaining time is checked in a
+        # loop.
         while (left := self._until - time.monotonic()) > 0:
             time.sleep(left)
 
@@ -212,8 +214,8 @@ class Reserved(NamedTuple):
 
     Attributes:
         estimate: The estimated cost.
-        most: The highest expected cost. It is the estimate, multiplied by the largest factor by which the
-            cost of an earlier answer exceeded its estimate.
+        most: The highest expected cost: the estimate multiplied by a factor, which is the largest ratio of
+            cost to estimate among earlier answers.
     """
 
     estimate: float
@@ -221,9 +223,9 @@ class Reserved(NamedTuple):
 
 
 class SpendingLimit:
-    """Adds up the cost of answers, and keeps it below the user's limit.
+    """Adds up the cost of answers, and ensures that the sum stays below the user's limit.
 
-    While a request has not been answered, its highest expected cost counts.
+    For a request that has not been answered yet, the highest expected cost is added.
 
     Args:
         serving: The settings, which contain the prices and the limit.
@@ -259,16 +261,15 @@ class SpendingLimit:
         estimate, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
         with self._settled:
             while True:
-                # The estimate is multiplied by the largest factor by which an answer exceeded its estimate so
-                # far.
+                # The factor is the largest ratio of actual to estimated cost among the answers so far.
                 most = estimate * self._factor
-                # The reserved costs of all unanswered requests count, so that the limit holds even if each
-                # costs that much.
+                # The reserved costs of all unanswered requests are added, so that the limit is not exceeded
+                # even if each of these requests costs as much as reserved.
                 if limit is None or self.spent + sum(self._awaited) + most <= limit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
-                # Waiting can help only if an unanswered request turns out cheaper than reserved, but there is
-                # no such request.
+                # Waiting can help only if another request is unanswered and turns out cheaper than reserved.
+                # If no request is unanswered, the run is stopped.
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "
@@ -287,7 +288,8 @@ class SpendingLimit:
         with self._settled:
             self._awaited.remove(reserved.most)
             if reserved.estimate:
-                # If an answer cost more than estimated, later answers may, too.
+                # If an answer cost more than estimated, later answers may also cost more, so the factor is
+                # increased.
                 self._factor = max(self._factor, cost / reserved.estimate)
             self.spent += cost
             self._settled.notify_all()

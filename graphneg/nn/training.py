@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 IN_ORDER: Mapping[str, Any] = {"num_train_epochs": 1, "train_sampling_strategy": "sequential"}
-"""Training arguments for data whose rows are already in training order, with the rows of all epochs."""
+"""Training arguments for data that already contain the rows of all epochs, in the order in which they are
+used."""
 _DEFAULTS: Mapping[str, Any] = {
     "num_train_epochs": 1,
     "per_device_train_batch_size": 8,
@@ -60,9 +61,9 @@ tokenizer* special_tokens_map.json added_tokens.json vocab.txt vocab.json merges
 spiece.model sentencepiece.bpe.model amrlib_meta.json held_out.amr
 {_MODULES} sentence_bert_config.json config_sentence_transformers.json poly_encoder.safetensors
 """.split()
-# Names of subfolders in a model's folder. The first contains the pooling settings of sentence-transformers.
-# The second contains the response encoder of a bi-encoder that has separate encoders for contexts and
-# responses.
+# Names of two subfolders of a model's folder. "1_Pooling" contains the pooling settings of
+# sentence-transformers. "response" contains the response encoder of a bi-encoder that has separate encoders
+# for contexts and responses.
 _POOLING, _TOWER = "1_Pooling", "response"
 
 
@@ -91,12 +92,13 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,
-        # graphneg has its own progress bar, so that of transformers is switched off.
+        # The progress bar of transformers is switched off, because graphneg has its own.
         "disable_tqdm": True,
-        # The collators need columns that are not parameters of the models, so all columns are kept.
+        # By default, the Trainer removes columns that are not parameters of the model. Some collators need
+        # such columns, so they are kept.
         "remove_unused_columns": False,
-        # Without this, the Trainer reads the names of the labels from the model's `forward`, and passes the
-        # labels to models that take none, such as a poly-encoder.
+        # Without this argument, the Trainer reads the names of the labels from the model's `forward`. It
+        # would then pass labels to models whose `forward` does not accept any, such as a poly-encoder.
         "label_names": ["labels"],
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
@@ -291,7 +293,7 @@ def fit(
     """Train a model in place, and save it in the folder of the run.
 
     If a run is stopped, the same call resumes it at the last checkpoint. On a CPU, the same seed gives the
-    same model. Nothing but the progress is printed.
+    same model. Only the progress is printed.
 
     Ctrl-C ends the run after its current step and saves a checkpoint. A second Ctrl-C ends it immediately. If
     a run ends before its first checkpoint, no files are left.
@@ -355,8 +357,8 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     loop.remove_callback(PrinterCallback)
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
-            # The folder is named after the run, so that a resumed run continues its curves in TensorBoard,
-            # and a run with different settings starts new ones.
+            # The folder has the fingerprint of the run in its path. In TensorBoard, a resumed run therefore
+            # continues its curves, and a run with different settings starts new ones.
             callback.logging_dir = str(run.folder / "runs" / run.fingerprint[:12])
     return loop
 
@@ -389,8 +391,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     """Return the sum of `weighted_cross_entropy` and a listwise loss.
 
     The listwise loss is the softmax cross-entropy of each correct pair against the wrong pairs of its group
-    in the batch. The pairs of a group differ in little but their correctness, so the model learns faster what
-    makes a pair correct.
+    in the batch. The pairs of a group have the same context and differ mainly in whether they are correct, so
+    the model learns faster what makes a pair correct.
 
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
@@ -413,8 +415,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     own = logits[right][has_rivals]
     others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
     of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
-    # The listwise loss is a mean over this batch, so it is multiplied by the batch's fraction of the pairs in
-    # the step.
+    # The listwise loss is a mean over this batch, but a step may have several batches. The loss is therefore
+    # multiplied by the fraction of the step's pairs that are in this batch.
     return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 

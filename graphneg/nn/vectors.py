@@ -36,7 +36,7 @@ class StaticVectors:
     The vector of a text is the mean of the vectors of its words, scaled to length 1. Three formats of word
     vectors can be read:
 
-    - the text format of GloVe and fastText, also compressed as .gz: a word and its numbers on each line (a
+    - the text format of GloVe and fastText, also compressed as .gz: each line has a word and its vector (a
       first line with only two numbers is skipped)
     - a .npz file with the arrays ``words`` and ``vectors``
     - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose first column contains the words
@@ -112,7 +112,7 @@ class StaticVectors:
         at = self._indices.get(word)
         if at is None or k < 1:
             return []
-        # One more result is requested, because the word itself is among the results.
+        # Request one more result, because the word itself is also found and then removed.
         scores, indices = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
         pairs = zip(indices[0].tolist(), scores[0].tolist(), strict=True)
         return [(self.words[index], score) for index, score in pairs if index != at][:k]
@@ -144,7 +144,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
 
 
 def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
-    """Read a text file in which each line has a word and its numbers."""
+    """Read a text file in which each line has a word and the numbers of its vector."""
     import numpy
 
     words: list[str] = []
@@ -152,8 +152,8 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     width = 0
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         lines = enumerate(file, 1)
-        # The lines are converted in chunks, because as strings the whole file would need several times as
-        # much memory as the vectors.
+        # The lines are converted to arrays in chunks, because the strings of the whole file would need
+        # several times as much memory as its vectors.
         while chunk := list(islice(lines, 10_000)):
             rows: list[list[str]] = []
             for number, line in chunk:

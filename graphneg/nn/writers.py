@@ -2,7 +2,8 @@ r"""Generate texts for prompts, with a local model or on a server.
 
 A writer generates texts for prompts. `LocalWriter` runs a causal or sequence-to-sequence model on this
 machine. `graphneg.nn.served.ServedWriter` sends requests to a server. Both implement the interface `Writer`.
-A text depends on its prompt, on the prompt's id and on the seed, but not on the other prompts.
+A generated text depends on its prompt, on the prompt's id and on the seed, but not on the other prompts in
+the same call.
 
 >>> writer = LocalWriter(load_causal("path/to/model"))                                     # doctest: +SKIP
 >>> writer.complete([Prompt("Words: ladder\nSentence:")], seed=1, stop=["\n"])             # doctest: +SKIP
@@ -62,7 +63,7 @@ class Completion(NamedTuple):
 
     Attributes:
         text: The text, stripped of white space.
-        finished: Whether the text ended by itself, and not because of the token limit.
+        finished: Whether the model ended the text, and not the token limit.
         logprobs: The log-probability of each token of the text in nats; None if they were not requested or
             are not available.
         problem: Why a server's answer is unusable (see `graphneg.nn.answers.PROBLEMS`); empty if it is
@@ -87,9 +88,8 @@ class Constraints:
         words: Words that the text should contain.
         keyword_bias: Bias that is added to the logits of words that are still missing. It grows with the
             length of the text.
-        min_words: Minimum number of words, for a condition on where the text ends; 0 for no condition. The
-            text is ended after the first sentence at which it has at least this many words and contains all
-            of ``words``.
+        min_words: Minimum number of words. The text ends after the first sentence with which it has at least
+            this many words and contains all of ``words``. If this is 0, the text has no such end.
         weights: Factors for the probabilities of words; 0 forbids a word.
     """
 
@@ -206,7 +206,7 @@ class Writer(Protocol):
 
 
 def settings_of_writer(writer: Writer) -> dict[str, object]:
-    """Return those settings of a writer that determine its texts.
+    """Return the settings of a writer that influence the texts it generates.
 
     Args:
         writer: The writer.
@@ -219,14 +219,14 @@ def settings_of_writer(writer: Writer) -> dict[str, object]:
 
 
 def per_prompt(constraints: Sequence[Constraints] | None, prompts: Sequence[Prompt]) -> Sequence[Constraints]:
-    """Return constraints for each prompt, and check their number.
+    """Return one `Constraints` object for each prompt, and check that there are as many as prompts.
 
     Args:
         constraints: Constraints for each prompt; None for no constraints.
         prompts: The prompts.
 
     Returns:
-        The constraints in the order of the prompts. If None were given, they are `FREE` for each prompt.
+        The constraints in the order of the prompts; `FREE` for each prompt if ``constraints`` is None.
 
     Raises:
         InputError: The numbers of constraints and prompts differ.
@@ -274,7 +274,7 @@ class _Draw:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Those arguments of a `LocalWriter.complete` call that are the same for all rows.
+    """The arguments of a `LocalWriter.complete` call that are the same for all prompts.
 
     Attributes:
         settings: The search settings and the limits.
@@ -424,8 +424,8 @@ class LocalWriter:
         over = TextEnd(
             [_is_over(one, asked.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
         )
-        # The stopping criterion remembers what it found for each row. In a beam search, texts move between
-        # rows, so it cannot be used.
+        # The stopping criterion `TextEnd` stores for each row where its text ended. In a beam search, texts
+        # move between rows, so it cannot be used.
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
@@ -443,7 +443,8 @@ class LocalWriter:
         items: list[TokenPair] = []
         for number, tokens in enumerate(sequences):
             end = over.lengths[number] if watched else None
-            # The end token is included, because its log-probability belongs to the text.
+            # The end token is kept here, because its log-probability is part of the log-probability of the
+            # text.
             if end is None:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
@@ -460,7 +461,7 @@ class LocalWriter:
         """Return the logits processors that implement constraints."""
         chain: list[Any] = []
         if pull := max(one.keyword_bias for one in held):
-            # If a text has no bias, its words only determine where it may end.
+            # If the bias is 0, the words of the constraints only determine where the text may end.
             words = [one.words if one.keyword_bias else () for one in held]
             chain.append(
                 KeywordBias(

@@ -4,7 +4,7 @@ By default, uvicorn closes a connection only if it is idle between two requests.
 hundred incomplete requests could therefore use up all the sockets that the process may open.
 `LimitedProtocol` prevents this: the headers and the body of a request must arrive in time, a response must be
 read in time, and the number of connections is limited, per address and in total. If the maximum number is
-reached, a connection is closed to make room for the new one: the one on which the server has waited longest
+reached, the server makes room for a new connection: it closes the connection on which it has waited longest
 for a complete request. Ordinary browsers send complete requests immediately, so their connections are not
 closed.
 """
@@ -51,7 +51,7 @@ _TOO_SLOW = _short_answer("408 Request Timeout")
 
 
 class LimitedProtocol(H11Protocol):
-    """A uvicorn connection with time limits, which is refused if there are too many other connections."""
+    """A uvicorn connection with time limits. It is refused if there are too many other connections."""
 
     _phase: Any = None
     _deadline: asyncio.TimerHandle | None = None
@@ -127,18 +127,18 @@ class LimitedProtocol(H11Protocol):
             if one is not self and isinstance(one, LimitedProtocol) and not one.transport.is_closing()
         ]
         mine = [one for one in others if one.key == self.key]
-        # If this address has too many connections, close one of these, not one of another visitor.
+        # If this address has too many connections, close one of them and not one of another visitor.
         if len(mine) >= MOST_OF_ONE:
             return self._make_room(mine)
         if len(others) >= MOST:
-            # If all addresses together have too many connections, close one of the address that has the most,
-            # which is probably the attacker.
+            # If all addresses together have too many connections, close a connection of the address that has
+            # the most. It is probably an attacker's.
             commonest = Counter(one.key for one in others).most_common(1)[0][0]
             return self._make_room([one for one in others if one.key == commonest])
         return True
 
     def _make_room(self, among: list[LimitedProtocol]) -> bool:
-        """Close the connection that has waited longest for a complete request. Return whether one exists."""
+        """Close the connection whose request is incomplete for longest. Return whether one exists."""
         last = self.loop.time() - PATIENCE_SECONDS
         waiting = [one for one in among if one.is_incomplete and one._since <= last]
         if not waiting:
@@ -167,7 +167,7 @@ class LimitedProtocol(H11Protocol):
             self._deadline = self.loop.call_later(seconds, self._end)
 
     def _end(self) -> None:
-        # The time is up. Send an error status, unless a part of a response has already been sent.
+        # The time is up. Send an error status if no part of a response has been sent yet.
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(_TOO_SLOW)
             self.transport.close()

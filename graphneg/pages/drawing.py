@@ -27,10 +27,11 @@ from graphneg.model import AmrGraph, AmrNode
 State = Literal["kept", "changed", "gone", "new"]
 """The state of a node or an edge, compared with the other graph. Only nodes can be ``changed``."""
 ROW, HEIGHT, MARGIN = 38.0, 24.0, 8.0
-"""Vertical distances in pixels: between rows, the height of a box, and the margin of the drawing."""
+"""Vertical measures in pixels: the distance between rows, the height of a box, and the margin of the
+drawing."""
 LETTER, PADDING, GAP = 7.6, 14.0, 34.0
-"""Horizontal distances in pixels: the width of a character (the font is monospaced), the empty space in a box
-beside its label, and the empty space beside the label of an edge."""
+"""Horizontal measures in pixels: the width of a character (the font is monospaced), the padding beside the
+label in a box, and the gap beside the label of an edge."""
 LONGEST = 36
 """Maximum number of characters of a label."""
 HEAD = 4.0
@@ -159,7 +160,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
 
 def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Align the root of one graph with the same node in the other graph, or else with the other root."""
+    """Align the root of one graph with the same node in the other graph or, if missing, with its root."""
     tops = before.nodes[0], after.nodes[0]
     # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
     inside = next((node.position for node in after.nodes if _named(node) == _named(tops[0])), None)
@@ -197,7 +198,7 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     for number, (above, role, below) in enumerate(_triples(graph)):
         is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
         # The first edges are those of the tree, of which there is one for each node except the root. Draw
-        # them as lines, and the other edges, the reentrancies, as arrows.
+        # them as lines. The other edges are reentrancies, which are drawn as arrows.
         draw = _branch if number < len(graph.nodes) - 1 else _arrow
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN

@@ -130,7 +130,8 @@ class Access:
 
         A wrong host is a sign of DNS rebinding: another web site has made its own name point to this machine,
         and the browser takes the pages for a part of that site. The header then contains the name of the
-        site. So if a password is required, any IP address is accepted, because the machine may have several.
+        site. The header must therefore contain a name of this server or, if a password is required, any IP
+        address, because the machine may have several.
 
         Args:
             header: The value of the header.
@@ -256,7 +257,7 @@ class Gate:
         return not self._access.password
 
     def _refusal(self, request: Request) -> str:
-        """Return why a request must be refused as coming from another site; empty if it comes from here."""
+        """Return why a request seems to come from another site; empty if it comes from these pages."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
             return "the Host header does not name this server"
@@ -269,7 +270,8 @@ class Gate:
     def _let_in(self, request: Request) -> Response:
         """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        # Remove further slashes at the beginning: "//example.org" would redirect to another host.
+        # Reduce several slashes at the beginning to one, because "//example.org" would redirect to another
+        # host.
         path = "/" + request.url.path.lstrip("/")
         return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 

@@ -50,14 +50,15 @@ ROWS = 500
 TOPICS, MOST_SHIFTS = 5_000, 20_000
 """The default number of topics and the maximum number of shifts in the drawing of all topics."""
 DRAWN = 2_000
-"""Maximum number of rows of a query's result that are drawn, and maximum number of nodes in the drawing."""
+"""Maximum number of rows of a query's result that are drawn, and also the maximum number of nodes in a
+drawing."""
 SECONDS = 30.0
 """Default time limit of a query, in seconds."""
 READ_AT_ONCE = 8
 """Maximum number of requests that read the shift graph at the same time. Further requests wait."""
 OVERDUE_SECONDS = 2.0
-"""Number of seconds to wait until a query is stopped, after its time limit and `GRACE_SECONDS` have passed.
-Then the visitor gets an error, even if the query is still running."""
+"""Seconds to wait after the time limit and `GRACE_SECONDS` of a query have passed. If the query has not been
+stopped by then, the visitor gets an error."""
 CELL = 5_000
 """Maximum number of characters in a cell of a table."""
 Drawn = dict[str, Any]
@@ -98,7 +99,8 @@ class GraphView:
         try:
             return not explore(self._stores.current(), "hubs", {"limit": 1})
         except GraphnegError:
-            # The store cannot be read. Show the view nevertheless: it reports the error to the visitor.
+            # The store cannot be read. The view counts as not empty, so that it is shown and reports the
+            # error to the visitor.
             return False
 
     def routes(self, pages: Pages) -> Sequence[Route]:
@@ -218,8 +220,8 @@ class GraphView:
             try:
                 return _answer(self._asked(given, place.seconds, cancellation))
             finally:
-                # Free the slot only when the query has ended on the server, because it limits how many
-                # queries run there at the same time.
+                # Free the slot only when the query has ended on the server. Slots limit how many queries run
+                # there at the same time.
                 loop.call_soon_threadsafe(place.release)
 
         asked = loop.run_in_executor(self._asking, ask)
@@ -244,7 +246,8 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
-        # If the time limit was shorter than the configured one, the query was in a quick slot.
+        # If the time limit was shorter than the configured one, the query was in a quick slot. The message
+        # then says that the server is busy.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again later"
         return f"{said}: limit the query, or start graphneg serve with a longer --query-timeout"
@@ -310,7 +313,7 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def around_drawn(around: Neighbourhood) -> Drawn:
-    """Draw a topic between the topics from which replies move to it and those to which they move from it.
+    """Draw a topic with its shifts: from the topics on the left to it, and from it to those on the right.
 
     Args:
         around: The topic and its shifts.
@@ -319,7 +322,7 @@ def around_drawn(around: Neighbourhood) -> Drawn:
         The drawing, with the topic in the middle. Shifts lead to it from the left, and from it to the right.
     """
     sides = {shift.focus: -1 for shift in around.comes_from}
-    # A topic at both ends of such shifts is drawn on the right.
+    # A topic with shifts in both directions is drawn on the right.
     sides |= {shift.perspective: 1 for shift in around.moves_to} | {around.topic: 0}
     edges = [
         (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
@@ -349,7 +352,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
 
 
 def rows_drawn(rows: Rows) -> Drawn | None:
-    """Draw the shifts that the rows of a query describe, or else the nodes and relationships in the rows.
+    """Draw the shifts that the rows of a query describe or, if none, the nodes and relationships in the rows.
 
     A row with the columns ``focus`` and ``perspective`` describes a shift. A row with the columns ``topics``
     and ``counts`` describes a path of several shifts.

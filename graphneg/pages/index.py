@@ -5,7 +5,7 @@ with its labels (such as transform and corpus), scores, edits and the words of i
 returns the records that match a `Filter`, page by page, and the distribution of each score. The index is
 written to a temporary file that is renamed at the end, so an incomplete index is never used. If the file of
 negatives has changed, the index is written again. The scores ``context_overlap`` and ``selectional_fit``,
-which ``graphneg select`` computes, too, are added to the records.
+which ``graphneg select`` also computes, are added to the records.
 
 Example::
 
@@ -56,7 +56,8 @@ OFFERED = 200
 BATCH = 2_000
 """Number of records that are inserted into the database at a time."""
 SCORE = "score"
-"""The kind of the rows of the table ``names`` that contain names of scores. The other rows contain labels."""
+"""The value of ``kind`` in rows of the table ``names`` that contain the name of a score. Other rows contain
+labels."""
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = re.compile(r"[^\s()]+")
 _TABLES = """
@@ -267,7 +268,7 @@ class NegativesIndex:
             amount: Maximum number of records to return.
 
         Returns:
-            How many other records have the same edit, and the first ``amount`` of them.
+            The number of other records with the same edit, and the first ``amount`` of these records.
         """
         return self._others(
             "SELECT n FROM edits WHERE edit IN (SELECT edit FROM edits WHERE n = ?)", n, amount
@@ -281,7 +282,7 @@ class NegativesIndex:
             amount: Maximum number of records to return.
 
         Returns:
-            How many other records are from the same dialogue, and the first ``amount`` of them.
+            The number of other records from the same dialogue, and the first ``amount`` of these records.
         """
         query = "SELECT n FROM negatives WHERE dialogue = (SELECT dialogue FROM negatives WHERE n = ?)"
         return self._others(query, n, amount)
@@ -302,8 +303,8 @@ class NegativesIndex:
         values: list[Any] = []
         for limits, sign in ((least, "<"), (most, ">")):
             for score, limit in limits.items():
-                # Exclude the records beyond the limit. Selecting those within the limit would lose the
-                # records without the score.
+                # Exclude the records beyond the limit. Selecting the records within the limit instead would
+                # also exclude the records without the score.
                 lost.append(f"{_of_score(sign)}")
                 values += [score, limit]
         where = " AND ".join(["is_wrong", *(f"n NOT IN ({query})" for query in lost)])
@@ -387,7 +388,8 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
 
     Args:
         path: The path of the index.
-        state: A text that is different if the file of negatives has changed; see `_state`.
+        state: A text that identifies the state of the file of negatives, and changes when the file changes;
+            see `_state`.
         negatives: The records.
         progress: Progress display; advanced by the number of indexed records.
         name: The name of the file of negatives, for the progress display.

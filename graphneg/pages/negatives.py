@@ -46,8 +46,8 @@ drawing. There is no drawing (None) if the graph cannot be parsed."""
 ROWS = 50
 """Number of negatives on a page of the table."""
 NEIGHBOURS = 8
-"""Maximum number of other negatives with the same edit, and of others from the same dialogue, that are shown
-on the page of a negative."""
+"""The page of a negative shows at most this many other negatives with the same edit, and at most this many
+from the same dialogue."""
 BARS = 50
 """Number of bars in a histogram."""
 LEAST, MOST = "least", "most"
@@ -316,7 +316,7 @@ def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple
 
 
 def _graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
-    """Return the given name of a turn, and its graphs before and after the edit with their drawings."""
+    """Return the name of a turn, and the turn's graphs before and after the edit with drawings."""
     texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
     # If one of the graphs cannot be parsed, show both of them as text, without drawings.
@@ -326,7 +326,7 @@ def _graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Sid
 
 
 def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float, Threshold, float]]:
-    """Return the name, the value and the meaning of each score, and the share of lower values in the file."""
+    """Return the name, value and meaning of each score, and the share of records with lower values."""
     spreads = {spread.score: spread for spread in index.spreads()}
     return [
         (name, value, THRESHOLDS.get(name, UNKNOWN), spreads[name].share_below(value))
@@ -336,8 +336,8 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
 
 def _histogram(spread: ScoreDistribution) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
-    # Each edge has the number of values below a threshold. The last edge is the number of all values, because
-    # the highest value is not below any threshold.
+    # `edges` has the number of values below each threshold. The last entry is the number of all values,
+    # because the highest value is not below any threshold.
     edges = [*spread.below[:-1:step], spread.amount]
     amounts = [after - before for before, after in pairwise(edges)]
     most = max(*amounts, 1)

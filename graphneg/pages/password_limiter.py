@@ -35,7 +35,7 @@ class Rate:
 
     Attributes:
         burst: Number of attempts that are allowed at once if the bucket is full.
-        per_second: Number of attempts per second that are added to the bucket.
+        per_second: Number of attempts that are added to the bucket per second.
     """
 
     burst: float
@@ -105,7 +105,8 @@ class PasswordLimiter:
         own = self._bucket(address_key(address), now)
         for bucket in (self._all, own):
             bucket.refill(now)
-        # Do not count a refused attempt. Otherwise, an attacker could make other visitors wait forever.
+        # Do not count a refused attempt. Otherwise, an attacker who keeps trying could make other visitors
+        # wait forever.
         if wait := max(self._all.seconds_to_wait, own.seconds_to_wait):
             return wait
         self._all.left -= 1
@@ -118,7 +119,7 @@ class PasswordLimiter:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _forget(self, now: float) -> None:
-        """Forget the addresses whose bucket is full again. If there are none, forget the least recent one."""
+        """Forget the addresses with a full bucket. If there are none, forget the least recent address."""
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after

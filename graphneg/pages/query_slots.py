@@ -54,8 +54,8 @@ class QuerySlots:
 
     def __init__(self, seconds: float) -> None:
         """Initialize with all slots free."""
-        # The user sets the time limit of patient slots. It may be shorter than QUICK_SECONDS, and then
-        # applies to quick slots, too.
+        # The user sets the time limit of patient slots. If it is shorter than QUICK_SECONDS, it also applies
+        # to quick slots.
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:

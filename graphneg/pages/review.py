@@ -42,8 +42,8 @@ from graphneg.pages.query_slots import BusyError
 from graphneg.pages.url_values import choice_value, integer_value
 
 FILES_AT_ONCE = 2
-"""Maximum number of uploaded files that are processed at the same time. It limits the use of memory, in which
-the files are kept."""
+"""Maximum number of uploaded files that are processed at the same time. The limit saves memory, because
+uploaded files are kept in memory."""
 _ANSWER = "answer."
 """Prefix of the form fields that contain answers. It is followed by the name of the question."""
 _FILES: Mapping[str, Callable[[Results], str]] = {
@@ -183,7 +183,8 @@ class ReviewView:
     async def _imported(self, request: Request) -> Response:
         """Store the judgements from an uploaded file, whose name and format are in the URL."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
-        # Refuse further uploads. If they had to wait instead, they would keep connections open.
+        # Refuse the upload if too many others are running. If it had to wait instead, it would keep a
+        # connection open.
         if self._sending.locked():
             raise BusyError("other files are being imported: try again in a few seconds")
         async with self._sending:

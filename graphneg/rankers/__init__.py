@@ -1,6 +1,7 @@
 """Rank responses by how well they fit a context.
 
-There are three kinds of rankers: cross-encoders, speaker-aware BERT and poly-encoders.
+There are three kinds of rankers: cross-encoders, speaker-aware BERT (a cross-encoder that also gets the
+speakers) and poly-encoders.
 """
 
 from __future__ import annotations

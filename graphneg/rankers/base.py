@@ -1,8 +1,8 @@
 """Define the interfaces of rankers, and create or load a ranker by the name of its kind.
 
 A ranker scores pairs of a context and a response. There are three kinds: ``cross-encoder``, ``sa-bert``
-(speaker-aware BERT) and ``poly-encoder``. A trained ranker is stored in a folder. The ``config.json`` in this
-folder contains the kind.
+(speaker-aware BERT) and ``poly-encoder``. A trained ranker is stored in a folder, whose ``config.json``
+contains the kind.
 
 Example:
     For the context ["Do you like tea?"] and the candidates "It rains." and "Yes, green tea.",
@@ -174,7 +174,7 @@ def argsort_descending(scores: Sequence[float]) -> list[int]:
         scores: The scores.
 
     Returns:
-        The indexes of the scores. Those of equal scores keep their order.
+        The indexes of the scores, highest score first. Indexes of equal scores keep their order.
 
     Example:
         >>> argsort_descending([0.1, 0.9, 0.9])

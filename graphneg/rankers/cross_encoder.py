@@ -1,7 +1,8 @@
 """Rank responses with a cross-encoder, which reads context and response together.
 
 A cross-encoder is an encoder with a classification head. It is usually more accurate than a poly-encoder, but
-slower, because nothing can be reused for another pair with the same context or the same response.
+slower, because the whole input must be encoded again for each pair, even if another pair has the same context
+or response.
 
 Example:
     For the context ["Hi!", "Do you like tea?"] and the response "Yes.", the BERT tokenizer gives ``[CLS] yes
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _TASK = "ForSequenceClassification"
 
 First = Literal["response", "context"]
-"""Type of the choice which text comes first in the input of the model."""
+"""Type of ``first``: which of the two texts comes first in the input of the model."""
 
 
 class CrossEncoder(EncoderRanker):
@@ -34,8 +35,8 @@ class CrossEncoder(EncoderRanker):
 
     A saved cross-encoder can also be loaded by ``transformers`` and by the ``CrossEncoder`` of
     sentence-transformers. The models that graphneg trains read the response before the context, so that the
-    response always starts at the same position, which speeds up learning. If a model has no section
-    ``graphneg`` in its ``config.json``, it is assumed to read the context first.
+    response always starts at the same position, which speeds up learning. A model that has no section
+    ``graphneg`` in its ``config.json`` is assumed to read the context first.
 
     The turns of a context are joined by spaces. Separators between the turns would make the results of
     pretrained sentence encoders considerably worse. If the input has more than ``max_tokens`` tokens, the

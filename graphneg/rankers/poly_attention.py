@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Pooling = Literal["first", "mean"]
-"""How the token states of a text are combined to one vector: ``first`` takes the state of the first token,
-and ``mean`` takes the mean of all states."""
+"""How the vector of a text is computed from the states of its tokens: ``first`` takes the state of the first
+token, and ``mean`` takes the mean of all states."""
 _QUICK = 100.0
 """Factor by which the stored scale and bias are multiplied, so that they change faster in training.
 
-The learning rate is suitable for the weights of the encoder. It is too low for two single numbers that must
-change a lot.
+The learning rate is chosen for the weights of the encoder. It would be too low for scale and bias, which must
+change much more than these weights.
 """
 
 
@@ -45,9 +45,9 @@ class PolyOutput(ModelOutput):
         logits: Logits of the pairs, of shape (pairs, 1).
         crossed: Logits of every context with every response in the batch, of shape (pairs, pairs). Row i
             belongs to the context of pair i, and column j belongs to the response of pair j.
-        same_context: Boolean matrix of shape (pairs, pairs), which says for pairs i and j whether they have
+        same_context: Boolean matrix of shape (pairs, pairs). Element (i, j) says whether pairs i and j have
             the same context.
-        same_response: Boolean matrix of shape (pairs, pairs), which says for pairs i and j whether they have
+        same_response: Boolean matrix of shape (pairs, pairs). Element (i, j) says whether pairs i and j have
             the same response.
     """
 
@@ -184,9 +184,8 @@ class PolyNetwork(nn.Module):
     def _logits(self, products: Tensor) -> Tensor:
         """Compute logits from the dot products of a response with the vectors of a context."""
         products = products.float() / sqrt(self.size)
-        # The paper adds up the context's vectors, weighted by attention, and takes the dot product of the sum
-        # and the response. Adding up the dot products with the same weights gives the same result and needs
-        # less memory.
+        # The paper computes the attention-weighted sum of the context's vectors, and then its dot product
+        # with the response. The sum of the dot products with the same weights is equal and needs less memory.
         joined = (products.softmax(dim=-1) * products).sum(dim=-1)
         return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias
 
@@ -215,7 +214,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
         return loss
     same_context = cast(Tensor, outputs.same_context).float()
     fits = same_context @ (right.float()[:, None] * cast(Tensor, outputs.same_response).float()) > 0
-    # The diagonal contains the logits of the pairs themselves, so it is not masked.
+    # The diagonal contains the logits of the correct pairs themselves, so it must not be masked.
     others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)
     losses = -crossed.log_softmax(dim=1).diagonal() * labels[:, 1]

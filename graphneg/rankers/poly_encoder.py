@@ -1,7 +1,7 @@
 """Rank responses with a poly-encoder, which encodes contexts and responses separately.
 
-Because of this, responses can be encoded once and stored (see `graphneg.rankers.response_bank`). Scoring a
-stored response for a new context takes only a few dot products.
+Responses can therefore be encoded once and stored (see `graphneg.rankers.response_bank`). To score a stored
+response for a new context, only a few dot products are computed.
 
 Example:
     With 16 codes and a hidden size of 384, the result of ``context_vectors([["Hi!"]])`` has the shape
@@ -87,7 +87,8 @@ class PolyEncoder(EncoderRanker):
             tokenizer: The tokenizer.
             max_tokens: Maximum length of a context in tokens. If the model can read fewer tokens, its limit
                 is used.
-            response_tokens: Maximum length of a response in tokens. The limit of the model applies here, too.
+            response_tokens: Maximum length of a response in tokens. If the model can read fewer tokens, its
+                limit is used.
             batch: Number of texts per forward pass.
             objective: The training objective, ``pairs`` or ``in-batch``.
         """
@@ -152,7 +153,7 @@ class PolyEncoder(EncoderRanker):
         Raises:
             InputError: The number of codes is negative, or ``pooling``, ``towers`` or ``objective`` has an
                 unknown value.
-            ModelError: The model does not only have an encoder but also a decoder.
+            ModelError: The model has a decoder, which a poly-encoder cannot use.
         """
         if codes < 0:
             raise InputError(f"codes must be at least 1, or 0 for a bi-encoder, not {codes}")
@@ -277,7 +278,8 @@ class PolyEncoder(EncoderRanker):
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]
-            # Each distinct context and each distinct response of the chunk gets a number.
+            # Each distinct context and each distinct response of the chunk gets an index, under which its
+            # vectors are stored.
             turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
             texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
             left = torch.from_numpy(self.context_vectors(list(turns)))
@@ -312,7 +314,7 @@ class PolyEncoder(EncoderRanker):
         return self._vectors(responses, self._responses, self.model.response_vectors)
 
     def score_vectors(self, context: NDArray[float32], responses: NDArray[float32]) -> list[float]:
-        """Score responses to a context that are already encoded, like the context itself.
+        """Score responses for a context, given the vectors of the context and of the responses.
 
         Args:
             context: Vectors of the context, of shape (vectors, size).
@@ -328,9 +330,9 @@ class PolyEncoder(EncoderRanker):
             return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
 
     def digest(self) -> str:
-        """Return a digest of everything that determines the vectors of responses.
+        """Return a digest of the parameters and settings that determine the vectors of responses.
 
-        These are the parameters of the encoder of responses, the pooling and ``response_tokens``.
+        The digest covers the parameters of the encoder of responses, the pooling and ``response_tokens``.
         """
         tower = self.model.response_encoder or self.model.encoder
         digest = hashlib.blake2b(f"{self.model.pooling} {self.response_tokens}".encode(), digest_size=8)
@@ -389,7 +391,7 @@ class PolyEncoder(EncoderRanker):
         return self._tokens("response", responses, self.response_tokens, "right")
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
-        """Tokenize ``context`` or ``response`` texts. Long ones are truncated on the side ``cut``."""
+        """Tokenize contexts or responses. ``cut`` is the side on which long texts are truncated."""
         self.tokenizer.truncation_side = cut
         result: Any = self.tokenizer(
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from graphneg.rankers.poly_encoder import PolyEncoder
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
-"""Type of the kinds of FAISS indexes: exact search, inverted lists, or a graph of neighbours."""
+"""Kinds of FAISS indexes: ``flat`` (exact search), ``ivf`` (inverted lists) or ``hnsw`` (a graph of
+neighbours)."""
 QueryVectors = Literal["mean", "codes"]
 """Type of ``by``: whether to query the index with the mean of a context's vectors or with each of the
 vectors."""
@@ -152,7 +153,8 @@ class ResponseBank:
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(f"{path}: the bank can't be read; rebuild the bank") from error
-        # The numbers differ, for example, if files of different builds were copied into the folder.
+        # The numbers of texts and vectors can differ if, for example, files of different builds were copied
+        # into the folder.
         if not len(texts) == index.ntotal == manifest.count:
             raise InputError(
                 f"{path}: expected {manifest.count} responses but found {len(texts)} texts and "
@@ -197,12 +199,12 @@ class ResponseBank:
         best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         for turns, context in zip(contexts, vectors, strict=True):
-            # A turn has nearly the same vector as the context that contains it, so the index would find it if
-            # it is in the bank, although it does not answer the context.
+            # A turn of the context has nearly the same vector as the context. If the bank contains the same
+            # text, the index finds it, although a repeated turn is not a good response.
             never = set(map(match_key, turns)) if context_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-            # Turns of the context are left out below, so the index must find that many additional
-            # responses. If FAISS finds too few responses, it returns the index -1 for the missing ones.
+            # Responses that repeat a turn of the context are left out below, so the index must find that many
+            # more responses. If FAISS finds too few, it returns the index -1 for the missing ones.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
             # The indexes are sorted, so that responses with equal scores are in the order of the bank.
@@ -373,7 +375,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _check_folder(folder: Path, overwrite: bool) -> None:
-    """Raise an error unless a folder is missing or empty, or contains only files of a bank."""
+    """Raise an error if a folder contains files that do not belong to a bank."""
     if folder.is_file():
         raise InputError(f"{folder}: not a folder; name another folder")
     if not folder.is_dir():
@@ -388,7 +390,7 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
-    """Prepare the folder of a bank. Keep the files of an interrupted build if it was for the same bank."""
+    """Prepare the folder of a bank. If an interrupted build of the same bank left files, keep them."""
     building = RunNote(folder / _BUILDING, fingerprint([asdict(manifest), texts]))
     if building.state == "same":
         return
@@ -410,8 +412,9 @@ def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Prog
     row = 4 * ranker.model.size
     progress.start("embedding", len(texts), "responses")
     with path.open("ab") as file:
-        # The vector of a text varies slightly with the other texts in its batch. Only complete chunks are
-        # kept, so that all batches, and therefore all vectors, are the same as without the interruption.
+        # The vector of a text depends slightly on the other texts in its batch. Only the vectors of complete
+        # chunks are kept, so that a resumed build forms the same batches and computes the same vectors as a
+        # build without an interruption.
         done = min(file.tell() // row, len(texts)) // _CHUNK * _CHUNK
         file.truncate(done * row)
         progress.advance(done)
@@ -448,7 +451,7 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
         faiss.omp_set_num_threads(threads)
     if manifest.index == "ivf":
         # `search` reads vectors by their indexes. An index of the kind "ivf" needs a direct map for this.
-        # Each query searches an eighth of the cells.
+        # `nprobe` limits each query to an eighth of the cells, which makes it faster.
         made.make_direct_map()
         made.nprobe = max(1, cells // 8)
     return made

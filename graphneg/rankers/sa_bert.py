@@ -35,8 +35,8 @@ SEGMENTS = 2
 _TABLE = "token_type_embeddings"
 # Number of token types: a token in segment s by speaker p has the type s + 2 * p.
 _TYPES = SEGMENTS * SPEAKERS
-# Factor for the initial speaker vectors, which must be small so that they hardly disturb the pretrained
-# encoder.
+# Factor for the initial speaker vectors. It is small, so that the new vectors hardly change the output of the
+# pretrained encoder at first.
 _FAINT = 0.1
 
 
@@ -62,7 +62,8 @@ class SpeakerInputs:
     Two speakers are assumed to take turns in a context. Each line of a turn is an utterance. The marker
     ``[EOU]`` is put after each utterance, and ``[EOT]`` after each turn of the context (Gu et al. 2020,
     section 3.1). If a pair is too long, the oldest turns are left out as a whole. If even the last turn is
-    too long, it is truncated at its beginning. If the response alone is too long, it is truncated at its end.
+    too long, it is truncated at its beginning. If the response alone is too long, the response is truncated
+    at its end.
 
     Attributes:
         special: Ids of all tokens that do not belong to a text: the two markers, and special tokens of the
@@ -79,8 +80,9 @@ class SpeakerInputs:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._utterance, self._turn = (tokenizer.convert_tokens_to_ids(item) for item in MARKERS)
-        # The two markers are tokenized like a pair of texts. The other tokens in the result are the special
-        # tokens before, between and after the texts.
+        # To find out which special tokens the tokenizer adds, the two markers are tokenized like a pair of
+        # texts. The other tokens in the result are the special tokens before, between and after the two
+        # texts.
         pair: list[int] = tokenizer(*MARKERS)["input_ids"]
         first, second = pair.index(self._utterance), pair.index(self._turn)
         self._start, self._between, self._end = pair[:first], pair[first + 1 : second], pair[second + 1 :]
@@ -176,7 +178,7 @@ def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
 
 
 class SpeakerAwareBert(CrossEncoder):
-    """A cross-encoder whose input contains markers of turns, and token types for the speakers.
+    """A cross-encoder whose input shows where each turn ends (markers) and who speaks (token types).
 
     `SpeakerInputs` describes the input. The last turn of the context is assumed to be by the other speaker,
     not by the speaker of the response. `new` adds the markers, the token types for the speakers and a head to
@@ -254,7 +256,7 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
 
 
 def _table(network: Any) -> tuple[Any, str, Any]:
-    """Find the embedding table of segments. Return its parent module, its name in it, and the table."""
+    """Find the table of segment embeddings. Return its module, its attribute there, and the table."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")
@@ -276,8 +278,8 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
         return
     tokenizer.add_special_tokens({"extra_special_tokens": new}, replace_extra_special_tokens=False)
     old = network.get_input_embeddings().num_embeddings
-    # Many embedding tables have unused rows for new tokens. The table is enlarged only if it has too few
-    # rows.
+    # Many embedding tables have unused rows for new tokens. The table is enlarged only if it has too few rows
+    # for the new vocabulary.
     if len(tokenizer) > old:
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = network.get_input_embeddings().weight

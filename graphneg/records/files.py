@@ -47,7 +47,7 @@ ROWS_PER_GROUP = 2_000
 """Number of records in a row group of a Parquet file."""
 Record = dict[str, Any]
 """A negative as a dict of values that JSON can represent."""
-# The exceptions that pyarrow raises for a damaged file. Some of them are base classes of the actual ones.
+# The exceptions that pyarrow raises for a damaged file, or base classes of these exceptions.
 _NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -96,8 +96,8 @@ def _checked(values: object, where: str) -> Negative:
     _refuse_unwritable(_plain(negative), where)
     return msgspec.structs.replace(
         negative,
-        # Turns are strings here, because they are keys of a JSON object. Sort them as numbers: "10" after
-        # "9".
+        # The keys of ``amr`` are turn numbers, as strings because JSON requires this. Sort them as numbers,
+        # so that "10" comes after "9".
         amr={turn: negative.amr[turn] for turn in sorted(negative.amr, key=int)},
         scores=dict(sorted(negative.scores.items())),
     )
@@ -105,8 +105,8 @@ def _checked(values: object, where: str) -> Negative:
 
 def _plain(value: Any) -> Any:
     """Convert structs to dicts and tuples to lists, and return all other values as they are."""
-    # `msgspec.to_builtins` would fail on a value that a record cannot hold, such as a numpy number, without
-    # naming its field.
+    # `msgspec.to_builtins` is not used here. For an invalid value, such as a numpy number, it would raise an
+    # error that does not name the field.
     if isinstance(value, msgspec.Struct):
         return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Mapping):
@@ -347,7 +347,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
                 if (batch := next(batches, None)) is None:
                     return
                 rows = batch.to_pylist()
-            # Any part of the file may be damaged, so pyarrow may raise any of these exceptions here.
+            # If any part of the file is damaged, pyarrow raises one of these exceptions.
             except _NO_PARQUET as error:
                 raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
             for row in rows:
@@ -465,8 +465,8 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
     import pyarrow as pa
 
-    # Keep the temporary folder until the process ends. Removing it together with the data set would be too
-    # early, because data sets that are derived from this one use the same file.
+    # Keep the temporary folder until the process ends. Removing it as soon as this data set is deleted would
+    # be too early, because data sets that are derived from it use the same file.
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
         atexit.register(temporary.cleanup)

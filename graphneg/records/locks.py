@@ -34,12 +34,13 @@ from graphneg.file_locks import lock_exclusively
 _MARK = b"graphneg lock\n"
 """The first bytes of a lock file."""
 _ATTEMPTS = 100
-"""Maximum number of attempts to lock a file, which can fail because other runs remove and create it."""
+"""Maximum number of attempts to lock a file. An attempt fails if another run removes or creates the file
+meanwhile."""
 _TOKEN = re.compile(rb"[0-9a-f]{16}")
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOT_THROUGH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Flags of `os.open` with which it does not follow links, and does not wait until the other end of a pipe is
-opened. Windows has neither flag."""
+"""Flags for `os.open`: do not follow links, and do not wait until the other end of a pipe is opened. Windows
+has neither flag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def create_exclusively(path: Path) -> BinaryIO:
     Returns:
         The open file.
     """
-    # With O_EXCL, the call fails if the name exists, even as the name of a link.
+    # With O_EXCL, the call fails if the name exists, even if it is a dangling link.
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOT_THROUGH | _FLAGS, 0o666), "r+b")
 
 
@@ -81,7 +82,8 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
         The open file.
 
     Raises:
-        InputError: The path is not that of a regular file but of a link, a pipe or a folder, for example.
+        InputError: The path does not refer to a regular file, but, for example, to a link, a pipe or a
+            folder.
         OSError: The file does not exist or cannot be opened.
     """  # noqa: DOC501, DOC502
     try:
@@ -99,7 +101,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
 
 
 def foreign_file_error(path: Path) -> InputError:
-    """Return the error to raise if a file of another program has a name that graphneg needs.
+    """Return the error for a path that graphneg needs but that is a file of another program.
 
     Args:
         path: The path of this file.
@@ -166,8 +168,8 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
     lock = _acquired(path, file)
     with lock:
         held = Held(secrets.token_hex(8), _noted_token(lock))
-        # A run removes its lock file when it ends. If the file still exists and has a token, the run was
-        # killed, so remove its temporary files.
+        # A run removes its lock file when it ends. If the lock file already existed and has a token, the
+        # previous run was killed. So remove the temporary files of that run.
         if held.stale:
             _remove_scratch(path.parent, held.stale)
         if _is_marked(lock):
@@ -178,7 +180,7 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
             yield held
         finally:
             if _is_marked(lock):
-                with suppress(OSError):  # Windows cannot remove a file that is open.
+                with suppress(OSError):  # Windows cannot remove an open file.
                     file.unlink()
 
 
@@ -221,7 +223,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _noted_token(lock: BinaryIO) -> str:
     """Return the token from a lock file; an empty string if it has none."""
     lock.seek(len(_MARK))
-    # Accept the token only if the file contains nothing else after the mark.
+    # Accept the token only if it is the only content after the mark.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 

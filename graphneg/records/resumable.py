@@ -1,9 +1,9 @@
 """Write the negatives of a long run to a file, and resume the run after an interruption.
 
 A run does not write the file ``OUT`` directly. It first writes a temporary file in the same folder, the part
-file ``OUT.5f0c1d9a7e3b2486.part``. From time to time, it makes a checkpoint: it syncs the part file to disk,
-and then writes a small file, the note ``.OUT.part.json``. The note contains the number of dialogues that are
-done, the name of the part file, the number of bytes that are valid, and their SHA-256.
+file ``OUT.5f0c1d9a7e3b2486.part``. At regular checkpoints, it syncs the part file to disk and then writes a
+small file, the note ``.OUT.part.json``. The note contains the number of finished dialogues, the name of the
+part file, the size of the part file at the checkpoint, and the SHA-256 of its content.
 
 If a run is stopped in any way, the next run with the same settings and content truncates the part file to the
 last checkpoint and continues there. The finished file is the same, byte for byte, as that of a run without
@@ -83,11 +83,11 @@ class Resumed:
 
     Attributes:
         dialogues: Number of dialogues that an earlier run has finished.
-        negatives: Number of negatives that it has written.
-        notes: The values that it has passed to its last checkpoint, such as counts.
-        discarded: Why the part file of an earlier run could not be used; None if it is used, or if there was
-            none.
-        last: The sort key of the last finished dialogue, which the run has passed to its last checkpoint.
+        negatives: Number of negatives that the earlier run has written.
+        notes: The values that the earlier run has stored in its last checkpoint, such as counts.
+        discarded: Why the part file of an earlier run could not be used; None if it is used or does not
+            exist.
+        last: The sort key of the last finished dialogue, as stored in the last checkpoint of the earlier run.
         is_complete: Whether the file is already complete, so that nothing is left to do.
     """
 
@@ -189,8 +189,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 facts = converted(done, _FinishedFacts, f"the note of {path}")
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
-                    # The previous run was stopped after it had renamed the part file, but before it removed
-                    # the note for it. So remove the note now.
+                    # The file is already complete. If the previous run was stopped after it had renamed the
+                    # part file, it did not remove the note for the part file. So remove the note now.
                     self._forget_stopped(noted)
             else:
                 with self._writing():
@@ -202,7 +202,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             # the note tells the next run that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            # Nothing has failed, so keep the output locked until `close` is called.
+            # Nothing has failed, so do not release the lock at the end of this block, but in `close`.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
@@ -259,7 +259,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._written.hexdigest()
 
     def written(self) -> Iterator[Negative]:
-        """Read the part file, and return all negatives that were written so far."""
+        """Read the part file, and return all negatives that were written to it so far."""
         with self._writing():
             self._open.flush()
         return read_jsonl(self._part)
@@ -267,8 +267,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     def finish(self) -> Path:
         """Give the finished file its final name. If its suffix is .parquet, convert it first.
 
-        If the program is stopped in the meantime, the path still has the old file or already the new one, but
-        never an incomplete file.
+        If the program is stopped in this method, the path has either the old file or the new file, but never
+        an incomplete file.
 
         Returns:
             The path of the file.
@@ -319,19 +319,19 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Convert an error of the disk to an `InputError` that also says what is kept."""
+        """Convert a disk error to an `InputError` that also says what was saved."""
         try:
             yield
         except (OSError, InputError) as error:
-            # An `InputError` without an `OSError` as its cause is not a disk failure. It is due to an invalid
-            # record, for example, so do not convert it.
+            # If an `InputError` was not caused by an `OSError`, the disk did not fail. The cause is, for
+            # example, an invalid record, so do not convert the error.
             if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
                 raise
             kept = "what was made up to the last checkpoint is kept"
             raise unwritable(self._path, error, kept) from error
 
     def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
-        """Open the part file of a stopped run, or else a new one. Return its path, the file and the state."""
+        """Open the part file of a stopped run, or a new one. Return its path, the file and the state."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None
@@ -347,8 +347,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return part, file, Resumed(**facts)
         self._written = hashlib.sha256()
         if held.stale and (before is None or before.part != self._part_name(held.stale)):
-            # The previous run was killed after it had created its part file, but before it wrote the note for
-            # it. Remove this part file, which contains nothing.
+            # There is no note. If the previous run was killed before it wrote one, its part file is empty, so
+            # remove this file.
             self._path.with_name(self._part_name(held.stale)).unlink(missing_ok=True)
         part = self._path.with_name(self._part_name(held.token))
         return part, create_exclusively(part), Resumed(discarded=reason)
@@ -375,9 +375,9 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and is kept"
         if self._written.hexdigest() != before.digest:
             return f"{part} was changed after the run wrote it, and is kept"
-        # The part file is unchanged, so it certainly belongs to graphneg. If the settings or the content have
-        # changed, it is useless, so remove it. A changed part file, in contrast, was kept above, because it
-        # may belong to another program.
+        # The part file matches its note, so graphneg wrote it. If the settings or the content have changed,
+        # the part file cannot be resumed, so remove it. A part file that does not match was not removed
+        # above, because it may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"
@@ -388,7 +388,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return reason
 
     def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
-        """Remove the part file and the note that a run left when it was stopped after finishing its file."""
+        """Remove the part file and the note of a run that was stopped just after finishing its file."""
         before = _checkpoint(noted, self._path)
         if before is not None and self._verified(before) is None:
             self._path.with_name(before.part).unlink(missing_ok=True)
@@ -498,7 +498,7 @@ class NegativeStream(ABC):
     def settings(self) -> Mapping[str, Any]:
         """Return the settings that determine the output, as JSON values.
 
-        The batch size, for example, is not one of them, because the output does not depend on it.
+        For example, the batch size is not included, because the output does not depend on it.
         """
 
     def content_digest(self) -> str:
@@ -506,7 +506,7 @@ class NegativeStream(ABC):
         return ""
 
     def shared_content(self) -> str:
-        """Return a digest that is the same for all shards of a run, because they use the same content."""
+        """Return a digest of the content that all shards of a run have in common."""
         return self.content_digest()
 
     @property
@@ -541,7 +541,7 @@ class NegativeStream(ABC):
         from graphneg.records.shards import ShardBatch
 
         for finished in self.run(skip, tuple[Negative, ...]):
-            # If the stream does not say where the negatives belong, sort them by the ids of their dialogues.
+            # If the batch has no `places`, sort the negatives by the ids of their dialogues.
             at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
             items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
             yield ShardBatch(finished.dialogues, items, finished.last)
@@ -569,7 +569,7 @@ class NegativeStream(ABC):
         header = self.shard_header()
         with open_shard(out, header, self.content_digest(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
-            # Continue counting from the counts of the last checkpoint.
+            # Continue with the counts that the last checkpoint stored.
             self.summary = Summary.from_state(self.resumed.notes.get("summary", {}))
             batches = self.run_shard(self.resumed.dialogues)
             noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)

@@ -1,4 +1,4 @@
-"""Write files and folders that are either complete or absent, and note which run wrote them.
+"""Write files and folders so that they are never incomplete, and note which run wrote them.
 
 `atomic_file` and `atomic_folder` write a temporary file or folder and rename it when it is complete. A
 `RunNote` is a small file beside an output. It contains a fingerprint of everything that determines the
@@ -56,11 +56,12 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     path = Path(out)
     try:
         path.exists()
-    # For example, the name is too long, symbolic links form a loop, or a folder may not be read.
+    # The path cannot be checked: for example, the name is too long, symbolic links form a loop, or a folder
+    # may not be read.
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name another file") from error
     folder, suffix = path.parent, f"unknown suffix {path.suffix!r}" if path.suffix else "no suffix"
-    # Check for the problems in the order in which a user would fix them.
+    # If there are several problems, report the one that the user should fix first.
     for is_fault, reason in (
         (path.suffix not in suffixes, f"{suffix}; use {' or '.join(suffixes)}{instead}"),
         (not folder.exists(), f"the folder {folder} does not exist; create it first"),
@@ -99,7 +100,8 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    # Without a note, the file was not written by a run. With a different digest, it was changed afterwards.
+    # If there is no note, the file was not written by a run. If the digest differs, the file was changed
+    # after the run.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", and it is not the unchanged output of a run")
     return noted
@@ -207,7 +209,7 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
     Returns:
         An error with the reason, and with advice if the disk is full or the user may not write there.
     """
-    # If the error was already converted to an `InputError` by another call, its cause is the original one.
+    # The error may already have been converted to an `InputError`. Its cause is then the original error.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     number, advice = cause.errno if isinstance(cause, OSError) else None, ""
@@ -307,7 +309,8 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
         try:
             unfinished.rename(path)
         except OSError:
-            # If the folder exists now, another process was faster. Its folder has the same content: keep it.
+            # If the folder exists now, another process has created it in the meantime, with the same content.
+            # Keep that folder.
             if not path.is_dir():
                 raise
     finally:

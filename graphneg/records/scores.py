@@ -88,9 +88,10 @@ def selectional_fit(graph: AmrGraph) -> float:
 
 
 def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
-    """Yield the predicate, the role and the argument for each edge of the graph's tree, as concepts."""
+    """Yield each edge of the graph's tree: the parent's concept, the role and the child's concept."""
     for node in graph.nodes:
-        # The parent of a node is its predicate, and the role says which argument of the predicate it is.
+        # The parent of a node is treated as its predicate. The role says which argument of the predicate the
+        # node is.
         above = None if node.parent is None else graph.nodes[node.parent].concept
         if above is not None and node.concept is not None and node.role is not None:
             yield above, node.role, node.concept

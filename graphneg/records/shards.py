@@ -1,10 +1,10 @@
 """Write and read the files of shards, from which `graphneg.merging` makes one result.
 
 A large job can be divided into shards, that is, parts that run on several machines. Each run writes a file of
-JSON lines. The first line is a header with the shard number, the settings of the run, and a digest of
-the content that was processed. Each further line contains items, such as records of negatives, and their
-place. The place determines the position of the items in the result of a run without shards. The last line
-shows that the file is complete::
+JSON lines. The first line is a header with the shard number, the settings of the run, and a digest of the
+content that was processed. Each further line contains a place and the items with this place, such as the
+negatives of a dialogue. When shards are merged, the items are sorted by place, as in a run without shards.
+The last line shows that the file is complete::
 
     {"shard": "3/16", "kind": "records", "settings": {...}, "content": "...", ...}
     ["everyday/test/0112", [{...}, {...}]]
@@ -43,7 +43,7 @@ _Line = tuple[Place, list[Any]]
 
 
 _MOST_PLACES = 2**63 - 1
-"""Largest number of a place."""
+"""Largest number that a place can have."""
 
 
 def place_order(place: Place) -> tuple[bool, Place]:
@@ -68,15 +68,15 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of the file of a shard. The headers of a result's shards differ only in ``shard``.
+    """The first line of the file of a shard. The shards of a run have headers that differ only in ``shard``.
 
     Attributes:
         shard: The shard, such as ``3/16``.
         kind: The kind of items, such as ``records``.
         settings: The settings of the run.
         content: A digest of the dialogues and graphs from which the items are made.
-        choice: The settings with which the merge has to choose the final items from those of all shards; None
-            if the result contains all items.
+        choice: The settings for choosing the final items when the shards are merged; None if the result
+            contains the items of all shards.
         version: The version of graphneg.
     """
 
@@ -89,7 +89,7 @@ class Header:
 
     @property
     def part(self) -> Shard:
-        """The number of the shard and of all shards, parsed from ``shard``."""
+        """The number of the shard and the total number of shards, parsed from ``shard``."""
         return Shard.parse(self.shard)
 
     @property
@@ -180,7 +180,7 @@ def numbered(
         shard: The shard; None for all groups.
 
     Returns:
-        Pairs of a number and a group. The numbers are those of the complete sequence.
+        Pairs of a number and a group. The numbers also count the groups of other shards.
     """
     # Number the groups before the selection, so that the numbers are unique across all shards.
     return (
@@ -207,7 +207,8 @@ class ShardFile:
 
     def __post_init__(self) -> None:
         """Read the header."""
-        # Check this first, because a folder such as "." has no file name, which `part_note` needs.
+        # Refuse folders first, because `part_note` below needs a file name, and a folder such as "." has
+        # none.
         if self.path.is_dir():
             raise InputError(f"{self.path} is a folder, not the file of a shard")
         # The user may have named the part file of an unfinished run, or the file that this run will write.
@@ -235,8 +236,8 @@ class ShardFile:
         digest, last = hashlib.sha256(), b""
         with open_input(self.path, pipes=False) as file:
             for _, line in numbered_lines(file, self.path):
-                # Add a line to the digest only when the next one has been read, because the last line is not
-                # a part of the digest.
+                # The digest covers all lines except the last one. So add a line to it only when another line
+                # has been read.
                 digest.update(last)
                 last = line
         try:
@@ -305,7 +306,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
         raise _apart("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
-    # If each shard has the same settings as the first one, they all have the same settings.
+    # Comparing each shard with the first one is enough to ensure that all shards are alike.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount
@@ -333,8 +334,8 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
     """Raise `InputError` if two shards have different versions, settings or content."""
     one, two = first.header.common, other.header.common
     both = f"{first.path} and {other.path} don't belong together: "
-    # Compare the most general values first: if the versions are different, the settings may be, too, and then
-    # the message should be about the versions.
+    # Compare the most general values first. Different versions may be the reason for different settings, and
+    # the message should then be about the versions.
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")

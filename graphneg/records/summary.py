@@ -53,8 +53,7 @@ class Summary:
         skipped: Number of skipped items, keyed by the code of the reason.
         examples: The first skipped items, keyed by the code of the reason.
         target_features: Number of negatives that should have a target feature, keyed by the feature.
-        features_met: Number of negatives that should have a target feature and do have it, keyed by the
-            feature.
+        features_met: Number of negatives that should have a target feature and have it, keyed by the feature.
         graphs: Number of edited graphs.
         well_formed: Number of edited graphs without a defect.
     """
@@ -204,7 +203,7 @@ class Summary:
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
-            # Older versions have not stored these counts.
+            # Checkpoints of older versions of graphneg lack these counts.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.target_features[name], summary.features_met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]
@@ -219,15 +218,16 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         negative: The negative.
 
     Returns:
-        Pairs of the original and the edited text. Each turn of a context is a text of its own. If turns were
-        removed from the context, the whole context is a single text.
+        Pairs of the original and the edited text. Each edited turn of a context is a separate text. If turns
+        were removed from the context, the whole context is a single text.
     """
     pairs: list[tuple[str, str]] = []
     if negative.original.context is not None:
         before = [turn.text for turn in negative.original.context]
         after = [turn.text for turn in negative.context]
         if len(before) != len(after):
-            # Turns were removed, so the turns at the same position do not correspond to each other.
+            # Turns were removed, so turns at the same position cannot be compared. Compare the whole
+            # contexts.
             pairs.append((" ".join(before), " ".join(after)))
         else:
             # Skip the turns that were not edited, because they would increase the mean overlap.

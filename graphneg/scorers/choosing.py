@@ -12,7 +12,7 @@ and quotas for transforms and error categories. The margins have the same names 
 ``mine_hard_negatives`` of sentence-transformers.
 
 Example:
-    The judge gives the correct response to a context 0.9, and two negatives 0.85 and 0.3. With
+    The judge scores the correct response to a context 0.9, the first negative 0.85 and the second 0.3. With
     ``absolute_margin=0.2``, a negative may score at most 0.7, so only the second one is chosen.
 """
 
@@ -45,7 +45,7 @@ ANSWERS = "answers"
 BATCH = 32
 """Default number of dialogues whose records the judge scores in one call."""
 
-# The reasons for not choosing a record: a short code, and an explanation after the colon.
+# The reasons for not choosing a record. Each has a short code, a colon and an explanation.
 RIGHT = "right: the label of the record is 1"
 UNRELATED = "no-clash: the response shares too few content words with the context"
 UNFIT = "no-fit: the nouns of the response rarely occur with its predicates"
@@ -132,7 +132,8 @@ class SelectionCriteria:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
-            # Some judges give negative scores. For these, the limit would be above the score without abs().
+            # Some judges give scores below 0. Without abs(), the limit would then be above the score of the
+            # correct response instead of below it.
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None
@@ -143,8 +144,8 @@ class SelectedNegatives(NegativeStream):
 
     The records of a dialogue must be consecutive in the file. The candidates for a context are sorted by the
     judge's score (lowest first), then by ``selectional_fit`` and ``context_overlap`` (highest first). Ties
-    are broken at random. The attribute ``summary`` counts the chosen records, and those that were not chosen
-    by the reason.
+    are broken at random. The attribute ``summary`` counts the chosen records, and counts all other records by
+    the reason for not choosing them.
     """
 
     def __init__(
@@ -178,8 +179,8 @@ class SelectedNegatives(NegativeStream):
         """
         super().__init__()
         self._shard = shard_of(shard)
-        # A quota is the largest share of a transform or category in all chosen records, but a run on a shard
-        # knows only the records of this shard.
+        # A quota limits the fraction of all chosen records that have a certain transform or category. A run
+        # on a shard knows only the records of this shard, so it cannot check the quota.
         if self._shard is not None and choice.quotas:
             raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:
@@ -194,7 +195,7 @@ class SelectedNegatives(NegativeStream):
 
         Args:
             skip: Number of dialogues that an interrupted run has already finished.
-            written: Function that returns the records that the interrupted run has written.
+            written: Function that returns the records that the interrupted run has written to the output.
 
         Yields:
             The chosen records of each batch of dialogues.
@@ -214,7 +215,7 @@ class SelectedNegatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. The batch size has no influence on it."""
+        """Return the settings that determine the output, which the batch size does not."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -242,7 +243,8 @@ class SelectedNegatives(NegativeStream):
         """Yield the records to choose from a batch, and count the others by the reason."""
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]
-        # Records of correct responses are dropped before scoring, because the judge is slow.
+        # Records of correct responses can never be chosen. They are dropped before scoring, because the judge
+        # is slow.
         for record, right in self._scored(wrong):
             if self._passes(record, self._choice.refusal(record.scores, right)):
                 context = (record.dialogue, *(turn.text for turn in record.context))
@@ -260,14 +262,15 @@ class SelectedNegatives(NegativeStream):
                     yield record
 
     def _scored(self, records: Sequence[Negative]) -> Iterator[tuple[Negative, float | None]]:
-        """Yield each record with its scores, and the judge's score of the correct response if needed."""
+        """Yield records with scores, each with the judge's score of its correct response or None."""
         contexts = [[turn.text for turn in record.context] for record in records]
         answers: list[float] = []
         rights: dict[int, float] = {}
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # Only the record of an edited response contains a correct response to compare with: the original.
+            # The score of the correct response is needed for the margins. Only records of edited responses
+            # contain a correct response, the original.
             at = [index for index, record in enumerate(records) if record.original.response]
             texts = [str(records[index].original.response) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []
@@ -296,7 +299,7 @@ class SelectedNegatives(NegativeStream):
         )
 
     def _passes(self, record: Negative, reason: str | None) -> bool:
-        """Return whether there is no reason against choosing a record. Count the reason, if there is one."""
+        """Return True if there is no reason to refuse a record. Otherwise, count the reason."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
-"""The ways to combine the scores of a dialogue's windows: by their mean, or by their minimum."""
+"""The ways to combine the scores of a dialogue's windows: take their mean or their minimum."""
 KIND = "coherence"
 """The kind of model, which is stored in the ``config.json`` of a scorer."""
 MAX_TOKENS = 256
@@ -57,8 +57,8 @@ Turns = tuple[Turn, ...]
 class WindowSplitter:
     """Splits dialogues into windows, that is, ranges of consecutive turns with a limited number of tokens.
 
-    Turns are never split. A window may repeat the last turns of the previous window. It repeats fewer of them
-    if otherwise no new turn would fit into it.
+    Turns are never split. A window may begin with the last turns of the previous window. If there would then
+    be no room for a new turn, fewer turns are repeated.
 
     Attributes:
         room: Maximum number of tokens per window.
@@ -317,7 +317,7 @@ class CoherenceScorer:
 
     @property
     def cutter(self) -> WindowSplitter:
-        """The splitter of dialogues into windows. It leaves room for the special tokens."""
+        """The splitter that divides dialogues into windows. It leaves room for the special tokens."""
         return WindowSplitter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
 
     def lengths(self, turns: Sequence[Sequence[int]]) -> list[int]:
@@ -388,8 +388,8 @@ class CoherenceScorer:
         """The special tokens that the tokenizer adds before and after a text."""
         whole: list[int] = self.tokenizer("a")["input_ids"]  # pyright: ignore[reportAssignmentType]
         bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
-        # The tokens of the text are found among those of the whole input. All other tokens are special
-        # tokens.
+        # The tokenizer's output for a text is searched for the tokens of the text itself. The tokens before
+        # and after them are special tokens.
         at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
         return tuple(whole[:at]), tuple(whole[at + len(bare) :])
 
@@ -419,7 +419,7 @@ def speaker_letters(turns: Sequence[Turn]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EditedDialogue:
-    """A dialogue that became incoherent by an edit.
+    """An edited version of a dialogue, which the edit made incoherent.
 
     Attributes:
         id: The id of the negative's record.
@@ -539,8 +539,8 @@ def original_turns(item: Negative) -> Turns:
     """
     context, response = item.original.context, item.original.response
     context = item.context if context is None else context
-    # The record contains the last speaker of the edited dialogue. If the edit changed the number of turns,
-    # the last speaker of the original may be another one and is treated as unknown.
+    # The record contains only the last speaker of the edited dialogue. If the edit changed the number of
+    # turns, the last turn of the original may have another speaker, who is treated as unknown.
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _whole(context, response or item.response, speaker)
 

@@ -1,6 +1,6 @@
-"""Collect responses of models that may contradict what was said before (Sato et al. 2024).
+"""Collect responses in which dialogue models may contradict earlier turns (Sato et al. 2024).
 
-Models contradict themselves most when they are asked about something that they said before.
+Models contradict themselves most often when they are asked about something that they said before.
 `collect_contexts` finds contexts that end in such a question, and chooses those with the highest scores.
 `collect_responses` collects responses to these contexts from generators, from language models and from files.
 Both functions write JSON Lines files, and can resume an interrupted run. The next step is that people label
@@ -59,8 +59,8 @@ class ContextChoice:
     Attributes:
         top: Number of contexts to choose.
         per_dialogue: Maximum number of contexts per dialogue.
-        max_turns_back: Number of turns that a question may refer to. They are the last turns of the speaker
-            who is asked.
+        max_turns_back: Number of turns that a question may refer to. Only the last turns of the speaker who
+            is asked count.
     """
 
     top: int = 1000
@@ -198,7 +198,7 @@ def _collect(
     bar: Progress,
     overwrite: bool,
 ) -> tuple[int, int]:
-    """Convert items to lines, one batch after another, and write the lines to a file.
+    """Convert items to lines in batches, and write the lines to a file.
 
     Items that were already converted by an interrupted run are skipped.
 
@@ -212,13 +212,14 @@ def _collect(
         overwrite: Whether to replace an existing file.
 
     Returns:
-        The number of items and the number of lines, including those of the interrupted run.
+        The number of items and the number of lines. Both include what an interrupted run has already
+        processed.
     """
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # The items are in the same order in each run, so those that the interrupted run has finished come
-        # first.
+        # The items are in the same order in each run, so the finished items of an interrupted run are the
+        # first ones and are skipped.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -266,8 +267,8 @@ def _responses(
             text = text.strip()
             if text and text not in texts:
                 texts.add(text)
-                # People who label the responses see the id. It contains a digest of the text, which does not
-                # reveal the generator.
+                # People who label the responses see the id, and it must not reveal the generator. It
+                # therefore contains a digest of the text.
                 digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
                 yield CollectedResponse(f"{item.context.id}~{digest}", item, name, text)
 
@@ -402,7 +403,7 @@ class ContextLine(msgspec.Struct):
     log_fqness: float
 
     def __post_init__(self) -> None:
-        """Check that no turn is empty, and that the referent is the index of a turn before the question.
+        """Check that turns have speakers and texts, and that the referent precedes the question.
 
         Raises:
             ValueError: A turn has no speaker or no text, the referent is the index of the question, or it is

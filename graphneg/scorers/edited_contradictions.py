@@ -2,12 +2,12 @@
 
 The transforms ``polarity_flip``, ``antonym_substitution`` and ``self_contradiction`` change a statement to
 its contradiction, so their negatives contain both sentences. The two have nearly all of their words in
-common. But when dialogue models contradict themselves, they use other words, and say other things in the same
-response. Therefore the statement and the contradiction are reworded, or replaced by sentences of other
-speakers (`graphneg.scorers.paraphrases`), and another turn is added.
+common. When dialogue models contradict themselves, however, they use different words, and the response
+usually has other content, too. Therefore the statement and the contradiction are reworded, or replaced by
+sentences of other speakers (`graphneg.scorers.paraphrases`), and another turn is added.
 
-A detector should not be able to tell the two classes apart by the response alone, or by the number of words
-that the response has in common with the earlier utterance. So each contradictory response is paired with a
+A detector should not be able to recognise contradictions by the response alone, or by the number of words
+that the response shares with the earlier utterance. So each contradictory response is paired with a
 consistent response of similar length. There are five kinds of pairs:
 
 ========= =============================================== ================================================
@@ -24,7 +24,7 @@ later     the contradiction                               another turn of the sp
 
 For the first four kinds, another turn of the speaker is added to both responses in two thirds of the cases.
 In half of the cases, a turn of another dialogue is added to the earlier utterance, because real turns often
-contain several statements. In a tenth of the cases, statement and contradiction are exchanged: the earlier
+contain several statements. In a tenth of the cases, statement and contradiction change places: the earlier
 utterance contains the contradiction, and the response contains the statement.
 
 Example:
@@ -72,12 +72,13 @@ TRANSFORMS = ("polarity_flip", "antonym_substitution", "self_contradiction")
 _LEAST, _MOST = 3, 16
 """Minimum and maximum number of words of a statement.
 
-Shorter statements such as "I see." claim too little to be contradicted. Longer ones are unlikely to be said
-again.
+Shorter statements such as "I see." claim too little to be contradicted. Longer statements are unlikely to be
+repeated.
 """
 # Words with which speakers refer to themselves.
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
-# Matches the end of "don't" if it is split into tokens, such as "do n't" or "don ' t".
+# Matches the end of a contraction that tokenization has split, such as "n't" in "do n't" or "' t" in "don '
+# t".
 _APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
 # Matches the space before a punctuation mark in tokenized text, such as "yes ."
 _GAP = re.compile(r"\s+(?=[.,!?])")
@@ -130,9 +131,9 @@ def graph_made(
     """Make labelled responses from the contradictions in negatives.
 
     Each contradiction is used once: one of ``kinds`` is chosen at random, and gives a contradictory and a
-    consistent response. A contradiction is used only if either the statement or the contradiction is a
-    denial, but not both. Sentences with antonyms are therefore not used. They rarely contradict each other.
-    Raises `ModelError` if an embedder is given and FAISS is not installed.
+    consistent response. A contradiction is used only if exactly one of the two sentences, statement and
+    contradiction, is a denial. This excludes sentences that differ in an antonym, because they rarely
+    contradict each other. Raises `ModelError` if an embedder is given and FAISS is not installed.
 
     Args:
         negatives: The negatives.
@@ -143,7 +144,7 @@ def graph_made(
 
     Returns:
         The labelled responses. Each contradictory response is followed by its consistent counterpart. The
-        pairs are in random order, so that any first part of the list is a random sample.
+        pairs are in random order, so that the first N responses are a random sample for any even N.
     """
     sentences = Sentences(negatives)
     denials = [c for c in sentences.contradictions if denies(c.sentence) != denies(c.contradiction)]
@@ -213,7 +214,7 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
     before = _turns(negative, original.context or negative.context, original.response)
     for turn in sorted({edit.turn for edit in negative.edits if edit.transform in TRANSFORMS}):
         names = {edit.transform for edit in negative.edits if edit.turn == turn}
-        # If another transform edited the same turn as well, the new sentence may no longer be a
+        # If a transform that is not in TRANSFORMS also edited the turn, the new sentence may not be a
         # contradiction.
         if turn in before and turn in after and names <= set(TRANSFORMS):
             yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
@@ -233,7 +234,7 @@ def _turns(negative: Negative, context: Sequence[Turn], response: str | None) ->
 def _of_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
-    """Yield the contradiction in an edited turn, which was added or replaces another sentence."""
+    """Yield the contradiction in an edited turn, if the edit added or replaced one sentence."""
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
     # If several sentences were added or removed, it is unclear which of them contradict each other.
@@ -248,9 +249,9 @@ def _of_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Another turn of the speaker can be added to the responses. If the contradiction was added to a later
-    # turn than that of the statement, it is the original of this later turn. If the contradiction replaces
-    # the statement, it is the speaker's next turn or, if there is none, the speaker's last other turn.
+    # Choose another turn of the speaker, which may be added to responses. If the contradiction was added to a
+    # turn after the statement, choose the original text of that turn. If the contradiction replaces the
+    # statement, choose the speaker's next turn or, if there is none, the speaker's last other turn.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:
@@ -287,7 +288,7 @@ class _Claim:
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
     """Collect the wordings of a statement and its contradiction. Exchange the two in a tenth of the cases."""
-    # The templates reword denials, so the side that is a denial is used: the contradiction or the statement.
+    # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
     elif wordings := reword_denial(item.sentence):
@@ -318,7 +319,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return a contradictory and a consistent pair, each of an earlier utterance and a response."""
+    """Make a contradictory and a consistent pair. A pair is an earlier utterance and a response."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
         """Choose one of some texts. The choice depends on the seed, the name and the id."""
@@ -354,8 +355,9 @@ def _responses(
 
 
 def _balancing(text: str, spoken: Sequence[str]) -> str:
-    """Return an affirmation of another speaker if ``text`` is a denial, and a denial if it is not."""
-    # Each response then contains one denial and one affirmation, so the word "not" does not reveal the class.
+    """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
+    # Together with this sentence, each response contains one denial and one affirmation, so the word "not"
+    # does not reveal the class.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 

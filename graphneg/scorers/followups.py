@@ -9,7 +9,7 @@ removed.
 Example:
     The dialogue is "A: I sail every weekend." "B: It's cold today." "A: Yes." "B: Where do you sail?" The
     question is probable after A's first turn alone, and improbable after the dialogue without this turn. So
-    its FQness is high for A's first turn. For the turn "Yes.", it is low.
+    the question has a high FQness for A's first turn, and a low one for the turn "Yes."
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from graphneg.model import Turn
 if TYPE_CHECKING:
     from graphneg.nn.language_models import LanguageModel
 
-# Endings of a word that show the end of a question. A quotation mark, a parenthesis or an exclamation mark
-# may follow the question mark.
+# If a word ends with one of these strings, a question ends there. A quotation mark, a parenthesis or an
+# exclamation mark may follow the question mark.
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
 
 
@@ -95,7 +95,7 @@ def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[
         For each question, one `FollowUp` for each turn that it may refer to, the nearest turn first.
     """
     for context in contexts:
-        # If the same speaker speaks next, the next turn does not answer the question.
+        # If the speaker who asks also speaks next, the next turn does not answer the question.
         if not context.turns or context.turns[-1].speaker == context.speaker:
             continue
         if asks(context.turns[-1].text):
@@ -111,10 +111,10 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
         P(question | context without the turns between referent and question)
         / P(question | context without the referent)
 
-    The probabilities are those of the whole question and are not normalised by its length. The prompt has one
-    line per turn of the context, which begins with the name of the speaker. If there is no turn between the
-    referent and the question, nothing is removed for the numerator. If the question is longer than the model
-    can read, only its first tokens count.
+    P is the probability of the whole question, not normalised by its length. The model reads a prompt with
+    one line per turn of the context, which begins with the name of the speaker. If there is no turn between
+    the referent and the question, the context of the numerator is the whole context. If the question is
+    longer than the model can read, only the tokens that fit count.
 
     Args:
         model: The language model.

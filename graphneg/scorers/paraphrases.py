@@ -1,11 +1,11 @@
 """Reword denials and affirmations, by templates and by similar sentences of other speakers.
 
 `reword_denial` rewords a denial by templates. It returns sentences with the same meaning as the denial, and
-sentences that affirm what is denied. The templates are in ``templates.tsv``, grouped by the auxiliary of the
-denial. The column ``needs`` says when a template can be used: always (``nothing``), only if the sentence
-mentions no time (``perfect``), or only if the speaker could wish for what is denied (``wish``). The ``+`` in
-a template stands for the words after the verb. If a template has no ``+``, these words are put at its end.
-``denial_words.tsv`` contains classes of words that exclude some templates.
+sentences that affirm what the denial denies. The templates are in ``templates.tsv``, grouped by the auxiliary
+of the denial. The column ``needs`` says when a template can be used: always (``nothing``), only if the
+sentence mentions no time (``perfect``), or only if the speaker could wish for what is denied (``wish``). The
+``+`` in a template stands for the words after the verb. If a template has no ``+``, these words are put at
+its end. ``denial_words.tsv`` contains classes of words that exclude some templates.
 
 `paraphrases` finds sentences of other speakers that can replace a statement and its contradiction. They are
 needed because an edited sentence has nearly all words in common with the sentence that it contradicts. A
@@ -44,7 +44,8 @@ _DENIAL = re.compile(
     re.I,
 )
 _CANNOT = re.compile(r"\bca(?:n ?['’] ?t|nnot)\b", re.I)
-# Matches the words of denials, including wishes: "I wish I kept bees" implies that the speaker keeps no bees.
+# Matches words that occur in denials. "wish" is one of them: "I wish I kept bees" implies that the speaker
+# keeps no bees.
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|wish|unable|unlikely|hardly|nobody|would (?:love|like) to|no (?:longer|more)"
     r"|(?:have|has|had|am|is|are|was|were) no)\b|n ?['’] ?t\b",
@@ -56,10 +57,11 @@ _SAME_MATTER = 0.5
 _MARGIN = 0.02
 """A denial may be more similar to the statement than to the contradiction, but by at most this difference."""
 _RARE, _FEW = 0.02, 20
-"""A word is common if it occurs in more than this fraction and in more than this number of the statements."""
-# Maximum number of sentences of other speakers that replace a statement or a contradiction.
+"""A word counts as common if it occurs in more than this fraction of the statements (0.02) and in more than
+this number of statements (20)."""
+# Maximum number of sentences of other speakers that may be used in place of one statement or contradiction.
 _KEPT = 4
-# Number of most similar sentences that are considered for each sentence.
+# Number of most similar sentences that are considered for each statement or contradiction.
 _CANDIDATES = 64
 
 
@@ -98,8 +100,8 @@ def reword_denial(sentence: str) -> DenialWordings | None:
     # "can't" and "cannot" are changed to "can not", because the pattern expects the whole auxiliary "can".
     sentence = _CANNOT.sub("can not", sentence)
     denial = _DENIAL.search(sentence)
-    # The pattern takes the word after "not" for the verb. In "I am not sure" and "I do not even know", this
-    # word is not a verb, so the templates would give nonsense.
+    # The pattern assumes that the word after "not" is the verb. In "I am not sure" and "I do not even know",
+    # this word is not a verb, so the templates would give nonsense.
     if denial is None or _class("no verb").fullmatch(denial["verb"]):
         return None
     forms = _forms(denial)
@@ -112,7 +114,8 @@ def reword_denial(sentence: str) -> DenialWordings | None:
     # sentences, only templates that can always be used are suitable.
     if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
         meets = ("nothing",)
-    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" claims something else.
+    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" has a different
+    # meaning. For such verbs, the templates that express a wish are not used.
     elif _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
         meets = ("nothing", "perfect")
 
@@ -124,6 +127,7 @@ def reword_denial(sentence: str) -> DenialWordings | None:
                 yield f"{start}{before}{rest.rstrip()}{after}{denial['end']}"
 
     # Words such as "any" occur only in denials: "I do not have any bees" cannot become "I have any bees".
+    # Sentences with such words get no affirmations.
     affirmed = () if _class("only denied").search(rest) else written("affirmed")
     return DenialWordings(tuple(written("denied")), tuple(affirmed))
 
@@ -218,13 +222,13 @@ def paraphrases(
     """Find sentences of other speakers that can replace contradictions and statements.
 
     For each contradiction, the result contains denials that are similar to it, and affirmations that are
-    similar to the statement. They come from other dialogues. A denial must have a word in common with the
-    statement that is not a common one, and it must not be clearly more similar to the statement than to the
-    contradiction. Raises `ModelError` if FAISS is not installed.
+    similar to the statement. They come from other dialogues. A denial must share a rare word with the
+    statement, and it must not be clearly more similar to the statement than to the contradiction. Raises
+    `ModelError` if FAISS is not installed.
 
     Args:
-        contradictions: The contradictions. Sentences are searched for only if the contradiction is a denial
-            and the statement is not.
+        contradictions: The contradictions. If a contradiction is not a denial, or its statement is one, no
+            sentences are searched for it.
         statements: The sentences to search, each with the id of its dialogue.
         embedder: The embedder that computes the similarities.
 
@@ -245,7 +249,7 @@ def paraphrases(
     by_id: dict[str, DenialWordings] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
         # Only a rare word shows that two sentences are about the same thing: "I have no time to read" and "I
-        # have no time for bees" have only a common word in common.
+        # have no time for bees" share only the frequent word "time".
         matter = set(content_lemmas(item.sentence)) - common
         others = [
             text

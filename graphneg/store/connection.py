@@ -125,8 +125,8 @@ def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
         return driver.get_server_info().agent
     except ServiceUnavailable as error:
         refusal = error
-    # Continue outside the except clause, so that the routing error does not become the cause of the next
-    # error.
+    # Continue outside the except clause. Inside it, Python would record the routing error as the context of
+    # any further error.
     if uri.lower().startswith("neo4j"):
         # The routing error does not say why it occurred. Connect directly to the same address: if this fails,
         # too, its error gives the actual reason, such as wrong credentials.
@@ -214,8 +214,8 @@ def translate_driver_errors(
     try:
         yield
     except (Neo4jError, DriverError) as error:
-        # If the query itself is wrong, report that, even if the disk is full. For any other error, a visible
-        # failure of the server explains more than the error does.
+        # If the query itself is wrong, report its error, even if the disk is full. For any other error, look
+        # for a visible failure of the server first, because it explains more than the error.
         seen = None if _is_of_the_query(error) else diagnose()
         raise StoreError(f"{server}: {seen}" if seen else _explain(error, server, if_silent)) from error
 
@@ -230,8 +230,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         fitting = (sentence for kind, sentence in REFUSALS.items() if isinstance(error, kind))
         sentence = ADVICE.get(error.code or "") or next(fitting, "{server} failed: {message} [{code}]")
         message = (error.message or str(error)).strip()
-        # Keep all lines of a syntax error, which show its position in the query. Of other errors, only the
-        # first line is useful.
+        # The lines of a syntax error show its position in the query, so keep all of them. For other errors,
+        # only the first line is useful.
         if not isinstance(error, CypherSyntaxError):
             message = message.partition("\n")[0].rstrip()[:LONGEST_MESSAGE]
         return sentence.format(server=server, message=message, code=error.code)
@@ -279,7 +279,7 @@ the query itself is wrong."""
 SILENCE = (ServiceUnavailable, SessionExpired)
 """Errors of the driver that mean that the server did not answer."""
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
-"""Error codes that mean that two transactions waited for each other (a deadlock)."""
+"""Error codes of a deadlock, in which two transactions wait for each other."""
 MAX_NESTING = 500
 """Maximum nesting depth of lists and maps in a parameter of a user's query."""
 PAUSES = (0.02, 1.0)
@@ -290,14 +290,14 @@ two objects that write at the same time have to wait for each other only if they
 
 
 NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo.ClientError.Cluster.")
-"""Prefixes of error codes whose cause is not the data that are written."""
+"""Prefixes of error codes of failures that do not depend on the written data."""
 
 
 def is_of_content(error: StoreError) -> bool:
     """Return whether a write failed because of the data that were written.
 
-    If so, a caller can try again with a part of the data. If the server cannot be reached, is out of memory
-    or disk space, or allows no writes at all, writing less would fail as well.
+    If so, a caller can try again with a part of the data. This does not help, for example, if the server
+    cannot be reached, has no memory or disk space left, or allows no writes at all.
 
     Args:
         error: The error that the write raised.
@@ -347,7 +347,7 @@ class Store(AbstractContextManager["Store"]):
         driver: The driver with the credentials of the store's owner.
         database: The name of the database; None for the default database of the user.
         description: Description of the store for messages, such as ``embedded store at /data/store``.
-        resources: The resources that `close` releases.
+        resources: The connections and other resources that `close` releases.
         reader: The check and the driver for untrusted queries.
         diagnose: Function that checks the server for a visible failure, such as a full disk.
         turn: Function that returns a context manager, which is entered for each write transaction. With
@@ -543,7 +543,7 @@ class Store(AbstractContextManager["Store"]):
     def has_ended(self) -> bool:
         """Whether the embedded server has ended, so that the store must be opened again.
 
-        For a Neo4j server it is always False, because the driver reconnects by itself.
+        For a Neo4j server, the value is always False, because the driver reconnects automatically.
         """
         return self._server is not None and not self._server.alive()
 
@@ -559,7 +559,8 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The records, the summary and the keys.
         """
-        # The user's own query does not compute facts, so those of a different version do not matter.
+        # `check_facts` is not called: the user's query does not compute facts, so it does not matter which
+        # version computed the stored ones.
         work = partial(self._raising_version, partial(_run_eagerly, text=text, parameters=parameters))
         return self._in_transaction(WRITE_ACCESS, work)
 
@@ -599,8 +600,8 @@ class Store(AbstractContextManager["Store"]):
                     now = time.monotonic()
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
-                    # Stop retrying if the time is up or the server has visibly failed. For a silent server,
-                    # the time starts when any thread of this store first found it silent.
+                    # Stop retrying if the time is up or the server has visibly failed. If the server does not
+                    # answer, the time is measured from the first failed attempt of any thread of this store.
                     if now - since >= _patience(error) or self._trouble():
                         raise
                 # Randomize the pause, so that two conflicting transactions do not collide again.
@@ -608,9 +609,10 @@ class Store(AbstractContextManager["Store"]):
                 pause = min(2 * pause, PAUSES[1])
 
     def _silence(self, now: float) -> float:
-        """Return the time at which the server stopped answering, as far as this store has noticed."""
+        """Return the time at which a thread of this store first noticed that the server does not answer."""
         since = self._silent_since
-        # If the earlier silence was noticed long ago, start again: the server may have answered since.
+        # If the last time was noted long ago, note the current time instead: the server has probably answered
+        # in between.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since
@@ -636,8 +638,8 @@ def _watch(transaction: ManagedTransaction) -> list[Result]:
         results.append(result)
         return result
 
-    # Replace the method of this object instead of wrapping the object, because callers check the class of a
-    # transaction.
+    # Replace the method of this transaction object. Wrapping the object would change its class, which callers
+    # check.
     transaction.run = watched
     return results
 
@@ -670,7 +672,8 @@ def _run_eagerly(
 def _refuse_deep(value: Any) -> None:
     """Raise `RecursionError` for lists and maps that are nested deeper than any server accepts."""
     # Without this check, the driver would send such values, and the server would fail in unexpected ways. The
-    # loop goes level by level, because a recursive function would itself exceed Python's recursion limit.
+    # loop visits one level of nesting after the other. A recursive function would itself exceed Python's
+    # recursion limit.
     level = [value or {}]
     for _ in range(MAX_NESTING):
         if not level:

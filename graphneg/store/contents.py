@@ -6,7 +6,8 @@ it began. The digests of this module detect changes in two ways:
 - Each write by graphneg changes the version of the content in the same transaction (see
   `graphneg.store.connection.Store.write`). The version is part of the digest.
 - Other programs, such as the Neo4j browser, do not change the version. But they change rows that the run
-  reads, so these rows are part of the digest, too. They are read in pages.
+  reads, so these rows are also part of the digest. They are read in pages, that is, for a limited number of
+  dialogues at a time.
 
 >>> before = content_digest(store, Selection())                                # doctest: +SKIP
 >>> store.write(lambda tx: tx.run("MATCH (u:Utterance) SET u.text = 'No.'"))    # doctest: +SKIP
@@ -46,8 +47,8 @@ def shared_digest(store: Store, selection: Selection) -> str:
     """Return a digest that is the same for all shards of a selection.
 
     It is fast to compute, and equal in all stores with the same content. It covers the digests that are
-    stored with the selected dialogues and their graphs, and the numbers of all other things in the store
-    (other dialogues, words, opposites, shifts).
+    stored with the selected dialogues and their graphs. Of everything else in the store (other dialogues,
+    words, opposites, shifts), it covers only the numbers of items.
 
     Args:
         store: An open store.
@@ -61,8 +62,8 @@ def shared_digest(store: Store, selection: Selection) -> str:
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
-        # A kind of thing may have several rows, whose numbers are added up. Graphs have a second row with a
-        # negative number, so that the graphs of variants are not counted.
+        # Add up the numbers of all rows of the same kind. Graphs have a second row with a negative number,
+        # which subtracts the graphs of variants.
         amounts[row["kind"]] += row["amount"]
     return fingerprint([digest, amounts])
 

@@ -49,8 +49,8 @@ _COMPARED = 64
 for corpora made from templates, where thousands of contexts have an equal band.
 """
 _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
-"""Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio in 64
-bits."""
+"""Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio as a
+64-bit number."""
 Place = tuple[str, int]
 """The id of a dialogue and the index of the turn that replies to the context before it."""
 
@@ -131,7 +131,7 @@ def _copies_in(store: Store) -> CopiedContexts:
     found: dict[Place, tuple[str, ...]] = {}
     for same in classes.values():
         # Keep only contexts with copies in at least two dialogues. If all copies are in one dialogue, their
-        # replies are turns of this dialogue, and generators know these anyway.
+        # replies are turns of this dialogue, which generators never use as negatives for it.
         replies = tuple(sorted(same.replies.union(*(other.replies for other in same.near))))
         if len({id for each in (same, *same.near) for id, _ in each.places}) > 1:
             found.update(dict.fromkeys(same.places, replies))
@@ -139,7 +139,7 @@ def _copies_in(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """An equivalence class of contexts: those with the same words. Classes with similar words are linked."""
+    """All contexts with the same words. ``near`` contains the classes with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
         """Initialize a class without contexts."""
@@ -160,7 +160,7 @@ class _Growing:
     def add(self, text: str) -> None:
         """Append a turn."""
         self.last = word_hashes(text)
-        # Add only words that are new in the context, so that repeated words do not change the sum.
+        # Add only words that are new in the context, because the sum is a hash of the set of words.
         self._sum += _sum_of(self.last - self.whole.words)
         self.whole.add(self.last)
 

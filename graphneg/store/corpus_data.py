@@ -4,7 +4,7 @@ Some negatives need more than the dialogue that they are made from, for example 
 that are inserted into a response. On one machine, these data are computed from the store. If a corpus is
 divided into shards, the store of a shard has only some of the dialogues, and a snapshot: a copy of the data
 that were computed from the whole corpus (see `graphneg.snapshots`). Code that needs such data calls
-`corpus_rows` and does not have to know which of the two it is.
+`corpus_rows`, which takes them from the snapshot or computes them.
 
 Example:
     Count the shifts of the whole corpus::
@@ -117,7 +117,7 @@ def corpus_rows(store: Store, part: str, compute: Callable[[], list[Any]]) -> li
         compute: Function that computes the rows from a store with the whole corpus.
 
     Returns:
-        The rows. The snapshot has them in the order in which ``compute`` returned them.
+        The rows. Rows from a snapshot have the same order as the result of ``compute`` had.
     """
     snapshot = stored_snapshot(store)
     return compute() if snapshot is None else snapshot.rows(store, part)
@@ -204,9 +204,9 @@ def shared_content(store: Store, selection: Selection) -> str:
 def check_selection(store: Store, selection: Selection) -> None:
     """Raise `InputError` for a selection that the store of a shard cannot resolve.
 
-    Such a store does not record which shard it has, so the selection must specify the shard. It does not know
-    which dialogues of the corpus are the first ones, so the selection must not have a limit. A store without
-    a snapshot has the whole corpus and accepts every selection.
+    Such a store does not record which shard it has, so the selection must specify the shard. The selection
+    must not have a limit, because the store does not know which dialogues are the first ones of the whole
+    corpus. A store without a snapshot has the whole corpus and accepts every selection.
 
     Args:
         store: An open store.

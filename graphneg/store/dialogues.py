@@ -137,7 +137,7 @@ class Selection:
         return f"{first} dialogues" + f" of {', '.join(names)}" * bool(names) + part
 
     def conditions(self) -> dict[str, Any]:
-        """Return the parameters of the queries that select dialogues, without the limit and the shard."""
+        """Return the parameters for queries that select dialogues. Limit and shard are not among them."""
         return {"corpora": list(self.corpora), "splits": list(self.splits), "with_graphs": self.with_graphs}
 
 
@@ -173,9 +173,9 @@ def dialogue_ids(
         store: An open store.
         selection: The selected dialogues.
         skip: Number of dialogues to skip at the start.
-        after: The property ``order`` of the last dialogue to skip; empty if it is not known. If given, it
-            determines the start instead of ``skip``, so that dialogues that were added before this position
-            in the meantime do not shift the start.
+        after: The property ``order`` of the last dialogue to skip; empty if it is not known. If it is given,
+            it determines the start instead of ``skip``. The start is then correct even if dialogues before
+            this position were added in the meantime.
         statement: The name of the shipped query that selects a page of ids.
         page: Number of ids that are read at a time.
 
@@ -183,8 +183,8 @@ def dialogue_ids(
         The ids.
     """
     if (shard := selection.shard) is not None:
-        # With a limit, start at the first dialogue and not at `after`: the shard is a part of the first
-        # `limit` dialogues, so these must be counted from the beginning.
+        # If the selection has a limit, the shard is a part of the first `limit` dialogues. These must be
+        # counted from the beginning, so start at the first dialogue and not at `after`.
         whole, start = replace(selection, shard=None), after if selection.limit is None else ""
         # Filter the ids here and not in the query: a hash of the id decides which shard a dialogue belongs
         # to, and the server cannot compute this hash.
@@ -384,8 +384,8 @@ class GraphCache:
                 raise StoreError(f"graph {id} is not in the store; it may have been deleted")
         with self._lock:
             for id, graph in graphs.items():
-                # Remove each graph and insert it again, so that it moves to the end, where graphs are dropped
-                # last.
+                # Remove each graph and insert it again. It is then the last one in the dictionary, and graphs
+                # are dropped from the beginning.
                 before = self._graphs.pop(id, None)
                 self._nodes += len(graph.nodes) - (len(before[0].nodes) if before else 0)
                 self._graphs[id] = (graph, digests.get(id))
@@ -407,7 +407,8 @@ def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
     mentions: defaultdict[str, list[Mention]] = defaultdict(list)
     for id, row in collected_rows(store, "read/reentrancies", "mentions", ids):
         start, end, role, inverted, pos, align, role_align = row
-        # If the edge is written inverted, such as ":ARG0-of", the PENMAN notation has it under its end node.
+        # If the role is written inverted, such as ":ARG0-of", the end node of the edge is the parent in the
+        # PENMAN notation.
         up, target = (end, start) if inverted else (start, end)
         mentions[id].append(Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align))
     nodes: defaultdict[str, list[list[Any]]] = defaultdict(list)

@@ -155,8 +155,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
         if os.path.lexists(directory / STORE_FILE):
             _check_mark(directory, engine_version)
         else:
-            # Without store.json, allow files that graphneg has left behind. Any other file shows that the
-            # directory is used for something else.
+            # If there is no store.json, accept only files that graphneg may have left. Any other file shows
+            # that the directory is used for something else.
             names = [entry.name for entry in directory.iterdir()] if directory.exists() else []
             others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
@@ -388,8 +388,8 @@ def turn(directory: Path) -> Generator[None]:
     except OSError as error:
         raise StoreError(f"{directory} can't be written: {error.strerror}; {KEPT}") from error
     # Let only one process write at a time. If two transactions write to the same part of a file, the engine
-    # rolls one of them back. With many writers, a long transaction would be rolled back again and again. If
-    # this process dies, the kernel releases the lock.
+    # rolls one of them back. If many processes wrote at the same time, a long transaction could be rolled
+    # back again and again. If this process dies, the kernel releases the lock.
     with lock:
         await_lock(lock)
         yield
@@ -436,7 +436,7 @@ def find_engine() -> dict[str, str]:
 
 
 def _find_java(home: Path) -> str | Path:
-    """Return the path of the Java program in GRAPHNEG_JAVA, or else of the one in the wheel."""
+    """Return the path of the Java program: the value of GRAPHNEG_JAVA, or the program in the wheel."""
     named = os.environ.get("GRAPHNEG_JAVA")
     if named:
         program = shutil.which(named)
@@ -538,7 +538,7 @@ class Membership:
                 # the supervisor closes the connection.
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
-                # For the last user, the supervisor does this only after Java has ended.
+                # If this was the last user, the supervisor closes the connection only after Java has ended.
                 while self.control.recv(64):
                     pass
         self.control.close()
@@ -572,9 +572,9 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             membership = _greet(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
-            # The server runs with a different Java program, heap size or release of the engine. Leave it
-            # once. If nobody else uses it, it stops, and the next round starts a new one. Otherwise it is
-            # joined as it is.
+            # The running server has a different Java program, heap size or release of the engine. Leave it
+            # once. If nobody else uses it, it stops, and the next round starts a new server. Otherwise the
+            # next round joins the running server anyway.
             if membership:
                 is_other = True
                 membership.leave()
@@ -600,7 +600,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                 locked_since = time.monotonic()
                 _check_named_java()
                 check_engine_files(directory)
-                # Reading a large copy takes longer than starting a server.
+                # Measure the time of this check and extend the deadline, because reading a large store can
+                # take longer than starting a server.
                 began = time.monotonic()
                 _check_content(directory)
                 deadline += time.monotonic() - began
@@ -627,7 +628,8 @@ def _check_content(directory: Path) -> None:
     before = _identity(path)
     database = directory / supervisor.ENGINE / "databases" / supervisor.DATABASE
     difference = damage(directory, database)
-    # If another process has started a server meanwhile, it has replaced or removed the checksums.
+    # If the checksum file has changed in the meantime, another process has started a server, and the
+    # difference does not count.
     if difference and before == _identity(path):
         raise StoreError(
             f"{database} is damaged since the store was last closed ({difference}): restore it from a copy "
@@ -749,8 +751,8 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
         address = ("127.0.0.1", endpoint.control_port)
         control = opened.enter_context(socket.create_connection(address, timeout=2.0))
-        # Compare the protocol only after the connection succeeded. Before, the endpoint file may be left over
-        # from the previous server: a new server takes the lock before it replaces the file.
+        # Compare the protocol only after the connection succeeded. Before that, the endpoint file may still
+        # be that of the previous server, because a new server takes the lock before it replaces the file.
         if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
             raise StoreError(
                 f"{directory} is in use by graphneg {endpoint.graphneg}, which does not share stores with "

@@ -8,8 +8,8 @@ refuses links and code, with a message such as:
 
     s/arcadedb/databases/neo4j/schema.json holds the trigger "notify", which the server would run: …
 
-It also refuses files that are visibly damaged, for example by a copy that was interrupted. The engine opens
-some of them as if they were empty, and ends on others after a long start.
+It also refuses files that are visibly damaged, for example by a copy that was interrupted. The engine would
+open some of the damaged files as if they were empty. With others, it would fail after a long start.
 
 The check uses lists of allowed schema keys: those that graphneg and Cypher's schema commands write. All other
 keys are refused, so that new kinds of code in later releases of the engine are refused as well.
@@ -36,7 +36,8 @@ SMALLEST_HOLLOW = 1_000_000_000
 """Minimum size in bytes of a sparse file (a file that consists mostly of holes) that is refused."""
 _HEAD = 64
 """Number of bytes at the beginning of a file in which its first page has a header."""
-# For example "Term_0.21.65536.v0.bucket": name, number, size of a page, version of the format.
+# Matches names such as "Term_0.21.65536.v0.bucket": name, number, page size, version of the format and kind
+# of file.
 _PAGED = re.compile(r"(?P<name>.+)\.[0-9]+\.(?P<size>[0-9]{1,9})\.v[0-9]+\.(?P<kind>[a-z]+)")
 _WRITTEN_AHEAD = ".wal"
 
@@ -112,7 +113,8 @@ def check_engine_files(directory: Path) -> None:
 def _check_pages(database: Path) -> None:
     """Refuse a database whose last server ended properly, but whose files are missing, cut off or zeroed."""
     names = sorted(os.listdir(database))
-    # After a server was killed, files may be incomplete. The engine completes them from its log.
+    # If a log remains, the last server was killed. Its files may be incomplete, and the engine completes them
+    # from the log.
     if any(name.endswith(_WRITTEN_AHEAD) for name in names):
         return
     found: set[tuple[str, str]] = set()
@@ -147,8 +149,8 @@ def _is_hollow(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
     # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as hollow.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
-    # Less than a hundredth of the size must be on disk: file systems with compression store ordinary files in
-    # less space, too.
+    # A compressing file system also stores an ordinary file in less space than its size. A file therefore
+    # counts as sparse only if less than a hundredth of its size is on disk.
     return status.st_size > SMALLEST_HOLLOW and allocated * 100 < status.st_size
 
 
@@ -163,7 +165,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
     """
     problem = str(error.strerror)
     advice = "remove it, or get a new copy of the store from its source"
-    # A copy solves both problems, because it belongs to the user and has no hard links.
+    # The advice is to copy the store, because the files of a copy belong to the user and have no hard links.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
     return StoreError(
@@ -190,7 +192,7 @@ def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
         The path and the status of each file. For a link, this is the status of the link, not of its target.
     """
     folders = [folder]
-    while folders:  # A recursive function could fail: an attacker may nest folders thousands of levels deep.
+    while folders:  # A loop, because an attacker may nest folders deeper than Python's recursion limit.
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 path = Path(entry.path)

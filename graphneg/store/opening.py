@@ -125,7 +125,7 @@ _IMPORTED_AT_ONCE = 1_000
 
 
 def _finish_import(store: Store) -> None:
-    """Create the constraints and indexes of a bulk-imported store, and put empty lists for their marks."""
+    """Create constraints and indexes after a bulk import, and replace marks of empty lists by empty lists."""
     apply_schema(store)
     # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))
@@ -143,7 +143,8 @@ def _finish_import(store: Store) -> None:
 def _write(store: Store, statement: str) -> None:
     """Run a schema statement, without changing the version of the content."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
-    # Pass the same parameters to all statements. Servers ignore those that a statement does not use.
+    # Pass the same parameters to all statements. A server ignores the parameters that a statement does not
+    # use.
     store.write_derived(lambda tx: send_text(tx, statement, marks).finish())
 
 
@@ -286,7 +287,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
             reader = Reader(account or driver, rely_on_account if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, exporting)
-        # Since nothing has failed, hand the drivers over to the store, which closes them.
+        # Nothing has failed, so the drivers are not closed here. `Store.close` closes them.
         resources.push(opened.pop_all())
         return store
 
@@ -353,8 +354,8 @@ def open_embedded(
     Raises:
         StoreError: In each of three attempts, the server ended before the store was open.
     """
-    # Try three times. For a moment, a server that was just killed can still be joined. The next attempt
-    # notices that it is gone and starts a new one.
+    # Try three times. A server that was just killed can still be joined for a moment, and then fails. The
+    # next attempt starts a new server.
     for _ in range(3):
         membership = embedded.join(directory, is_temporary)
         with ExitStack() as opened:
@@ -381,11 +382,12 @@ def open_embedded(
                 try:
                     ensure_schema(store, exporting)
                 except StoreError as error:
-                    # These queries are simple. If the engine can't run them, it can't read its files.
+                    # The queries for the schema are simple. If the engine fails to run them, its files are
+                    # probably damaged.
                     if _is_failure_of_engine(error):
                         raise StoreError(f"{error}; {_DAMAGED}") from error
                     raise
-                # Since nothing has failed, hand the connections over to the store, which closes them.
+                # Nothing has failed, so the connections are not closed here. `Store.close` closes them.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {explain_exit(directory)}")
@@ -406,8 +408,8 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
         try:
             probe(driver, supervisor.DATABASE)
             return True
-        # An error that the server reports shows that it is alive. It occurs because the port opens a moment
-        # before the database exists.
+        # The server reported an error, so it is running. The error occurs because the port opens a moment
+        # before the database exists, so try again.
         except Neo4jError:
             spoke = time.monotonic()
         except DriverError:

@@ -104,7 +104,7 @@ class NamedQuery:
     text: str
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Check the given values of parameters, and add the defaults of the others.
+        """Check the given values of parameters, and add the default values of all other parameters.
 
         Args:
             given: The given values by parameter name.
@@ -345,7 +345,8 @@ class Rows(list[dict[str, Any]]):
 
     def __init__(self, result: EagerResult) -> None:
         """Initialize from a result."""
-        # Take the columns from the result and not from the rows, because there may be no rows.
+        # Take the names of the columns from the result and not from the first row, because there may be no
+        # rows.
         self.columns: list[str] = list(result.keys)
         self.summary = result.summary
         super().__init__({key: record[key] for key in self.columns} for record in result.records)
@@ -438,8 +439,8 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
-            # Do not replace a node that was added before. The node at the end of a relationship may lack the
-            # properties.
+            # If the node was added before, do not replace it. The driver returns the end nodes of a
+            # relationship without properties.
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))
@@ -449,5 +450,5 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
 
 
 def _key(node: Node) -> str:
-    """Return a node's ``id`` or ``text``, or else the server's id, which is only valid in this result."""
+    """Return a node's ``id`` or ``text``; without these, the server's id, valid only in this result."""
     return str(node.get("id") or node.get("text") or node.element_id)

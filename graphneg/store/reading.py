@@ -1,4 +1,4 @@
-"""Run untrusted queries in such a way that they can only read.
+"""Run untrusted queries so that they can only read.
 
 Untrusted queries come from users, web pages and transform files. The text of a query does not reliably show
 whether it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the decision
@@ -134,12 +134,13 @@ class PlanCheck:
         mode, query = _mode_and_query(text)
         if query not in self._passed and query not in shipped_texts():
             _check_plan(transaction, query)
-            # Limit the memory, because a program can send any number of distinct queries.
+            # Forget all accepted queries when there are too many. Otherwise, memory would grow with each
+            # distinct query.
             if len(self._passed) >= _MOST_PASSED:
                 self._passed.clear()
             self._passed.add(query)
-        # Send exactly the query that was planned. The comments before it were removed and stay removed: what
-        # this module took for a comment, Neo4j might read as a part of the query.
+        # Send exactly the text that was planned, without the comments at its beginning. If the comments were
+        # added again, Neo4j might execute something that this module mistook for a comment.
         return mode + query
 
 
@@ -156,9 +157,9 @@ def _check_plan(transaction: ManagedTransaction, query: str) -> None:
                 )
         elif kind not in _COMMANDS and _NOT_READING.search(kind):
             raise _would_write(query, kind)
-    # Type "r" is a read query. Type "s" is a change of the schema or of the server, but also a call of a
-    # server procedure such as dbms.components, so it is allowed if all operators have passed and one is a
-    # call.
+    # A query of type "r" reads. A query of type "s" changes the schema or the server, or only calls a server
+    # procedure such as dbms.components. So type "s" is allowed if the plan has a procedure call and all
+    # operators were accepted above.
     if not operators or not (summary.query_type == "r" or (summary.query_type == "s" and calls)):
         raise _would_write(query)
 
@@ -184,7 +185,7 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def check_summary(summary: ResultSummary, text: str) -> None:
-    """Check, according to the summary of a query, that the query did not write.
+    """Check the summary of a query, which shows whether the query wrote.
 
     The caller runs the check inside the transaction, so that a write is rolled back.
 
@@ -293,8 +294,8 @@ def leading_comments(query: str) -> str:
 def without_comments(query: str) -> str:
     r"""Return a query without comments, with a space between all tokens.
 
-    Two queries that differ only in comments and white space give the same text. The text serves only for
-    comparisons, because ``<=`` becomes ``< =``.
+    Two queries that differ only in comments and white space give the same text. The result can be compared
+    but not executed, because ``<=`` becomes ``< =``.
 
     Args:
         query: The Cypher text.

@@ -65,7 +65,8 @@ class ReopenedStore:
 
     def _replace(self) -> None:
         """Open the store again, unless an attempt has failed less than `PAUSE_SECONDS` ago."""
-        # Do not repeat a failed attempt for each request, because an attempt takes seconds.
+        # An attempt takes seconds, so after a failure, raise the same error for a while instead of trying
+        # again.
         if self._failure and time.monotonic() - self._failed_at < PAUSE_SECONDS:
             raise StoreError(self._failure)
         ended = self._store
@@ -75,7 +76,7 @@ class ReopenedStore:
             self._failure, self._failed_at = str(error), time.monotonic()
             raise
         self._failure = ""
-        with suppress(GraphnegError, OSError):  # Closing it may fail, because the server is gone.
+        with suppress(GraphnegError, OSError):  # Closing fails if the server is gone.
             ended.close()
 
     def close(self) -> None:

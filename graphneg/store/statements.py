@@ -41,7 +41,8 @@ def cypher_text(name: str) -> str:
 @cache
 def shipped_texts() -> frozenset[str]:
     """Return the texts of all transforms and named queries that graphneg ships."""
-    # Other folders are not needed: `Store.query_read` runs only shipped queries from these two.
+    # The files in other folders are trusted. Only the queries in these two folders are run by
+    # `Store.query_read`.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
     return frozenset(file.read_text(encoding="utf-8") for file in files)
@@ -123,7 +124,7 @@ def in_transactions(
     size = 0
     for item in items:
         own = rows(item)
-        # Never yield an empty group, even if this item alone has too many rows.
+        # The condition `group` prevents an empty group if the first item alone has too many rows.
         if group and size + own > most:
             yield group
             group, size = [], 0
@@ -224,7 +225,7 @@ class RunningStatement:
         return records
 
     def eager(self, most: int | None = None) -> EagerResult:
-        """Return rows together with the summary and the keys of the result.
+        """Return the rows, the summary and the column names of the result.
 
         Raises `StoreError` if ``most`` is given and the size of the rows exceeds `MOST_RESULT_SIZE`.
 

@@ -69,8 +69,9 @@ def _watch(java: int, port: int, has_left: threading.Event) -> None:
     """Check a server at regular intervals until the event is set."""
     stopped_looks = 0
     while not has_left.wait(LOOK_SECONDS):
-        # Count checks instead of measuring time. If the whole container was paused, including this process, a
-        # lot of time has passed, but Java may be continued a moment after this process.
+        # Count checks instead of measuring time. If the whole container was paused, including this process,
+        # much time has passed when it continues. Java may continue a moment later, and must not be mistaken
+        # for stopped.
         stopped_looks = stopped_looks + 1 if is_stopped(java) else 0
         # Repeat this as long as Java is stopped, because threads may open new connections in the meantime,
         # for example to cancel a query.

@@ -101,7 +101,7 @@ def stoppable(
     timer = None
     if seconds is not None:
         timer = threading.Timer(seconds, watch.stop, [f"no answer in {seconds:g} s"])
-        # A daemon thread does not keep the program from exiting.
+        # A daemon thread does not prevent the program from exiting.
         timer.daemon = True
         timer.start()
     try:
@@ -138,7 +138,7 @@ def connection_of(transaction: ManagedTransaction) -> str:
 
 
 class _Watch:
-    """Stops the query on one connection, for one reason only and never after the query has ended."""
+    """Stops the query on one connection, for a single reason and only until the query has ended."""
 
     def __init__(
         self, connection: str, terminate: Callable[[str], None], runaway: Callable[[], None]

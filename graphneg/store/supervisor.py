@@ -6,9 +6,9 @@ takes the lock of the store directory, starts the server (a Java process), and l
 
 - **Users**: A user is a process that uses the store. It keeps a control connection to the supervisor open. If
   the process dies, the kernel closes the connection.
-- **End**: When the last connection is closed, the supervisor stops Java and exits. Before the last user
-  closes its connection, it may ask for a delay; if it was killed, there is no delay. A temporary store
-  directory is removed at the end.
+- **End**: When the last connection is closed, the supervisor stops Java and exits. The last user may ask the
+  supervisor, before it closes its connection, to wait for the next user. A killed user cannot ask, so Java
+  stops at once. A temporary store directory is removed at the end.
 - **Java**: If the supervisor dies, Java is killed: by the kernel on Linux, and by a watchdog process on other
   systems. Java inherits the lock of the store directory, so that the lock is held until Java has ended.
 - **Files**: The store directory contains only data. The other files of a running server (connection data,
@@ -242,7 +242,8 @@ class Supervisor:
         self._selector.register(self._listener, selectors.EVENT_READ)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
-        # The server changes its files, so the checksums are written again when it has ended.
+        # The server will change the files, so read the checksums and remove their file now. They are written
+        # again when the server has ended.
         self._checksums = read_checksums(directory)
         forget_checksums(directory)
         accounts = {OWNER: self._password, READER: self._reader_password}
@@ -325,15 +326,15 @@ class Supervisor:
             _send(connection, b"%d\n" % self._bolt_port)
 
     def _drop(self, connection: socket.socket) -> None:
-        """Close a connection. If it was a user's, record how long to wait for the next user."""
+        """Close a connection. If its user asked to wait for the next user, record for how long."""
         said = self._users.pop(connection, None)
         self._pending.pop(connection, None)
         self._selector.unregister(connection)
         if said is not None:
             keep = KEEP.fullmatch(said)
             self._warm_until = time.monotonic() + int(keep[1]) if keep else 0.0
-        # Keep the connection of the last user open until this process ends. Its end shows the user that Java
-        # has ended.
+        # Keep the connection of the last user open until this process ends. When the kernel then closes it,
+        # the user knows that Java has ended.
         if said is not None and not self._users and not self._warm_until:
             self._leaving.append(connection)
         else:
@@ -365,7 +366,7 @@ class Supervisor:
 
     def _stop(self) -> None:
         """Refuse new users, and end Java."""
-        # Kill Java if the store directory is gone, because then there are no files that it should close
+        # If the store directory is gone, kill Java, because there are no files that it would have to close
         # properly.
         is_there = self._has_directory()
         has_failed = self._is_late or self._java.poll() is not None
@@ -388,7 +389,7 @@ class Supervisor:
         if is_there and self._order["temporary"]:
             shutil.rmtree(self._directory, ignore_errors=True)
         elif is_there and not has_failed:
-            # Without checksums, the next server starts without a comparison, so a full disk does no harm.
+            # If the disk is full, no checksums are written. The next server then starts without a comparison.
             with contextlib.suppress(OSError):
                 database = self._directory / ENGINE / "databases" / DATABASE
                 write_checksums(self._directory, database, self._checksums)
@@ -428,8 +429,8 @@ def _start_java(
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
         "server.defaultDatabases": f"{DATABASE}[]",
-        # Allow many queries at the same time. The default is 4 on 2 cores. Then a fifth query would have to
-        # wait, even if it is the one that stops another query.
+        # Allow many queries at the same time. With 2 cores, the default is 4. A fifth query would then have
+        # to wait, even if it is the command that stops another query.
         "queryMaxConcurrent": 64,
         "server.mode": "development",
     }
@@ -478,7 +479,7 @@ def _die_with(parent: int) -> None:
     """Ask the kernel to kill this process, which will run Java, when its parent ends; see prctl(2)."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    # Exit if the parent has already ended, because the kernel does not send the signal then.
+    # If the parent ended before the call of prctl, the kernel sends no signal, so exit here.
     if os.getppid() != parent:
         os._exit(1)
 

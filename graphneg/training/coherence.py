@@ -34,7 +34,7 @@ ORIGINAL = "original"
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 """Default arguments of ``transformers.TrainingArguments``."""
 LEAST_WORDS = 5
-"""Minimum number of words in a turn by which a held-out dialogue is recognised.
+"""Minimum number of words in a turn that can identify a held-out dialogue.
 
 Shorter turns, such as greetings, occur in many dialogues.
 """
@@ -47,8 +47,8 @@ class CoherenceReport(TrainingResult):
     Attributes:
         windows: Number of windows in all epochs, by the recipe of the edit. The key ``original`` is for
             windows of original dialogues.
-        shortfall: How many dialogues have fewer edited versions than the mix asks for, and how many versions
-            were not used.
+        shortfall: Numbers of dialogues that have fewer edited versions than the mix requires, and of versions
+            that were not used.
         cut_turns: How often a turn was truncated because it is longer than a window.
     """
 
@@ -102,7 +102,7 @@ def train_coherence(
         facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
     run = open_run(out, facts, overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
-    # The scorer may have counted truncated turns before this run, so the count is reset.
+    # The scorer may have counted turns that it truncated before this run, so the count is reset.
     scorer.cut_turns = 0
     trained = fit(
         run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
@@ -120,8 +120,8 @@ class WindowExample:
 
     Attributes:
         turns: The turns of the dialogue.
-        places: Indexes of the edited turns. The window contains at least one of these turns, unless the
-            dialogue is too short to have any of them.
+        places: Indexes of the edited turns. The window contains at least one of these turns. If the dialogue
+            is too short to have such a turn, it is any window.
         label: 1 for an original dialogue, 0 for an edited one.
         source: ``original``, or the recipe of the edit.
         categories: The error categories of the edit; empty for an original dialogue.
@@ -209,8 +209,8 @@ class WindowSampler:
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
                 self.shortfall.responses[name] += amount - len(some)
-            # Each epoch continues with the versions after those of the previous epoch, so that all are used
-            # equally often.
+            # Each epoch starts with the versions that follow the last ones of the previous epoch, so that all
+            # versions are used equally often.
             for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
@@ -220,7 +220,7 @@ class WindowSampler:
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping[str, Any]:
-    """Select a window of each dialogue. Return them as a batch with labels and weights (all 1)."""
+    """Select a window of each dialogue, and make a batch with labels and weights (all 1)."""
     import torch
 
     rows: list[list[int]] = []

@@ -39,7 +39,7 @@ class DetectorReport(TrainingResult):
     """The report of a training run.
 
     Attributes:
-        pairs: Number of pairs per epoch, by the generator that made the response.
+        pairs: Number of pairs per epoch, by the generator of the response.
         held_out: Number of pairs that were not used because they contain a held-out text.
     """
 
@@ -129,5 +129,5 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """Return a key. Only a contradiction that was made by editing a graph and its counterpart share it."""
+    """Return a key that only a graph-made contradiction and its counterpart have in common."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -1,8 +1,8 @@
 """Train a language model as a decoder, which generates text from AMR graphs.
 
 The training data are AMR graphs and their texts from a store. Some of the texts can be held out for testing.
-If a text is held out, all of its graphs are held out. Otherwise, a test text could also occur in the training
-data, with another graph.
+If a text is held out, all of its graphs are held out. Otherwise, the same text could occur in the training
+data with another graph.
 
 A graph is written on one line, in the format of amrlib's decoders. A sequence-to-sequence model that was
 trained here can be loaded by amrlib. A causal model reads the graph and ``Text:``, and continues with the
@@ -39,8 +39,7 @@ HELD_OUT = "held_out.amr"
 It is a PENMAN file, in which the text of a graph is in a line that begins with ``# ::snt``.
 """
 _AMRLIB = "amrlib_meta.json"
-# Root concepts of graphs that have no meaning, because the text was empty or the annotator did not understand
-# it.
+# Root concepts that mark a graph without meaning: the text was empty, or the annotator did not understand it.
 _NO_MEANING = {"amr-empty", "amr-unintelligible"}
 # Number of dialogues that are read from the store with one query.
 _DIALOGUES = 50
@@ -157,8 +156,9 @@ def train_decoder(
         meanings: The training pairs.
         out: The output folder for the trained model.
         measured: The held-out pairs.
-        max_tokens: Maximum length of a graph in tokens. The maximum length of a text is half of it. If the
-            model can read fewer tokens, both are lower. Longer pairs are not used for training.
+        max_tokens: Maximum length of a graph in tokens. The maximum length of a text is half of this. If the
+            model cannot read so many tokens, both limits are reduced. Pairs that exceed a limit are not used
+            for training.
         **arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
@@ -170,8 +170,8 @@ def train_decoder(
     if not meanings:
         raise InputError("nothing to train on: no text has an AMR graph; run graphneg parse")
     causal = isinstance(model, CausalLM)
-    # A graph may have twice as many tokens as a text. A causal model reads both as one sequence, so two
-    # thirds of its maximum length are for the graph.
+    # Graphs get twice as many tokens as texts. A causal model reads graph and text as one sequence, so two
+    # thirds of its maximum length are for the graph. The encoder of other models reads only the graph.
     read = min(max_tokens, (model.longest or max_tokens) * 2 // (3 if causal else 2))
     written = read // 2
     asks, answers = (ASKS, ANSWERS) if causal else ("", "")

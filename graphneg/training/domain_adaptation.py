@@ -2,8 +2,8 @@
 
 The method is described in section 3.4 of Gu et al. (2020), "Speaker-Aware BERT". The encoder is trained on
 dialogues of the domain with the two pretraining tasks of BERT. Its input contains markers of turns, and token
-types for the speakers. In next-sentence prediction, half of the contexts are followed by their own response
-and the others by a response from another context. In masked language modelling (Devlin et al. 2019, "BERT",
+types for the speakers. For next-sentence prediction, half of the contexts are followed by their own response,
+and the other half by a response to another context. In masked language modelling (Devlin et al. 2019, "BERT",
 section 3.1), different tokens are masked in each epoch.
 
 Example:
@@ -39,7 +39,7 @@ _NEXT, _OTHER = 0, 1
 # Label of tokens that are not to be predicted. torch's cross-entropy ignores this label by default.
 _NOT_MASKED = -100
 # As in BERT, 80% of the selected tokens are replaced by the mask token, 10% are replaced by a random token,
-# and 10% are not changed. The two numbers are the cumulative fractions.
+# and 10% are not changed. The two numbers are cumulative: below 0.8 the mask token, below 0.9 a random token.
 _AS_MASK, _AS_ANY = 0.8, 0.9
 
 
@@ -139,10 +139,10 @@ def adapt(
 ) -> Adaptation:
     """Train an encoder in place on contexts and their correct responses, and save it.
 
-    A ranker of the kind ``sa-bert`` can then be trained from the saved encoder, and keeps the token types for
-    the speakers that were learned. transformers loads the saved encoder as a ``BertForPreTraining``. If a run
-    was interrupted, the same call resumes it. Raises `InputError` if there is no data, ``out`` contains a
-    model or another run, or a training argument is unknown.
+    A ranker of the kind ``sa-bert`` that is then created from the saved encoder keeps the learned token types
+    for the speakers. transformers loads the saved encoder as a ``BertForPreTraining``. If a run was
+    interrupted, the same call resumes it. Raises `InputError` if there is no data, ``out`` contains a model
+    or another run, or a training argument is unknown.
 
     Args:
         encoder: The encoder.

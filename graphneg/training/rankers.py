@@ -2,8 +2,9 @@
 
 The loss is the sum of two parts. The first is the binary cross-entropy of each pair of a context and a
 response, weighted so that correct and wrong pairs have the same total weight. The second is a cross-entropy
-that ranks each correct response above the wrong responses to the same context in the batch. It makes learning
-faster. Some of the contexts can be used for validation instead of training, to stop early.
+that ranks each correct response above the wrong responses to the same context in the batch. The second part
+makes learning faster. To stop training early, some of the contexts can be used for validation instead of
+training.
 
 Example:
     A group has the context "Do you like tea?", the correct response "Yes." and the wrong responses "I hate
@@ -123,7 +124,8 @@ class EarlyStopping:
             "load_best_model_at_end": True,
             "metric_for_best_model": "loss",
             "greater_is_better": False,
-            # The callback counts the evaluations without a lower loss. A resumed run must restore this count.
+            # The callback for early stopping counts the evaluations without a lower loss, and a resumed run
+            # must restore this count.
             "restore_callback_states_from_checkpoint": True,
         }
 
@@ -134,7 +136,7 @@ class RankerReport(TrainingResult):
 
     Attributes:
         pairs: Number of pairs that were used for training, by the source of the response.
-        shortfall: How many responses fewer than the mix asks for there were in the first epoch.
+        shortfall: Numbers of responses that the mix requires but that were missing in the first epoch.
         planned: Number of pairs in all epochs. If training stopped early, it is larger than the sum of
             ``pairs``.
     """
@@ -213,7 +215,7 @@ def _parts(
     seed: int,
     validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return functions that draw an epoch's pairs: one for training, one or None for validation."""
+    """Return functions that draw an epoch's pairs: for training, and for validation (or None)."""
     if isinstance(data, Pairs):
         if mix is not None or held_out:
             raise InputError("pairs already have a mix and held-out texts: pass both to read_pairs instead")
@@ -243,8 +245,8 @@ def starting_point(learner: Any) -> list[Any]:
         The class of the model, its configuration, its maximum input length, and the names of the parameters
         to train.
     """
-    # The values of the parameters are not included. If a run is resumed with the same object in memory, its
-    # parameters have already been changed by the first part of the run.
+    # The values of the parameters are not included. If a run is resumed with the same object in memory, the
+    # first part of the run has already changed them, and the description would differ.
     config: Any = getattr(learner.model, "config", None)
     learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None

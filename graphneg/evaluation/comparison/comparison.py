@@ -3,8 +3,9 @@
 The result has one row of measures per source. Intervals come from a bootstrap over test contexts and seeds:
 each bootstrap sample resamples the contexts (in the same way for all runs) and the seeds of each source.
 
-The gap between training on random negatives and on human-written adversarial responses serves as a scale. For
-each source, the result states the share of this gap that the source closes.
+Training on human-written adversarial responses usually gives a better ranker than training on random
+negatives. The difference is called the gap, and the result states for each source what share of the gap it
+closes.
 
 Example:
     Recall at 1 on adversarial responses is 0.60 after training on ``random``, 0.80 after training on
@@ -64,8 +65,9 @@ class Tallies:
         accepted: Number of correct responses with a score above the threshold.
         rejected: Number of wrong responses with a score below the threshold.
         wins: Array of shape (contexts, contexts). The value in row i and column j compares the correct
-            responses to context i with the wrong responses to context j. Each pair counts 2 if the correct
-            response scores higher and 1 if the scores are equal, so that all values are integers.
+            responses to context i with the wrong responses to context j. The value adds 2 for each pair in
+            which the correct response scores higher and 1 for each pair with equal scores, so that it is an
+            integer.
     """
 
     right: NDArray[Any]
@@ -174,7 +176,8 @@ class Bootstrap:
 
         def values(of: Tallies) -> NDArray[Any]:
             """Return the measure on all contexts, and then on each sample; NaN if there are no responses."""
-            # Multiplying the counts by the weights has the effect of resampling, without copying any data.
+            # A weight says how often a context occurs in a sample. Multiplying the counts by the weights thus
+            # gives the sums over each sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
             # If a sample has no responses, numpy would warn of 0 / 0.
             with np.errstate(invalid="ignore"):
@@ -182,8 +185,8 @@ class Bootstrap:
                     return (weights @ of.top_ranked) / right
                 if measure == BALANCED:
                     return ((weights @ of.accepted) / right + (weights @ of.rejected) / wrong) / 2
-                # A pair may have its two responses from different contexts, so multiply by the weights of
-                # both. Divide by 2, because a win counts 2.
+                # The two responses of a pair may belong to different contexts, so multiply by the weights of
+                # both contexts. Divide by 2, because `wins` counts 2 for a win.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
         each = np.stack(list(map(values, runs.values())))
@@ -210,7 +213,7 @@ def gap_closed(
     if everything.whole <= nothing.whole:
         return None
     gap = everything.drawn - nothing.drawn
-    # Ignore the bootstrap samples without a gap, in which the share is not defined.
+    # If there is no gap in a bootstrap sample, the share is not defined. Ignore such samples.
     there = gap > 0
     shares = (draws.drawn - nothing.drawn)[there] / gap[there]
     whole = (draws.whole - nothing.whole) / (everything.whole - nothing.whole)
@@ -319,7 +322,7 @@ def compare(
             open_graph=open_graph,
             progress=bar,
         )
-        # Read all files before training, so that an unusable file is reported at once.
+        # Read all files of negatives before the first training, so that an unusable file is reported at once.
         at_hand = {source.name: existing_groups(data.train, source) for source in plan.sources}
         for source in plan.sources:
             groups = at_hand.pop(source.name)
@@ -368,7 +371,7 @@ def _closed(
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield each measure with the share of the gap that a source closes, on adversarial responses."""
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
-    # No share is reported for the two sources at the ends of the gap, or if one of them was not compared.
+    # The share is not defined for "random" and "human" themselves, or if one of them was not compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:
@@ -380,7 +383,7 @@ def _open(note: RunNote, overwrite: bool) -> None:
     """Prepare the folder of a comparison, or check that it belongs to this comparison."""
     folder, state = note.path.parent, note.state
     try:
-        # Refuse a folder that has other files than those of a comparison.
+        # Without a note, the folder was not made by a comparison. Refuse it if it is not empty.
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: the folder contains other files; choose another folder")
         if state == "other" and not overwrite:

@@ -96,7 +96,8 @@ def read_data(
         return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
     if not 0 < split < 1:
         raise InputError(f"split must be between 0 and 1, not {split}")
-    # Ids have the form CORPUS/SPLIT/NAME. Take the name only, since the split is about to change.
+    # Ids have the form CORPUS/SPLIT/NAME. Take only the name, because SPLIT is replaced by the new split
+    # below.
     order = [(context.id.split("/", 2)[2], context) for context in _read(train)]
     # Sort by a hash of the name, so that the split does not depend on the order of the file.
     order.sort(key=lambda named: number(split_seed, named[0]))
@@ -135,7 +136,7 @@ def _read(path: str | Path) -> list[LabelledContext]:
 
 
 def _checked(data: Data, place: str) -> Data:
-    """Check that all test contexts have wrong responses and that none is a training context, too."""
+    """Check that all test contexts have wrong responses, and that none of them is also a training context."""
     known = {context_key(context.turns): context.id for context in data.train}
     for context in data.test:
         if not context.negatives:
@@ -272,8 +273,8 @@ class LeakageFilter:
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
         """Return the dialogue before its first forbidden turn, or None if too little of it is left."""
-        # The bank may be the corpus that the training contexts were taken from. Its dialogues are in the
-        # store already.
+        # The bank may be the corpus that the training contexts were taken from. Skip the dialogues that are
+        # in the store already.
         if dialogue.id in self.known:
             self.left_out["training contexts"] += 1
             return None
@@ -281,14 +282,14 @@ class LeakageFilter:
         # If only the forbidden turn were removed, the next turn would seem to answer the turn before it.
         # Therefore drop all following turns as well.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
-        # Keep correct responses only. Wrong responses were written to be wrong or belong to other contexts,
-        # so nothing should be retrieved from them.
+        # Keep only correct responses. A wrong response in the bank was written to be wrong or belongs to
+        # another context, so no negative should be made from it.
         responses = tuple(
             response
             for response in dialogue.responses
             if response.label == 1 and response.turn < end and self._allows(response.text, "responses")
         )
-        # A dialogue needs two turns, or one turn and a response to it.
+        # Drop the dialogue if fewer than two turns are left, unless there is one turn with a response to it.
         if end < 2 and not (end and responses):
             return None
         return replace(dialogue, utterances=said[:end], responses=responses)

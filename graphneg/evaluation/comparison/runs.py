@@ -84,8 +84,8 @@ class ComparisonPlan:
         banks: Corpora from which generators and recipes may take texts, in addition to the training contexts.
         options: Options of generators and recipes, keyed by the name of the source.
         held_out: The texts that are never used for training: ``right`` (the correct responses to test
-            contexts) or ``nothing``. With ``nothing``, frequent responses such as "Yes, sure." stay in the
-            training data although they occur in the test data as well.
+            contexts) or ``nothing``. With ``nothing``, a frequent response such as "Yes, sure." may be used
+            for training even if it is also a correct response to a test context.
         keep_models: Whether to keep the trained models of the runs.
     """
 
@@ -228,8 +228,8 @@ class Runs:
         from graphneg.training.rankers import train_ranker
 
         began = time.monotonic()
-        # The folder has a trained model without a result: an earlier run was interrupted after the training.
-        # Remove the model and train again.
+        # If the folder has a trained model but there is no result, an earlier run was interrupted after the
+        # training. Remove the model and train again.
         if (folder / "config.json").is_file() and not (folder / "checkpoints").exists():
             shutil.rmtree(folder)
         settings, budget = self._plan.ranker, self._plan.budget
@@ -268,5 +268,6 @@ def _read(result: Path, mark: str) -> RankerRun | None:
         raise InputError(
             f"{result}: this result can't be read; remove it and run the command again"
         ) from error
-    # The name of the file has only the first 12 digits of the fingerprint, so compare the whole.
+    # The file name has only the first 12 digits of the fingerprint, so compare the whole fingerprint in the
+    # file.
     return run if run.fingerprint == mark else None

@@ -65,8 +65,8 @@ OpenGraph = Callable[[Path], Any]
 HUMAN = "human"
 """The name of the source whose negatives are adversarial responses that people wrote."""
 _SUFFIXES = (".jsonl", ".parquet")
-# Names that a source ``NAME=FILE`` may not have, because they are used for other responses in the training
-# data of a ranker.
+# A source ``NAME=FILE`` may not have one of these names, because they are the sources of other responses in
+# the training data.
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
 _SEED = 0
 # Functions that convert contexts to dialogues, which are loaded into a store. Recipes edit the last turn of a
@@ -94,7 +94,7 @@ class NegativeSource:
 
     @property
     def drawn_as(self) -> str:
-        """The name that the responses of this source have as their source in the training data."""
+        """The name of this source in the training data. It is the ``source`` of its responses."""
         return ADVERSARIAL if self.kind == "human" else self.name
 
 
@@ -188,7 +188,7 @@ def source_of(text: str) -> NegativeSource:
 
 
 def existing_groups(train: Sequence[LabelledContext], source: NegativeSource) -> list[Group] | None:
-    """Return the training groups of a source whose negatives need not be made first.
+    """Return the training groups of a source that has its negatives already.
 
     Raises `InputError` as `groups_of_file` does if a file cannot be used.
 
@@ -280,7 +280,7 @@ class NegativeCache:
     progress: Progress = field(default_factory=NoProgress)
 
     def __post_init__(self) -> None:
-        """Compute the fingerprint of the contents of the stores, and the selection of dialogues to edit."""
+        """Compute the fingerprints of the stores' contents, and select the dialogues to edit."""
         self._graphs: dict[SourceKind, Any] = {}
         # The version of graphneg is included, because a different version may make different negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
@@ -312,8 +312,8 @@ class NegativeCache:
         note = RunNote(out.with_suffix(".json"), fingerprint(facts))
         if out.is_file() and note.state == "same":
             return out
-        # First write all negatives to a temporary file. If this is interrupted, the next call continues it.
-        # Then copy the allowed negatives to the final file.
+        # First write all negatives to a temporary file, which the next call continues if this call is
+        # interrupted. Then copy the allowed negatives to the final file.
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
             self._stream(source, options).to_jsonl(raw, overwrite=True)
@@ -333,8 +333,8 @@ class NegativeCache:
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)
         recipe = RECIPES.get(source.name)
-        # If the source is a single transform, let it edit all sites that it finds, not only those that its
-        # Cypher query marks for edits of responses.
+        # By default, a transform edits only the sites that its Cypher query marks as suitable for responses.
+        # If the source is a single transform, use all sites that it finds.
         if recipe is None or recipe.transforms == (source.name,):
             recipe = recipe_of([source.name], "any")
         graph.parse(**self._chosen)
@@ -342,14 +342,14 @@ class NegativeCache:
             graph.shift(**self._chosen)
         # The number of negatives is set per dialogue, and a context has one dialogue per correct response. So
         # divide by the smallest number of correct responses (rounding up), and add one, because not every
-        # attempt finds a site to edit. A recipe edits the turns in order, but only an edit of the last turn
-        # gives a response, so multiply by the largest number of turns.
+        # attempt finds a site to edit. A recipe edits the turns of a dialogue one after the other, but only
+        # an edit of the last turn gives a wrong response. So multiply by the largest number of turns.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)
 
     def _allowed(self, raw: Path) -> Iterator[Negative]:
-        """Yield the negatives of training contexts, except for correct, tested and adversarial responses."""
+        """Yield the negatives of training contexts that are not correct, test or adversarial responses."""
         never = self.data.adversarial_texts | {match_key(text) for text in self.data.tested}
         right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self.data.train}
         for negative in read_jsonl(raw):
@@ -358,8 +358,8 @@ class NegativeCache:
             # Skip negatives of other contexts, correct responses to test contexts, and adversarial responses.
             if context not in right or response in never:
                 continue
-            # A correct response to the original context can be wrong after an edited context, but not after
-            # the original one.
+            # A correct response can be wrong if its context was edited, so drop it only if the context is the
+            # original one.
             if entry.edited_context != entry.context or response not in right[context]:
                 yield negative
 
@@ -397,7 +397,7 @@ class NegativeCache:
                         GraphDialogues(bank.path.stem, "all", 8),
                     )
                     write_records(graph.store, records, LoadReport(bank.loader), grouping)
-                # Write how many texts of the banks were left out. The existence of this file also shows that
-                # the store is complete.
+                # Write how many texts of the banks were left out. This file is written last, so it also shows
+                # that the store is complete.
                 (folder / "loaded.json").write_text(json.dumps(leakage.left_out), encoding="utf-8")
         return self._graphs[kind]

@@ -20,17 +20,17 @@ Level = Literal["wrong", "suspicious", "note", "good"]
 _Fault = tuple[Level, str]
 
 SUSPICIOUS_AUC = 0.70
-"""Minimum area under the ROC curve (AUC) for a cue to be suspicious. An AUC of 0.5 is that of chance."""
+"""A cue is suspicious from this area under the ROC curve (AUC). At 0.5, it is no better than chance."""
 SURE = 3.0
 """Minimum difference between the AUC of a suspicious cue and 0.5, in standard errors.
 
-The standard error is large for few negatives, so that only strong cues are reported.
+If there are few negatives, the standard error is large, and only strong cues are reported.
 """
-# Negatives are suspicious if a larger share of texts than AGAIN repeats another negative of the same context,
-# or a larger share than ELSEWHERE occurs after several contexts.
+# Negatives are suspicious if more than this share of them repeats another negative of the same context
+# (AGAIN) or occurs after several contexts (ELSEWHERE).
 AGAIN, ELSEWHERE = 0.05, 0.25
-# Negatives are suspicious if the judge accepts at least the first share of them as correct. If it accepts
-# less than the second share, they are noted as easy.
+# Negatives are suspicious if the judge accepts at least this share of them as correct (JUDGED_RIGHT). If it
+# accepts less than JUDGED_EASY, a note says that they are easy.
 JUDGED_RIGHT, JUDGED_EASY = 0.50, 0.05
 # Negatives are suspicious if their share of questions differs from that of correct responses by more than
 # this.
@@ -60,8 +60,8 @@ def findings(
 
     Args:
         lines: The rows of the report.
-        reference: A function that returns the statistics of the right texts that a row is compared with, or
-            None if there are none.
+        reference: A function that takes a row and returns the statistics of the right texts for comparison,
+            or None if there are none.
 
     Returns:
         The findings, most severe first. For a row without problems, there is a finding of the level
@@ -132,7 +132,7 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
 
 
 def _overlap(line: CategoryLine, right: Figures) -> str:
-    """Describe that negatives have more or fewer content words in common with their contexts than usual."""
+    """Describe whether negatives share more or fewer content words with their contexts than usual."""
     shared, usual = line.figures.shared.mean, right.shared.mean
     said = f"they share {shared:.1f} content words with their contexts, {line.compared_with} {usual:.1f}: "
     if shared > usual:
@@ -144,7 +144,7 @@ def _overlap(line: CategoryLine, right: Figures) -> str:
 
 
 def _similarity(line: CategoryLine, right: Figures) -> str:
-    """Describe that negatives are more or less similar to their contexts than correct responses are."""
+    """Describe whether negatives are more or less similar to contexts than correct responses are."""
     mean, usual = (of.to_context.mean if of.to_context else 0.0 for of in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "

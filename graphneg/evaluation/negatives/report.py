@@ -78,7 +78,7 @@ class Report:
         files: The files.
         records: Number of records, including correct responses.
         negatives: Number of negatives.
-        unsaid: Number of negatives without a wrong text, because turns were only removed.
+        unsaid: Number of negatives in which turns were only removed, so that there is no wrong text.
         embedder: The name of the embedder.
         lm: The name of the language model, or None if none was used.
         judge: The name of the judge, or None if none was used.
@@ -334,8 +334,8 @@ def page(report: Report) -> str:
     verdicts: dict[str, list[tuple[str, str]]] = {}
     for finding in report.findings:
         verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
-    # For the summary, count each row under the most severe level of its findings. Findings are sorted by
-    # level, so this is the level of the first.
+    # For the summary, count each row under the most severe level of its findings. This is the level of its
+    # first finding, because findings are sorted by level.
     counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(
         "graphneg.evaluation.negatives",

@@ -109,7 +109,8 @@ def measured(negative: Negative) -> MeasuredTexts:
     wrong: list[Text] = []
     for old, new in last if target == RESPONSE else _edited_turns(before, after):
         edits = negative.edits if target == TURN else ()
-        # Prefer the categories of the edits of this turn. If they have none, use those of the record.
+        # Use the categories of the edits of this turn. If these edits have no categories, use those of the
+        # record.
         by_turn = (edit.category for edit in edits if edit.turn == new and edit.category)
         text = Text(
             id,
@@ -126,7 +127,7 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Yield, for each changed or new turn, the index of the turn that it replaces (or None) and its own."""
+    """Yield two indexes for each changed or new turn: of the replaced turn (or None), and its own."""
     # If the number of turns is the same, assume that turns were changed in place.
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
@@ -134,8 +135,8 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     # Otherwise, turns were added or removed, so align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
-            # Pair the new turns with the replaced turns in order. If there are more new turns, the rest
-            # replaces no turn.
+            # Pair the first new turn with the first replaced turn, and so on. If there are more new turns
+            # than replaced ones, the remaining new turns replace nothing.
             yield from ((a + at - c if a + at - c < b else None, at) for at in range(c, d))
 
 
@@ -356,7 +357,7 @@ class NegativeStatistics:
     Attributes:
         records: Number of records.
         negatives: Number of records that are negatives.
-        empty: Number of negatives without a wrong text, because turns were only removed.
+        empty: Number of negatives in which turns were only removed, so that there is no wrong text.
         wrong: Statistics of wrong texts by `Key` (source, category and target), in the order of the report.
         right: Statistics of right texts, keyed by target.
         repeated: Three numbers for each row of the report: how many texts repeat a negative of the same
@@ -420,7 +421,7 @@ class NegativeStatistics:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether a row for all categories has the same texts as the source's only other row."""
+        """Return whether a row is superfluous: it is for all categories, but its source has only one."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False

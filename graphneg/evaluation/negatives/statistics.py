@@ -4,10 +4,10 @@ A row of the report is a group of negatives with the same source and error categ
 from the counted and sampled texts of the group (`TextPool`) and from the scores of models: an embedder and,
 optionally, a language model and a ranker.
 
-A cue is a property, such as length, that separates negatives from correct responses without their contexts.
-Its strength is measured as an area under the ROC curve (AUC). A ranker that is trained on negatives with a
-strong cue learns that cue. Single words can be cues as well: see section 3 of Gururangan et al. (2018),
-"Annotation Artifacts in Natural Language Inference Data".
+A cue is a property, such as length, by which negatives can be told apart from correct responses even without
+reading the contexts. Its strength is measured as an area under the ROC curve (AUC). A ranker that is trained
+on negatives with a strong cue learns that cue. Single words can be cues as well: see section 3 of Gururangan
+et al. (2018), "Annotation Artifacts in Natural Language Inference Data".
 
 Example:
     >>> from graphneg.evaluation.negatives.sampling import Text
@@ -42,7 +42,8 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 
 FEWEST, CUE_WORDS = 20, 5
-"""Minimum number of wrong and of right texts for measuring a cue; number of words that a report names."""
+"""FEWEST: minimum number of wrong texts, and of right texts, for measuring a cue. CUE_WORDS: number of cue
+words in a report."""
 THRESHOLD = 0.5
 """A response with a score at or above this threshold is correct according to the judge."""
 # Number of texts that a model scores in one call.
@@ -123,7 +124,8 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         The scores, keyed by the name of the score and the text.
     """
     bar = progress or NoProgress()
-    # Texts repeat, because the row for all categories has the same texts as those for single categories.
+    # Remove duplicates. There are some, because the row for all categories has the same texts as the rows for
+    # single categories.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
     with_right = [text for text in every if text.right is not None]
@@ -313,7 +315,8 @@ class ScoredPool:
             like_right=pool.like_right.spread(),
             to_context=self.histograms["to_context"].spread(),
             to_right=self.histograms["to_right"].spread(),
-            # Perplexity is exp(loss). Since exp() is monotonic, its quartiles are exp() of those of the loss.
+            # Perplexity is exp(loss). Since exp() is monotonic, the quartiles of the perplexity are exp() of
+            # the quartiles of the loss.
             perplexity=None if loss is None else Distribution(*map(exp, astuple(loss))),
             judged_right=right / len(self._judged) if self._judged else None,
             questions=pool.questions / pool.texts,
@@ -343,7 +346,8 @@ def cue_aucs(wrong: ScoredPool, right: ScoredPool) -> dict[str, float | None]:
     areas: dict[str, float | None] = {}
     for cue, (ours, theirs) in pairs.items():
         above = histogram_auc(ours, theirs) if min(ours.total, theirs.total) >= FEWEST else None
-        # An area of 0.3 shows a cue that is as strong as one of 0.7, but lower for negatives, not higher.
+        # A cue with the area 0.3 is as strong as one with 0.7: its values are then lower for negatives
+        # instead of higher.
         areas[cue] = None if above is None else round(max(above, 1 - above), 4)
     words = words_cue_auc(wrong.texts, right.texts)
     return {**areas, "words": None if words is None else round(words, 4)}
@@ -362,8 +366,8 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
 
     Returns:
         The area under the ROC curve, or None if there are fewer than `FEWEST` wrong texts or right texts. A
-        value below 0.5 means that words which are typical of wrong texts in one half are typical of right
-        texts in the other.
+        value below 0.5 means that the words that are typical of wrong texts in one half are typical of right
+        texts in the other half.
     """
     if min(len(wrong), len(right)) < FEWEST:
         return None
@@ -377,8 +381,8 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)
-        # Compute the log odds that a word occurs in a wrong rather than a right text. Counts are smoothed by
-        # adding 0.5 to each. The empty string stands for words that do not occur in the training half.
+        # Compute for each word the log odds that a text with this word is wrong and not right. Each count is
+        # smoothed by adding 0.5. The empty string stands for words that do not occur in the training half.
         odds = {
             word: log((ours[word] + 0.5) / n) - log((theirs[word] + 0.5) / m) for word in ("", *ours, *theirs)
         }
@@ -397,8 +401,9 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
         most: Maximum number of words.
 
     Returns:
-        The words with the largest difference between the share of wrong texts and the share of right texts in
-        which they occur, largest difference first.
+        The words, most characteristic first. For each word, the share of right texts with the word is
+        subtracted from the share of wrong texts with it. The words with the largest differences are the most
+        characteristic.
     """
     if not wrong or not right:
         return ()

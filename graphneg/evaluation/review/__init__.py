@@ -4,7 +4,7 @@ The review is blind: annotators do not know which source a negative comes from. 
 several sources into a `ReviewSet` and shuffles them. The same `Questions` are asked about each item.
 Annotators fill in a CSV sheet (`exchange`) or work in a browser (``graphneg.pages.review``), which stores
 each answer in a `Judgements` file. `Results` computes the share of each answer with its confidence interval,
-the agreement between annotators, the rows on which they disagree, and the final labels.
+the agreement between annotators, a list of the rows on which they disagree, and the final labels.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ def labelled_responses(
         ``responses``.
 
     Raises:
-        InputError: The review set has different responses, or other questions than a single one with a
-            positive answer, or an item does not have three judgements.
+        InputError: The review set has different responses, it does not have exactly one question, the
+            question has no positive answer, or an item does not have three judgements.
     """
     [question, *others] = set.questions.questions
     if others or not question.positive:
@@ -92,7 +92,8 @@ def labelled_responses(
             generator=response.generator,
             votes=sum(votes[response.id]),
         )
-        # With one vote of three, the label is None.
+        # If only one of three annotators voted "contradictory", the label is None, and the response is
+        # dropped.
         if item.label is not None:
             labelled.append(item)
     return labelled

@@ -2,8 +2,8 @@
 
 Each file of negatives is a source. The adversarial responses in files of the DailyDialog++ format, which
 people wrote, can be another source. Items with known answers ("gold" items) can be mixed in to check the
-annotators. To make the sources comparable, their items are taken from the same contexts as far as possible: a
-context for which more sources have negatives is used before one for which fewer sources have any.
+annotators. To make the sources comparable, their items are taken from the same contexts as far as possible:
+the more sources have negatives for a context, the earlier the context is used.
 
 Example:
     Source X has negatives for the contexts 1 and 2, source Y for 2 and 3. With ``each=1``, both sources
@@ -40,9 +40,9 @@ class Drawn:
 
     Attributes:
         set: The review set.
-        too_few: Number of missing items, keyed by source, for the sources with fewer items than requested.
-        left_out: Number of records in the files that are not wrong responses, but correct responses or edited
-            dialogues.
+        too_few: Number of missing items for each source that has fewer items than requested, keyed by source.
+        left_out: Number of records that were skipped because they are correct responses or edited dialogues,
+            and not wrong responses.
     """
 
     set: ReviewSet

@@ -2,9 +2,9 @@
 
 A CSV sheet has one row per item, with the columns ``row``, ``context`` and ``response`` and one column per
 question. Filled sheets may also have the columns ``comment`` and ``annotator``. A sheet does not reveal the
-sources of the responses. They are in the key of the sheet, a JSON file beside it with the `ReviewSet`. When a
-filled sheet is read, the texts in each row are compared with those in the key. If they differ, because a row
-was changed or moved, the sheet is refused.
+sources of the responses. The sources are in the key of the sheet, a JSON file in the same folder that
+contains the `ReviewSet`. When a filled sheet is read, the texts in each row are compared with those in the
+key. If they differ, because a row was changed or moved, the sheet is refused.
 
 Example:
     The header and the first row of a blank sheet for the set of questions ``usable``:
@@ -81,7 +81,8 @@ def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) ->
         tasks = label_studio_of(Results(set, ()))
         texts = {path: tasks, path.with_suffix(".xml"): label_studio_config(set)}
     key = key_path(path)
-    # Check all files before the first one is written, so that no sheet is left without its key.
+    # Check all files before the first one is written. Otherwise, a failure could leave a sheet without its
+    # key.
     for file in (*texts, key):
         check_new(file, overwrite)
     for file, text in texts.items():
@@ -442,7 +443,7 @@ def _label_studio_judgement(
         name, value = result["from_name"], result["value"]
         if name in texts:
             text = value["text"]
-            # The value of a text area is a single text or a list of texts.
+            # Label Studio exports the value of a text area as a single text or as a list of texts.
             texts[name] = text if isinstance(text, str) else "\n".join(map(str, text))
         else:
             answers[name] = str(value["choices"][0])

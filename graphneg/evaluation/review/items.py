@@ -1,7 +1,7 @@
 """Define the items of a review: a context, a response, and facts that the annotator does not see.
 
-A `ReviewSet` has all items of a review and is stored as JSON. It is the key of a CSV sheet, which says where
-the response in each row comes from. A `Judgements` file has a copy of it.
+A `ReviewSet` has all items of a review and is stored as JSON. A review set is also the key of a CSV sheet,
+because it contains the source of the response in each row. A `Judgements` file has a copy of the review set.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ review set.
 ...     row = judged.next_row("ann")
 ...     judged.judge(row, "ann", {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
 
-When `Judgements.judge` returns, the judgement is on disk, in this one file, so that nothing is lost in a
-crash or in a copy of the file. Several threads and processes may use the same file.
+When `Judgements.judge` returns, the judgement has been written to this file on disk. No judgement is
+therefore lost after a crash, or if somebody copies the file. Several threads and processes may use the same
+file.
 """
 
 from __future__ import annotations
@@ -34,14 +35,15 @@ from graphneg.evaluation.review.items import ReviewSet, review_set_of
 from graphneg.private_files import create_private
 
 ADJUDICATOR = "adjudicator"
-"""The name under which the person judges who decides when annotators disagree.
+"""The annotator name of the adjudicator, who decides when annotators disagree.
 
 The answers of the adjudicator become the labels.
 """
 RESERVATION_SECONDS = 1800.0
 """Seconds for which an item that is shown to an annotator counts as one of that annotator's judgements.
 
-If the number of annotators per item is limited, other annotators do not get the item in the meantime.
+If the number of annotators per item is limited, the item may not be shown to other annotators during this
+time.
 """
 _NAME = re.compile(r"[\w.@ -]{1,60}")
 # The table `judgement` has one row per item and annotator. The column `step` numbers all writes in order, so
@@ -89,7 +91,7 @@ class AnnotatorProgress(NamedTuple):
     Attributes:
         judged: Number of rows that the annotator has judged.
         skipped: Number of rows that the annotator has skipped.
-        open: Number of rows that the annotator can still judge, including skipped ones.
+        open: Number of rows that the annotator can still judge, including the skipped rows.
         right: Number of the annotator's answers to gold items that are correct.
         gold: Number of the annotator's answers to gold items. The correct answers to these items are known.
     """
@@ -219,7 +221,8 @@ class Judgements:
                 f"{self.path}: contains the trigger or view {found[0][0][:60]!r}, which is not from graphneg"
             )
         for (row,) in self._asked("SELECT DISTINCT item FROM judgement"):
-            # SQLite stores values of any type in a column, if another program writes them.
+            # Another program may have written values of any type, because SQLite does not check the types of
+            # a column.
             if not isinstance(row, int):
                 raise InputError(
                     f"{self.path}: {str(row)[:20]!r} is not the number of a row: restore the file from a copy"
@@ -247,11 +250,12 @@ class Judgements:
     def _writing(self) -> Generator[sqlite3.Connection]:
         """Run the block in a transaction, whose changes are on disk when the block ends."""
         with self._readable(), self._lock, self._connection:
-            # Take the write lock before the first read. If another process wrote after that read, the
-            # transaction could no longer write.
+            # Take the write lock before the first read. Otherwise, another process could write after this
+            # read, and SQLite would then refuse to write in this transaction.
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
-            # SQLite could go on writing to a file that has been removed, and nobody would notice the loss.
+            # If the file was removed, SQLite would still write to it without an error, and the judgement
+            # would be lost. So check that the file is still at its path.
             self._check_place()
 
     def _asked(self, query: str, *values: Any) -> list[Any]:
@@ -265,7 +269,7 @@ class Judgements:
         try:
             yield
         except sqlite3.Error as error:
-            # If the file is gone, SQLite may report that it is read-only.
+            # If the file was removed, SQLite may wrongly report that it is read-only. Check this first.
             self._check_place()
             raise InputError(f"{self.path}: can't be read or written: {error}") from error
 
@@ -317,7 +321,7 @@ class Judgements:
         return dict(self._asked("SELECT item, state FROM judgement WHERE annotator = ?", annotator))
 
     def _taken(self, annotator: str) -> Counter[int]:
-        """Return, for each row, how many other annotators have judged it or are being shown it."""
+        """Return for each row how many other annotators have judged it or see it now."""
         query = (
             "SELECT item, count(*) FROM judgement WHERE annotator NOT IN (?, ?)"
             " AND (state = 'judged' OR state = 'shown' AND at > ?) GROUP BY item"
@@ -325,9 +329,9 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether a row needs more judgements than it has; ``taken`` counts those of others."""
+        """Return whether a row needs more judgements; ``taken`` counts those by other annotators."""
         wanted = self.set.annotators
-        # Gold items are used to check each annotator, so the number of their judgements is not limited.
+        # Gold items are used to check each annotator, so every annotator judges them.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)
 
     def judge(self, row: int, annotator: str, answers: Mapping[str, str], comment: str = "") -> None:
@@ -397,7 +401,8 @@ class Judgements:
             last = connection.execute(query, (name,)).fetchone()
             if last is None:
                 return None
-            # An annotator has at most one row in the state "shown", so withdraw the current one.
+            # An annotator may have at most one row in the state "shown". The undone row gets this state, so
+            # remove the row that is shown now.
             connection.execute("DELETE FROM judgement WHERE annotator = ? AND state = 'shown'", (name,))
             connection.execute(_PUT, (last[0], name, "shown", "{}", last[1], self.now()))
             return int(last[0])
@@ -476,10 +481,10 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error
-    # With a rollback journal, each commit changes the file itself. A write-ahead log would keep commits in a
-    # second file, and a copy of the first file alone would lack them without any sign of it. With EXTRA, each
-    # commit waits until the data and the removal of the journal are on disk, so that a power failure does not
-    # undo it.
+    # With a rollback journal, each commit changes the file itself. A write-ahead log would keep recent
+    # commits in a second file. If somebody copied only the first file, these judgements would be lost without
+    # any warning. With EXTRA, each commit waits until the data and the removal of the journal are on disk, so
+    # that a power failure does not undo it.
     try:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("PRAGMA synchronous = EXTRA")
@@ -494,7 +499,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return the numbers by which the system identifies the file at a path; None if there is no file."""
+    """Return device and inode, which identify the file at a path; None if there is no file."""
     try:
         found = path.stat()
     except OSError:

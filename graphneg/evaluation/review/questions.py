@@ -27,9 +27,10 @@ from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
 
 COMMANDS = {"u": "undo", "s": "skip", "c": "comment", "g": "guidelines"}
-"""The keys that give commands in the browser, and the commands. No answer may have one of these keys."""
+"""The keys of the commands in the browser, with the commands. No answer may have one of these keys."""
 TAKEN = ("row", "context", "response", "comment", "annotator", "dialogue")
-"""Names of other columns in a sheet and of fields in Label Studio tasks. No question may have these names."""
+"""Names of other columns in a sheet, and of fields in Label Studio tasks. A question must have a different
+name."""
 _READY = resources.files("graphneg.evaluation.review").joinpath("questions")
 
 
@@ -88,7 +89,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             The value of the answer, or None if the word is unknown or ambiguous.
         """
         word = written.strip().lower()
-        # If the word is the whole value of an answer, it is not an abbreviation of another one.
+        # If the word is the whole value of an answer, it means this answer, even if it is also an
+        # abbreviation of another answer.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
         # An abbreviation may be ambiguous: "w" could mean "wrong" or "weak".

@@ -2,7 +2,7 @@
 
 The answers of several annotators for an item are combined into one label per question, by a rule (`RULES`) or
 by the adjudicator, a person who decides when annotators disagree. If the rule gives no label, the item stays
-open, and does not count in the shares of answers. Shares have Wilson intervals. Agreement is measured by
+open and is not included in the shares of answers. Shares have Wilson intervals. Agreement is measured by
 Fleiss' kappa and Krippendorff's alpha.
 
 Example:
@@ -41,7 +41,7 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
-    """Return the positive answer if two of three annotators gave it, else the answer that all gave."""
+    """Return the positive answer if two of three gave it; otherwise the answer that all gave."""
     # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
     # questions, use the majority.
     if not question.positive:
@@ -65,7 +65,7 @@ class Line:
 
     Attributes:
         name: The name of the source or transform.
-        read: Number of its items that have labels.
+        read: Number of items of this source or transform that have labels.
         shares: The share of these items in each column of the table (`Questions.result_shares`), with its 95%
             interval.
     """
@@ -152,7 +152,7 @@ class Results:
 
     @property
     def disagreements(self) -> list[int]:
-        """The rows for which annotators gave different answers, undecided ones before adjudicated ones."""
+        """The rows with different answers by annotators: first rows without a decision by the adjudicator."""
         rows = [
             row for row, said in self.by_row.items() if any(one.answers != said[0].answers for one in said)
         ]
