@@ -275,8 +275,7 @@ class _Alignment:
             for at in self.stems.get(stem, ())
         ]
         # If no token shares a stem, try two weaker matches. Either the token shares a stem without its
-        # negative
-        # prefix, or the token contains the lemma or begins with the same five letters.
+        # negative prefix, or the token contains the lemma or begins with the same five letters.
         if not found and len(lemma) > 3:
             for at, token in enumerate(self.tokens):
                 bare = NEGATIVE_PREFIX.sub("", token)

@@ -29,8 +29,7 @@ _DETAILS = frozenset(
     | {"destination", "instrument", "accompanier", "topic", "beneficiary", "condition", "poss"}
 )
 # Types of clauses whose negation a transform may drop. Questions are not among them: a question makes no
-# claim,
-# with or without its negation.
+# claim, with or without its negation.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
 # Types of clauses that inform the listener of something. They can become questions or doubts.
 _TOLD = frozenset({"statement", "report", "wish", "link"})
@@ -73,8 +72,7 @@ class Clauses:
             for child in reading.children[k]:
                 role = child.role or ""
                 # Continue the search below coordinated clauses (``:op1``, ``:snt1``) and below the ARG1 of
-                # verbs such as
-                # ``cause-01`` and ``say-01``, because this ARG1 is a clause.
+                # verbs such as ``cause-01`` and ``say-01``, because this ARG1 is a clause.
                 if (leads and (role == "ARG1" or role.startswith(("snt", "op")))) or (
                     replies and role == "ARG2"
                 ):
@@ -147,8 +145,8 @@ class Clauses:
         if known["question_position"] is not None:
             return ["tell"]
         # An order can become a statement or a request: "Go" -> "You go", "Will you go?" A negative order
-        # ("Don't
-        # go") cannot become a question, because the mark of the question would be a second ``:polarity``.
+        # ("Don't go") cannot become a question, because the mark of the question would be a second
+        # ``:polarity``.
         if known["imperative_position"] is not None:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
@@ -291,8 +289,7 @@ class Clauses:
         if self._leaves_out(k):
             return False
         # "So you have to wait" is a connective with one argument, because an earlier turn gave the reason.
-        # Without
-        # that turn, the sentence makes no sense.
+        # Without that turn, the sentence makes no sense.
         if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
             return False
         return not any(
@@ -307,8 +304,7 @@ class Clauses:
         reading = self._of
         core = [child for child in reading.children[k] if (child.role or "").startswith("ARG")]
         # In "Your neighbours might" and "My sister did", the only argument of the auxiliary is the subject.
-        # The
-        # action is missing.
+        # The action is missing.
         auxiliary = reading.is_a(k, "modal") or reading.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not reading.is_frame[core[0].position]
 

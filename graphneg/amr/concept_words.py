@@ -55,8 +55,7 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
     # The lemma of a ``-91`` frame is never a word of the sentence, so only the words from the table are
-    # returned.
-    # An empty row in the table means that no word expresses the concept.
+    # returned. An empty row in the table means that no word expresses the concept.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}
@@ -75,8 +74,7 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     """Return the words that may express a constant.
 
     A plain number is returned only as it is written, for example "12". The aligner itself compares the
-    number's
-    value with the values of number words.
+    number's value with the values of number words.
 
     Args:
         graph: The graph of the constant.

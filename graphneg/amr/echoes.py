@@ -67,8 +67,7 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
     Returns:
         The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
-        have
-        no statement.
+        have no statement.
     """
     return [
         said
@@ -197,8 +196,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
     for role, words in one.arguments.items():
         others = earlier.arguments.get(role)
         # If the later node has an argument that the earlier one lacks, or other words in the same role, it is
-        # not a
-        # repetition.
+        # not a repetition.
         if others is None or not (words & others or _ANYTHING in words or _ANYTHING in others):
             return False
         shared += bool(words & others - {_ANYTHING})

@@ -121,8 +121,7 @@ class _Facts:
     def _node(self, k: int) -> Facts:
         """Return the properties of one node."""
         # A constant has no word class. It gets properties only if it is a number in a date, or a value that
-        # can be
-        # swapped for another.
+        # can be swapped for another.
         if self.reading.nodes[k].concept is None:
             return drop_false({"time_number": self._times.number(k)} | self._swap(k))
         return drop_false(
@@ -198,8 +197,7 @@ class _Facts:
         """Return the properties of the whole graph, which its top node gets."""
         mentions = self.reading.graph.mentions
         # If the top has a reentrancy, ``subtree_deletion`` must not delete all of its branches: the second
-        # mention
-        # of the reentrant node would be lost.
+        # mention of the reentrant node would be lost.
         tied = any(0 in (mention.parent, mention.target) for mention in mentions)
         sentences = [
             child.position for child in self.reading.children[0] if (child.role or "").startswith("snt")

@@ -97,7 +97,9 @@ class Nouns:
         return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind
 
     def slot(self, k: int) -> str | None:
-        """Return a key for the words that may fill an argument. Arguments with the same key can be swapped.
+        """Return a key for the words that may fill an argument.
+
+        Arguments with the same role and the same key can be swapped.
 
         Args:
             k: The node number.
@@ -105,9 +107,8 @@ class Nouns:
         Returns:
             The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
             the verb accepts few nouns ("solve") or is a verb of learning, the verb is appended to the key of
-            each
-            argument except ``ARG0``, so that only arguments of the same verb are swapped.
-            None if the node must not be replaced.
+            each argument except ``ARG0``, so that only arguments of the same verb are swapped. None if the
+            node must not be replaced.
         """
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
             return None
@@ -286,8 +287,7 @@ class Nouns:
             k: The node number of the noun.
 
         Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is empty
-        if
-        the predicate has no known preferences.
+        if the predicate has no known preferences.
         """
         reading, found = self._of, dict[str, None]()
         for role, above in reading.roles_in[k]:
@@ -313,10 +313,8 @@ class Nouns:
 
         Returns:
             The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word.
-            This
-            is so if the word is in a question, is negated, has a name, expresses a degree or a greeting, is a
-            part of
-            another word, or has no antonym.
+            This is so if the word is in a question, is negated, has a name, expresses a degree or a greeting,
+            is a part of another word, or has no antonym.
         """
         reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
         concept = reading.nodes[k].concept
@@ -325,8 +323,7 @@ class Nouns:
         if any(child.role in ("polarity", "name") for child in reading.children[k]):
             return None
         # In "a little" and "a bit more", the words express amounts and are kept. "Good morning" is a
-        # greeting, in
-        # which "good" has no antonym.
+        # greeting, in which "good" has no antonym.
         is_amount = label in ("little", "bit", "more") and role in ("extent", "ARG3", "quant")
         if role == "degree" or is_amount or (concept.startswith("good-") and self._greets):
             return None
@@ -407,15 +404,13 @@ class Nouns:
 
         Returns:
             ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
-            for
-            *I* and *you* in thanks, because "You thank me" is not a natural change of "I thank you".
+            for *I* and *you* in thanks, because "You thank me" is not a natural change of "I thank you".
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         if not reading.is_a(k, "speaking") or reading.is_a(up, "thanking"):
             return None
         # In "my car" (``:poss i``), *I* is a possessor. In "my brother" (``have-rel-role-91``), *I* is a
-        # relative.
-        # Neither is an actor.
+        # relative. Neither is an actor.
         acts = role.startswith("ARG") or role == "domain"
         return "actor" if acts and not reading.is_a(up, "relating") else "other"
 
@@ -454,15 +449,13 @@ class Nouns:
         if node.value is not None:
             return self._number(k)
         # If an entity has a ``:wiki`` link, its name is not swapped alone, because the link must fit the
-        # name.
-        # The entity is swapped together with both (see below).
+        # name. The entity is swapped together with both (see below).
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
                 self._name(k, f"name {reading.labels[node.parent]}") if not self._wiki(node.parent) else None
             )
         # Apart from its name and its link, the entity must not have children, because these might not fit the
-        # new
-        # name.
+        # new name.
         others = [child for child in reading.children[k] if child.role != "wiki"]
         if len(others) == 1 and others[0].role == others[0].concept == "name" and self._wiki(k):
             return self._name(others[0].position, f"entity {reading.labels[k]}")
@@ -492,7 +485,6 @@ class Nouns:
         if role == "quant":
             units = (child.concept for child in reading.children[up] if child.role == "unit")
             # In "two pounds", the unit is the type, so that a number of pounds is swapped only with another
-            # number of
-            # pounds. Numbers of countable things ("two rooms") have the type ``count``.
+            # number of pounds. Numbers of countable things ("two rooms") have the type ``count``.
             unit = (next(units, None) or above) if above.endswith("-quantity") else "count"
         return f"{role} {unit}", value or ""

@@ -228,8 +228,7 @@ def letter(concept: str) -> str:
 
 
 # Concepts of pronouns. If a copied subtree contains a mention of a pronoun, the mention is redirected to the
-# same
-# pronoun in the edited graph.
+# same pronoun in the edited graph.
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
 
@@ -269,8 +268,7 @@ def apply_edits_unchecked(
 
     Returns:
         The edited graph, and the new number of each node by its graph id and its old number. For a copied
-        node,
-        the graph id and the old number are those of the source graph.
+        node, the graph id and the old number are those of the source graph.
     """
     if not edits:
         return graph, {(graph.id, node.position): node.position for node in graph.nodes}
@@ -419,8 +417,7 @@ class _Tree:
 
         Raises:
             TransformError: The source graph or its node is missing, the source is the edited graph itself, or
-                it
-                has already been copied from.
+                it has already been copied from.
         """
         source = sources.get(edit.from_amr or "")
         if source is None or edit.from_position is None or not 0 <= edit.from_position < len(source.nodes):
@@ -431,8 +428,7 @@ class _Tree:
             raise TransformError(f"{_name(edit)}: a graft must copy from another graph")
         node = self._at(edit)
         # Later edits refer to a copied node by its graph id and its number in the source graph. These
-        # references
-        # would be ambiguous after a second copy from the same graph, so it is refused.
+        # references would be ambiguous after a second copy from the same graph, so it is refused.
         if any(key[0] == source.id for key in self._nodes):
             raise TransformError(f"{_name(edit)}: {source.id} is already grafted here")
         place = node if edit.role is not None else node.parent

@@ -2,12 +2,9 @@
 
 The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for AMR
 Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages must
-name
-a line and a column. ``penman`` no longer knows them when it builds the graph, where an error such as a
-variable
-that is introduced twice could be noticed. Comment lines, alignment marks and the order of branches are kept,
-so
-that reading and writing a graph loses nothing.
+name a line and a column. ``penman`` no longer knows them when it builds the graph, where an error such as a
+variable that is introduced twice could be noticed. Comment lines, alignment marks and the order of branches
+are kept, so that reading and writing a graph loses nothing.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
 >>> [node.label for node in graph.nodes], format_graph(graph).splitlines()[1]
@@ -92,8 +89,7 @@ class _GraphReader:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
         # A lone quotation mark or tilde is a separate token and an error. Cut the tokens before the first
-        # such
-        # token, so that the error is reported only when the parser gets there.
+        # such token, so that the error is reported only when the parser gets there.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
@@ -185,8 +181,8 @@ class _GraphReader:
         """Return the graph, after separating mentions of variables from constants.
 
         While reading, both mentions and constants get node numbers, because a variable may be mentioned
-        before
-        it is introduced. In the graph, mentions have no node number, so the nodes after them are renumbered.
+        before it is introduced. In the graph, mentions have no node number, so the nodes after them are
+        renumbered.
         """
         mentioned = self._mentioned()
         nodes: list[AmrNode] = []
@@ -195,8 +191,7 @@ class _GraphReader:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
             # For each old number, count the mentions up to it. The new number of a node is its old number
-            # minus
-            # this count.
+            # minus this count.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -412,8 +407,7 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
             (mention.branch, f":{mention.role}{mention.role_align or ''}", target)
         )
     # Children have higher numbers than their parents. In reverse order, all children of a node are ready
-    # before
-    # the node itself, so no recursion is needed.
+    # before the node itself, so no recursion is needed.
     for node in reversed(graph.nodes):
         if node.value is not None:
             written: Any = node.value + (node.align or "")
@@ -451,11 +445,10 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     """Split the text of a PENMAN file into blocks. Each block contains one graph with its comment lines.
 
     A block ends at the parenthesis that closes the whole graph. If this parenthesis is missing, the block
-    ends
-    before the next comment line or the next ``(`` in the first column, so that a malformed graph does not
-    affect the graphs after it. Comment lines before a blank line do not belong to a graph and are skipped.
-    But
-    if they contain ``::snt`` or ``::id``, their graph is missing, and they form a separate block.
+    ends before the next comment line or the next ``(`` in the first column, so that a malformed graph does
+    not affect the graphs after it. Comment lines before a blank line do not belong to a graph and are
+    skipped. But if they contain ``::snt`` or ``::id``, their graph is missing, and they form a separate
+    block.
 
     Args:
         lines: The text of the file, or its lines.

@@ -37,8 +37,7 @@ class AmrView:
         classes: The word classes of each node's concept; none for constants.
         is_frame: For each node, whether its concept is a frame.
         kinds: The kind of each noun, for example ``person``; ``other`` for frames, constants and nouns of
-            unknown
-            kind.
+            unknown kind.
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:

@@ -17,10 +17,8 @@ score 1.0, and a graph can score 1.5 against itself. `smatch_triples` returns ea
 The package keeps its matches in global variables, draws random numbers without a seed, and installs a
 top-level module ``amr``. Therefore the function that `matcher` creates is meant for worker processes (see
 `graphneg.workers`). The function seeds the package for each pair of graphs and clears the global variables.
-It
-takes pairs of graphs and returns counts of triples, from which `score` and `measured` compute precision,
-recall
-and F1.
+It takes pairs of graphs and returns counts of triples, from which `score` and `measured` compute precision,
+recall and F1.
 """
 
 from __future__ import annotations
@@ -212,8 +210,7 @@ class _Package:
         self._random = random.Random()
         self._smatch: Any = smatch
         # The package seeds the module ``random`` from the clock. Replace this module in the package by a
-        # generator
-        # that is seeded for each pair, so that results are reproducible.
+        # generator that is seeded for each pair, so that results are reproducible.
         self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
         for module in (amr, smatch):
             vars(module)["ERROR_LOG"] = io.StringIO()
@@ -437,9 +434,8 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     if not tallies or not resamples:
         return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
     # Each row contains the numerator of the micro F1, the F1 of the pair, the denominator of the micro F1,
-    # and 1
-    # if the pair has a triple. From the sums over a resample, one division each gives the micro and the macro
-    # F1.
+    # and 1 if the pair has a triple. From the sums over a resample, one division each gives the micro and the
+    # macro F1.
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)

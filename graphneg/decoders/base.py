@@ -36,8 +36,7 @@ class Decoder(Protocol):
 
         Returns:
             One result for each utterance, in the order of the batch: a text, or the reason why the utterance
-            has
-            none. The text must differ from the original text of the utterance.
+            has none. The text must differ from the original text of the utterance.
         """
         ...
 

@@ -4,8 +4,7 @@ The surface decoder keeps the original wording, but it cannot realise every edit
 text for any graph, but it often changes words that no edit touched. This decoder collects the texts of both
 and scores them. The score of a text is high if a parser recovers the edited graph from it, and if the model
 considers it likely for the graph. It is the Smatch F1 between the edited graph and the parsed graph, minus
-the
-weighted loss of the model. The text of ``surface`` gets a bonus, because it keeps the wording of a human
+the weighted loss of the model. The text of ``surface`` gets a bonus, because it keeps the wording of a human
 writer.
 
 Input: edited graphs with their utterances. Output: one text for each graph, or the reason why there is none.
@@ -32,10 +31,8 @@ MARGIN = 0.05
 
 The bonus is needed because a model considers its own texts likely even if they change details: AMR has no
 articles, so both "a man" and "the man" express the graph. Measured on the training part of SICK with three
-kinds
-of edits, the chosen text equals the human text for 53%, 37% and 63% of the edits. Without the bonus, these
-shares
-are 50%, 37% and 50%.
+kinds of edits, the chosen text equals the human text for 53%, 37% and 63% of the edits. Without the bonus,
+these shares are 50%, 37% and 50%.
 """
 
 
@@ -97,8 +94,7 @@ class RescoringDecoder:
 
         Returns:
             The text with the highest score for each item. If no text differs from the original, the item gets
-            the
-            result of ``surface``, which contains the reason.
+            the result of ``surface``, which contains the reason.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])

@@ -41,8 +41,7 @@ The whole sequence is: graph, `ASKS`, `ANSWERS`, text.
 _LONGEST_INPUT = 512
 _LONGEST_OUTPUT = 256
 # The transformers library gives the limit 10**30 to a tokenizer without a length limit. Ignore any limit from
-# this
-# number on.
+# this number on.
 _NO_LIMIT = 100_000
 _NO_LETTER = re.compile(r"[\W_]+")
 
@@ -151,8 +150,7 @@ class T5Decoder:
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
                 # A single `Decoded` instead of a list means that the graph is too long or needs too much
-                # memory.
-                # The item is not sampled again, because another draw would fail in the same way.
+                # memory. The item is not sampled again, because another draw would fail in the same way.
                 if isinstance(texts, Decoded):
                     answers[index] = texts
                     continue
@@ -217,8 +215,7 @@ class T5Decoder:
 
         Returns:
             For each graph, a list of texts, the most likely first. If no text could be generated, a single
-            `Decoded`
-            with the reason.
+            `Decoded` with the reason.
         """
         rows = self._rows(graphs)
         answers: list[list[Decoded] | Decoded] = [

@@ -1,9 +1,8 @@
 """Lists of names and units: countries, nationalities, cities, titles, currencies, measures.
 
 The lists are classes in ``word_classes.tsv``. All words are in lower case. A dictionary gives for each word
-what
-AMR writes: the country for a nationality, the currency for a word about money, the quantity concept for a
-unit.
+what AMR writes: the country for a nationality, the currency for a word about money, the quantity concept for
+a unit.
 
 >>> NATIONALITIES["british"], MONEY["buck"], MONTHS["march"], QUANTITY_KINDS["week"]
 ('Britain', 'dollar', 3, 'temporal-quantity')

@@ -2,9 +2,8 @@ r"""The lexicon: classes of words and frames, moves along scales, and pairs of o
 
 Transforms use the lexicon to decide which words may be edited and which words replace them. A move replaces a
 word by another word on the same scale, for example *today* by *yesterday* on the scale ``time``. The lexicon
-also
-limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word, and
-in which uses of the word.
+also limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word,
+and in which uses of the word.
 
 The lexicon is read from the tables in ``lexicon/``, and users may add lines in the same format. Cells are
 separated by tabs. A line that starts with ``#`` is a comment. There are three types of lines:
@@ -16,8 +15,7 @@ opposite    word         other word    kinds of things for which they are opposi
 =========== ============ ============= ==================================================
 
 Concepts are written as in AMR: ``have-03``, ``no-one``. A line whose class name is ``-NAME`` removes the
-given
-concepts from the class NAME.
+given concepts from the class NAME.
 
 >>> own = [entry_of("move\ttime\tdawn\tdusk"), entry_of("class\t-handling\thave-03")]
 >>> lexicon = english().extended(own)
@@ -50,8 +48,7 @@ class Lexicon:
         classes: For each concept, the names of the classes that contain it.
         moves: For each word, pairs of a scale and the word that replaces it on this scale.
         opposites: For each pair of words, the kinds of things for which the words are opposites: *old* and
-            *young*
-            for a person, *old* and *new* for an object. Empty if the words must never be exchanged.
+            *young* for a person, *old* and *new* for an object. Empty if the words must never be exchanged.
 
     >>> english().classes_of("have-03") & {"handling", "modal"}
     frozenset({'handling'})
@@ -97,8 +94,7 @@ class Lexicon:
 
         Returns:
             Noun kinds, as in ``nouns.tsv``. An empty list means that the words must never be exchanged.
-            ``None``
-            means that the tables do not list the pair.
+            ``None`` means that the tables do not list the pair.
         """
         kinds = self.opposites.get((word, other))
         kinds = self.opposites.get((other, word)) if kinds is None else kinds
@@ -132,8 +128,7 @@ class Lexicon:
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
                 # A pair is looked up in both orders. An old entry in the other order would be found before
-                # the new
-                # one, so it is removed.
+                # the new one, so it is removed.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -237,8 +232,7 @@ class Antonym(NamedTuple):
     Attributes:
         word: The word that is replaced.
         used_as: The use in which the word may be replaced. It is a frame id of the word, ``frame`` for any
-            frame
-            that is not in ``known``, ``noun``, or ``modifier``.
+            frame that is not in ``known``, ``noun``, or ``modifier``.
         other: The replacement, a term or a frame id.
         is_frame: Whether ``other`` is a frame id and not a term.
         modified_kinds: The word is replaced only if it refers to a thing of one of these kinds, such as
@@ -304,14 +298,12 @@ def _usable(
     if kind == own or (kind == OTHER and own in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
         # A graph may have a frame of the word that PropBank does not list, so that its roles are unknown.
-        # Such a
-        # frame may be replaced by any frame of the antonym.
+        # Such a frame may be replaced by any frame of the antonym.
         yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():
                 # The two frames must agree in whether they have an agent, and in whether they have a patient.
-                # Otherwise
-                # "He won the game" could get a verb that cannot have an object.
+                # Otherwise "He won the game" could get a verb that cannot have an object.
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, said_of)
     if " " not in other and kind == own and "no-opposite" not in lexicon.classes_of(word.replace(" ", "-")):
@@ -319,7 +311,6 @@ def _usable(
         if not _ABSTRACT.fullmatch(other):
             yield Antonym(word, "modifier", other, False, said_of)
         # If a noun has no frame, it must not become a word with a frame, since that word is usually a verb.
-        # For
-        # example, "arrival" may become "departure", but not "go".
+        # For example, "arrival" may become "departure", but not "go".
         if frames.get(word) or not frames.get(other):
             yield Antonym(word, "noun", other, False, said_of)

@@ -1,8 +1,7 @@
 """Find keywords in a text in any inflected form, and recognise the end of a sentence.
 
 Generated texts must contain given keywords, and must be cut at the end of a sentence. A keyword that consists
-of
-several words counts as mentioned if each of its words shares a lemma with a word of the text.
+of several words counts as mentioned if each of its words shares a lemma with a word of the text.
 
 >>> contains_keyword("She borrowed two ladders.", "ladder"), contains_keyword("She climbed it.", "ladder")
 (True, False)
@@ -61,8 +60,7 @@ def ends_sentence(text: str) -> bool:
 
     Returns:
         False if the text has no end mark, if its last word is an abbreviation, or if its last word is a
-        number
-        that may have been cut (*3* of *3.5*).
+        number that may have been cut (*3* of *3.5*).
     """
     if not _SENTENCE_END.search(text):
         return False

@@ -5,10 +5,9 @@ of words, after `graphneg.english.tokens.match_key` has normalised the texts. Th
 Jaccard index of their sets is at least `NEAR`.
 
 `NearDuplicates` compares a text with all texts that were added to it. It finds candidates by
-locality-sensitive
-hashing, and needs about half a kilobyte per text. `NearTexts` compares a text with a short, fixed list of
-texts.
-`Signature` is the MinHash signature of a set of words that grows, for example with each turn of a dialogue.
+locality-sensitive hashing, and needs about half a kilobyte per text. `NearTexts` compares a text with a
+short, fixed list of texts. `Signature` is the MinHash signature of a set of words that grows, for example
+with each turn of a dialogue.
 
 >>> seen = NearDuplicates()
 >>> seen.add("I lost my new umbrella on the bus."), seen.add("I lost my umbrella on the new bus!")

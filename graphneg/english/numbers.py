@@ -56,8 +56,8 @@ def value_of(words: Sequence[str]) -> float | None:
             scale = SCALES[low.rstrip("s")]
             # A multiplier without a preceding number counts once: "hundred" is 100, and "two hundred" is 200.
             current = max(current, 1) * scale
-            # "thousand" and larger multipliers end a group of digits. In "two thousand three hundred", the first
-            # group is 2 * 1000 and the second is 3 * 100.
+            # "thousand" and larger multipliers end a group of digits. In "two thousand three hundred", the
+            # first group is 2 * 1000 and the second is 3 * 100.
             if scale >= 1000:
                 total, current = total + current, 0.0
         elif re.fullmatch(r"\d+(?:\.\d+)?", low):

@@ -57,8 +57,7 @@ def load_pipeline(name: str, unused: Sequence[str], error_type: type[GraphnegErr
     """Load a spaCy pipeline.
 
     If the pipeline cannot be loaded, for example because it needs a different version of spaCy, an exception
-    of
-    the class ``error_type`` is raised.
+    of the class ``error_type`` is raised.
 
     Args:
         name: Package name or directory, as `find_pipeline` returns it.

@@ -34,8 +34,7 @@ class Role(NamedTuple):
     Attributes:
         number: Number of the role, such as ``0`` for ``ARG0``.
         function: Function tag in PropBank, such as ``PAG`` (agent) or ``PPT`` (patient); empty if the file
-            does
-            not give a tag.
+            does not give a tag.
         description: Description of the role, such as *entity leaving*.
     """
 
@@ -178,8 +177,7 @@ def _rolesets(data: bytes, above: int = 0) -> list[Roleset | ReadError]:
         builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
 
     # Expanding entities could exhaust the memory ("billion laughs" attack). PropBank files declare no
-    # entities,
-    # so the parser stops at an entity declaration.
+    # entities, so the parser stops at an entity declaration.
     def entity(*declaration: object) -> None:
         raise _EntityDeclared(parser.CurrentLineNumber)
 

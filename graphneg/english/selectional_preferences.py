@@ -2,11 +2,9 @@
 
 If a transform replaces a noun, the new noun should be one that is used with the verb. ``takes.tsv``, which
 ``python -m tools.takes`` creates, counts how often each noun occurs with each verb and role in parsed
-dialogues.
-The dialogues do not contain every possible combination of a noun and a verb. Therefore the counts are summed
-over
-sorts of nouns. A sort consists of the similar nouns in one row of ``nouns.tsv``, which can replace each
-other.
+dialogues. The dialogues do not contain every possible combination of a noun and a verb. Therefore the counts
+are summed over sorts of nouns. A sort consists of the similar nouns in one row of ``nouns.tsv``, which can
+replace each other.
 
 >>> "like food" in preferred_nouns("eat-01", "ARG1"), noun_cluster("soup")
 (True, 'like food')
@@ -95,8 +93,7 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
             sorts[noun_cluster(noun) or noun] += n
     often = {sort: n for sort, n in sorts.items() if n >= MIN_COUNT}
     # If few nouns of a sort were seen with the predicate, the other nouns of the sort may not fit. Return
-    # only
-    # the nouns that were seen.
+    # only the nouns that were seen.
     rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= MAX_PREFERENCES else ()

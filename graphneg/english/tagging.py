@@ -4,8 +4,7 @@ The surface decoder tags each sentence that it edits, and a neural tagger would 
 tagger is a bigram Viterbi decoder whose costs were set by hand (``tagging.tsv``). The possible tags of
 open-class words come from lemminflect. The AMR graph of the sentence gives further evidence: a token that is
 aligned to the frame of a verb is probably a verb, and a token that is aligned to a concept without a sense
-number is
-probably not a verb.
+number is probably not a verb.
 
 The tags are those of the Penn Treebank, with these additions:
 
@@ -81,8 +80,7 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
         tokens: The tokens, as `graphneg.english.tokens.tokenize` splits them.
         frames: Evidence from the graph, by token index. ``verb``: the token is a form of the verb after which
             its frame is named. ``predicate``: the token has a different frame. ``plain``: the token has a
-            concept
-            that is not a frame. Tokens without evidence are left out.
+            concept that is not a frame. Tokens without evidence are left out.
 
     Returns:
         One tag per token.
@@ -122,8 +120,7 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
     # After words such as "very" and "is", a word that can be an adjective but not a participle is an
-    # adjective.
-    # The evidence from the graph is then ignored, because adjectives often have PropBank frames.
+    # adjective. The evidence from the graph is then ignored, because adjectives often have PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
         return costs

@@ -4,8 +4,7 @@
 forms of a text give the same tokens; only the character offsets differ.
 
 Corpora differ in their spacing. DailyDialog, for example, writes ``I ’ ll come , then .`` A language model
-that
-reads such text writes worse, and imitates the spacing. Therefore models get text in standard spacing
+that reads such text writes worse, and imitates the spacing. Therefore models get text in standard spacing
 (`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`), since
 otherwise a ranker could recognise generated responses by their spacing.
 
@@ -27,10 +26,8 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NON_SPACE = re.compile(r"\S*\w\S*")
 _ANY_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 # The alternatives are tried in this order: URLs, e-mail addresses, "n't", other clitics, acronyms,
-# abbreviations,
-# sequences of dots and dashes, numbers with units, compounds ("3:30pm"), words with clitics and hyphens,
-# other word
-# characters, and single marks.
+# abbreviations, sequences of dots and dashes, numbers with units, compounds ("3:30pm"), words with clitics
+# and hyphens, other word characters, and single marks.
 _TOKEN = re.compile(
     r"""
       (?:https?://|www\.)\S+
@@ -59,8 +56,7 @@ _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
 # Patterns for clitics that are separated from their word. `_CLITIC_APART` accepts "I' m" and "I 'm". It also
-# accepts
-# clitics with an initial capital, which occur in title-cased corpora: "I ' Ve".
+# accepts clitics with an initial capital, which occur in title-cased corpora: "I ' Ve".
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE
@@ -69,8 +65,7 @@ _APOSTROPHE = "'"
 _ANY_APART = re.compile(r"(?<=\w) ?(?:' ?| ')(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
 _NOT_APART = re.compile(r"(?<=\w) n ?' ?t\b", re.IGNORECASE)
 # `_INSIDE_QUOTES` matches text between double quotes with a space on the inner side of each: '" hello "'. A
-# quote
-# next to a letter is not matched, because it may be unpaired.
+# quote next to a letter is not matched, because it may be unpaired.
 _INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
 _BOTH_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
 _NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
@@ -78,8 +73,7 @@ _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
 # Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
 # A space is added after a punctuation mark that is directly followed by a word: "then .Is it". After a full
-# stop, a
-# space is added only between two small letters and a capital, so that "U.S." is kept.
+# stop, a space is added only between two small letters and a capital, so that "U.S." is kept.
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.
@@ -207,10 +201,8 @@ def typed_sentences(text: str) -> list[SentenceSpan]:
     """Split informal text, such as a chat message, into sentences.
 
     In such text, capital letters are not reliable. A sentence always ends after ``!`` and ``?``. It ends
-    after
-    dots, or after an end mark inside quotes, only if the next word does not start with a small letter. A
-    token
-    is never split, so the tokens of the sentences are exactly the tokens of the text.
+    after dots, or after an end mark inside quotes, only if the next word does not start with a small letter.
+    A token is never split, so the tokens of the sentences are exactly the tokens of the text.
 
     >>> [sentence.text for sentence in typed_sentences("Mr. Wu left... why? i asked him .")]
     ['Mr. Wu left... why?', 'i asked him .']
@@ -265,8 +257,7 @@ def match_key(text: str) -> str:
 
     Texts that have the same words and punctuation marks in the same order have the same normal form.
     The normal form ignores case, white space, the shape of quotation marks, dashes and ellipses, and the
-    spacing
-    around punctuation and in contractions.
+    spacing around punctuation and in contractions.
 
     >>> match_key(" I  don ’ t KNOW , sir ! "), match_key("I do n't know, sir!")
     ("i don't know,sir!", "i don't know,sir!")
@@ -351,8 +342,7 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
 
     Returns:
         The text with spaces, if more than half of the punctuation marks in the other texts have a space
-        before
-        them; otherwise the text itself.
+        before them; otherwise the text itself.
     """
     marks = [match for other in others for match in _MARK.finditer(other)]
     apart = sum(match.group(0)[0].isspace() for match in marks)

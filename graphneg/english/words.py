@@ -1,10 +1,8 @@
 """Look up English words in a dictionary: readings, inflections, lemmas, stems and word classes.
 
 The inflections are those of lemminflect (`readings`, `inflections`). `lemma_of` returns the most likely lemma
-of a
-word. `lemmas` and `stems` return several forms of a word, by which words are compared. `word_class`,
-`word_list`
-and `word_map` read ``word_classes.tsv``.
+of a word. `lemmas` and `stems` return several forms of a word, by which words are compared. `word_class`,
+`word_list` and `word_map` read ``word_classes.tsv``.
 
 >>> readings("saw")["VERB"], inflections("see", "VERB")["VBD"]
 (('see', 'saw'), ('saw',))
@@ -130,10 +128,9 @@ CLOSED = word_class("closed")
 def _lemminflect() -> tuple[Any, Any]:
     """Return the lemmatizer and the inflection tables of lemminflect."""
     # If spaCy is installed, lemminflect's __init__ imports it (and so torch) to extend spaCy's tokens.
-    # Importing
-    # spaCy takes seconds, and its tokens are not used here. Therefore an empty package temporarily replaces
-    # lemminflect while its submodules are imported. A program that imports lemminflect itself still gets the
-    # complete package.
+    # Importing spaCy takes seconds, and its tokens are not used here. Therefore an empty package temporarily
+    # replaces lemminflect while its submodules are imported. A program that imports lemminflect itself still
+    # gets the complete package.
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
     empty = spec is not None and name not in sys.modules
@@ -172,8 +169,7 @@ def is_past(word: str) -> bool:
 
     Returns:
         True if it can only be a past tense. False for *cut*, which is also the base form, and for *taken*,
-        which
-        is a participle.
+        which is a participle.
     """
     # Words such as "goes", "going" and "given" are forms of verbs, but they are not past tenses.
     if word in CLOSED or word.endswith(("s", "ing", "en")):
@@ -350,11 +346,9 @@ def is_foreign(text: str) -> bool:
     long = [word for word in words if len(word) > 1]
     known = sum(word in CLOSED or (word.isascii() and bool(readings(word))) for word in long)
     # The dictionary does not list English slang and names. So a text with few known words counts as foreign
-    # only
-    # if it also has few English function words. Conversely, a foreign text may share many words with English
-    # ("Das Hotel ist modern"). So a text with foreign function words needs a larger share of known words to
-    # count
-    # as English.
+    # only if it also has few English function words. Conversely, a foreign text may share many words with
+    # English ("Das Hotel ist modern"). So a text with foreign function words needs a larger share of known
+    # words to count as English.
     return len(words) >= _FEW and (
         (known < 0.4 * len(long) and english <= 0.25 * len(words))
         or (known < 0.7 * len(long) and foreign > 0 and foreign >= english)

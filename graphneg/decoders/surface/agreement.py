@@ -181,7 +181,7 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
         person: The pronoun for the replaced noun phrase.
 
     Returns:
-        A subject pronoun. If the noun fits both *he* and *she*, ``person`` is kept if it fits as well.
+        A subject pronoun. If the noun fits both *he* and *she*, ``person`` is kept if possible.
 
     Example:
         "the girl" gives ``she``, "the car" gives ``it``, "my friend" instead of *she* gives ``she``.
@@ -255,8 +255,7 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     if len(known) < 2:
         return known[0] if known else None
     # *her* is an object or a possessive. *his* is a possessive before a noun ("his car") or stands alone
-    # ("the
-    # car is his"). The tag of the token decides.
+    # ("the car is his"). The tag of the token decides.
     if Case.POSSESSIVE in known:
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
@@ -280,9 +279,8 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     """Return whether a pronoun is an object although a verb follows it.
 
     In "Everyone but you left" and "The man who saw you is here", the verb after *you* has a subject further
-    to
-    the left. In "Those who know you are here", *you* may be the subject of *are*, because *know* can take a
-    clause. The result for this sentence is therefore False.
+    to the left. In "Those who know you are here", *you* may be the subject of *are*, because *know* can take
+    a clause. The result for this sentence is therefore False.
     """
     tokens, after = sentence.tokens, sentence.tokens.get(index + 1)
     if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
@@ -311,8 +309,7 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
     # The key is the tag of the word after the pronoun. The value tells whether the auxiliary before the
-    # pronoun
-    # fits this tag: "has it been", "would it be", "is it good".
+    # pronoun fits this tag: "has it been", "would it be", "is it good".
     fitting = {
         "VBN": verb.expanded in HAVE | BE,
         "VBD": verb.expanded in HAVE,

@@ -139,8 +139,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
         # If the copy contains only one of two quotation marks, remove it. The other one was in a sentence
-        # that
-        # is not copied.
+        # that is not copied.
         if copied.count('"') == 1:
             copied = copied.strip('"').strip()
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
@@ -298,8 +297,7 @@ class SurfaceDecoder:
     one of these codes: ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``,
     ``kind-mismatch``, ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``,
     ``too-long``. An unexpected exception in the decoder is reported as ``internal-error``, so that one
-    unusual text
-    does not stop a run.
+    unusual text does not stop a run.
 
     Args:
         aligner: Name of the aligner: ``rules`` (built in) or ``rbw`` (amrlib).

@@ -3,10 +3,9 @@
 Characters that no edit touches must not change. Therefore each token keeps its index in the original text and
 the white space before it. Tokens that were neighbours in the original text are written exactly as they were.
 New tokens follow the style of the text: spaces before punctuation if the text is tokenised, separate clitics
-("do
-n't") if the text separates them, curly apostrophes if it uses them, and capitals at the start of sentences.
-`Draft.finish` also corrects articles ("a apple" to "an apple") and removes punctuation marks whose words were
-removed.
+("do n't") if the text separates them, curly apostrophes if it uses them, and capitals at the start of
+sentences. `Draft.finish` also corrects articles ("a apple" to "an apple") and removes punctuation marks whose
+words were removed.
 
 Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
 see it .". The space before the full stop is kept.
@@ -206,8 +205,7 @@ class Draft:
         self.tokens = Tokens(tokens)
         self.original = text
         # Detect the style of clitics and of punctuation marks separately. A text that is not tokenised may
-        # have a
-        # space before some marks but still contain "don't".
+        # have a space before some marks but still contain "don't".
         self.clitics_apart = _mostly_apart(token for token in tokens if token.lower in _CLITICS)
         marks = [token for token in tokens if _MARK.fullmatch(token.text)]
         self.tokenised = _mostly_apart(marks) if marks else self.clitics_apart
@@ -266,8 +264,7 @@ class Draft:
         """Tidy the edited tokens, and return them as a text.
 
         Remove punctuation marks whose words were removed, correct *a* and *an*, and move the capital letter
-        of a
-        sentence to its new first word. These changes also affect `tokens`.
+        of a sentence to its new first word. These changes also affect `tokens`.
 
         Returns:
             The edited text.
@@ -397,8 +394,7 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
 
     Returns:
         True after an article or a possessive. Also true after *some* or *any*, if a verb or a preposition
-        precedes
-        this word: in "take some exercise", *exercise* is a noun.
+        precedes this word: in "take some exercise", *exercise* is a noun.
     """
     before = tokens.get(index - 1)
     if before.lower in word_class("loose-determiners"):

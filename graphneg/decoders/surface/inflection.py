@@ -1,9 +1,8 @@
 """Inflect verbs, nouns, adjectives and pronouns, and choose articles.
 
 The input is a lemma or a word, with a Penn tag, a degree, a person or a case. The output is the inflected
-form.
-Irregular forms come from lemminflect and from ``word_classes.tsv``. Unknown words are inflected by spelling
-rules.
+form. Irregular forms come from lemminflect and from ``word_classes.tsv``. Unknown words are inflected by
+spelling rules.
 
 >>> verb_form("see", "VBD"), noun_form("city", "NNS"), agree("be", "VBP", "they"), pronoun("i", Case.OBJECT)
 ('saw', 'cities', 'are', 'me')
@@ -21,8 +20,7 @@ BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
 """Full forms of verb stems that occur only before *n't*: *can* for the *ca* of "can't", *will* for *wo*."""
 # Contracted stem of each verb. The stem *ai* is left out: "ain't" is the negative of several verbs, so the
-# decoder
-# never writes it.
+# decoder never writes it.
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)

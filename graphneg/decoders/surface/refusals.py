@@ -4,8 +4,7 @@ An edit is refused if the new sentence would be ungrammatical, would make no sen
 the old one.
 
 Functions named ``refuse_...`` return nothing if an edit may be made, and raise `RealisationError` with the
-reason if
-the edit is refused. Two tables contain the knowledge about words:
+reason if the edit is refused. Two tables contain the knowledge about words:
 
 - ``refusals.tsv`` contains rules about the words around the edited word. `apply_rules` applies them. For
   example, "May I come in?" asks for permission, so the rule set ``question-person`` refuses to change *I* to
@@ -89,10 +88,8 @@ class Rule(NamedTuple):
         code: The code of the refusal.
         message: The explanation, as a format string in which the tested values can be used.
         conditions: The conditions. Each condition consists of the name of a value, the feature to test, a set
-            of
-            words, and a flag. If the flag is True, the feature must be one of the words; if it is False, it
-            must
-            not be.
+            of words, and a flag. If the flag is True, the feature must be one of the words; if it is False,
+            it must not be.
     """
 
     code: str
@@ -399,8 +396,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
     if complement == "object":
         objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
         # If many examples are annotated and none has an object, the verb takes no object: "I failed that
-        # exam" does
-        # not become "I succeeded that exam".
+        # exam" does not become "I succeeded that exam".
         if frame.examples >= _MANY and not objects:
             return False
         return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
@@ -411,8 +407,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
     # If the examples of the old verb do not show the preposition, it introduces an adjunct. Adjuncts fit any
-    # verb:
-    # "He reads for pleasure."
+    # verb: "He reads for pleasure."
     usual = complement in word_class("complement-prepositions") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 
@@ -464,9 +459,8 @@ def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case
     `apply_rules` raises `RealisationError`.
 
     "May I borrow it?" asks for permission, but "May you borrow it?" does not. "Would you like some tea?" is
-    an
-    offer, but "Would I like some tea?" is not. A question with a question word makes sense for every person:
-    "What would I like?".
+    an offer, but "Would I like some tea?" is not. A question with a question word makes sense for every
+    person: "What would I like?".
 
     Args:
         sentence: The sentence.
@@ -556,8 +550,7 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     lasts = verb.lemma == "take" and any(lemma_of(other.lower, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
     # If the predicate is a form of *be*, it must be next to *it*. It may follow, perhaps after auxiliaries
-    # ("It
-    # must be hard to"), or precede ("Isn't it hard to").
+    # ("It must be hard to"), or precede ("Isn't it hard to").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
@@ -595,8 +588,7 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
     scope = tokens[max(0, start - 1) : sentence.negation_scope_end(main + 1, ",")]
     only = any(token.lower in word_class("restricting-adverbs") for token in around)
     # Find a contrast such as "but not her" in "He likes me but not her". Such a clause must not be negated:
-    # "He
-    # does not like me but not her" makes no sense.
+    # "He does not like me but not her" makes no sense.
     contrasted = any(
         token.lower == "not" and (before.lower in ("but", "and") or before.text == ",")
         for before, token in pairwise(tokens[main + 1 : bounds[1]])
@@ -617,16 +609,14 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
         # The clause is already negative ("Nobody saw it"), or *not* would combine with another of its words
-        # ("Only
-        # I saw it", "I would rather stay").
+        # ("Only I saw it", "I would rather stay").
         negative=only
         or bool(group.negations)
         or any(token.lower in word_class("negative-words") for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
         # The verb may be an order joined to a statement, like *look* in "I waited, and look at it now". In "I
-        # can
-        # sing and dance", *dance* depends on *can* and is not an order.
+        # can sing and dance", *dance* depends on *can* and is not an order.
         ordered=group.kind == "bare"
         and tokens.get(first - 1).lower in word_class("conjunctions")
         and bool(earlier)
@@ -653,8 +643,7 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
 
     Raises:
         RealisationError: The sentence begins with an answer (``unclear-clause``). A new polarity would
-            contradict
-            this answer: "Yes, I did not see it".
+            contradict this answer: "Yes, I did not see it".
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
@@ -674,8 +663,7 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
 
     Examples are "I'm afraid not" and "I can't help it". Two other cases are also refused. In "Never have I
     seen it", the verb would have to move. "A little snow never hurt anyone" is a general truth, but without
-    its
-    negation ("A little snow hurt someone") it would report a single event.
+    its negation ("A little snow hurt someone") it would report a single event.
 
     Args:
         sentence: The sentence being edited.
@@ -791,8 +779,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
     The rules are those of the set ``copied-sentence`` in ``refusals.tsv``.
 
     A question would ask for something else there. "I think so" refers to the previous sentence. "As long as
-    it
-    rains" is a part of another clause. "Besides, I like it too" continues a sentence that is not copied.
+    it rains" is a part of another clause. "Besides, I like it too" continues a sentence that is not copied.
 
     Args:
         source: The sentence that would be copied.
@@ -808,8 +795,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
     # "That you all do" and "if you can" end in an auxiliary whose main verb is in an earlier sentence, so
-    # they make
-    # no sense elsewhere.
+    # they make no sense elsewhere.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
     if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
         words.pop()

@@ -2,8 +2,7 @@
 
 The words of a subtree are the words of its nodes and the function words between them. `phrase` finds them,
 starting from the head word, and determines the kind of the phrase. The kind decides which phrases can replace
-each
-other.
+each other.
 
 Example: in "She told the man in the hat everything.", the phrase of the node ``man`` is "the man in the hat",
 of kind ``nominal``.
@@ -24,8 +23,7 @@ from graphneg.english.words import word_class
 
 _NOMINAL = NOUNS | {"PN", "CD"}
 # Tags of words that can introduce a relative clause or be inside one: "the man who *left*". A finite verb
-# after
-# such a word may be part of a noun phrase.
+# after such a word may be part of a noun phrase.
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 # Tags of words that must not end a phrase: "the man in".
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})

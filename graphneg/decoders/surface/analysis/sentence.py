@@ -133,10 +133,8 @@ class SentenceDraft(Draft):
 
         Returns:
             The group that contains the verb of the node. If the word of the node is not a verb, the group of
-            the
-            copula or light verb before the word: *was* for *happy* in "He was happy". None if there is no
-            such
-            group.
+            the copula or light verb before the word: *was* for *happy* in "He was happy". None if there is no
+            such group.
         """
         self.node(k)
         known, indices = self.parse_verbs(), self.indices(k)
@@ -399,8 +397,7 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
 
     Returns:
         The tag at the end of the sentence. None if there is no tag, or if the pronoun of the tag does not
-        refer
-        to the subject of the clause.
+        refer to the subject of the clause.
     """
     tokens = sentence.tokens
     end = tokens.run_start(sentence.sentence_bounds(group.first)[1], ("EN",))

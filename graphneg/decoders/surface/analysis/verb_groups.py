@@ -1,10 +1,8 @@
 """Find the verb groups of a sentence, with their subjects and negations, and its noun phrases.
 
 Negation, questions and tense change the auxiliaries of a clause, and depend on its subject. This module finds
-both
-from part-of-speech tags alone. This is fast enough to be repeated after each edit, so that the indices are
-always
-valid.
+both from part-of-speech tags alone. This is fast enough to be repeated after each edit, so that the indices
+are always valid.
 
 `parse_verb_groups` returns one `VerbGroup` for each group of verbs that belong together, and corrects the
 tags of their verbs. For example, "had not been seen" is one group with the chain *had*, *been*, *seen* and
@@ -100,15 +98,14 @@ class VerbGroup:
 
     @property
     def perfect(self) -> bool:
-        """Whether the first verb is ``'s`` for *has*, as in "He's lost it", not for *is*, as in "It's here"."""
+        """Whether the first verb is ``'s`` for *has*, as in "He's lost it", and not for *is*."""
         low, following = self.second.lower, self.tokens.get(self.main + 1)
         if self.verb.lower != "'s" or low in word_class("after-has"):
             return self.verb.lower == "'s" and self.second is not EDGE
         if self.second.tag != "VBN" or low in word_class("naming-participles"):
             return False
         # In "I know what he's done" and "What's she made?", the question word is the object of the
-        # participle. A
-        # participle with an object is active, so *'s* must be *has*.
+        # participle. A participle with an object is active, so *'s* must be *has*.
         asked = self.tokens.get((self.first if self.inverted else self.start) - 1).tag == "WP"
         # An object follows in "She's lost her keys" (*has*), but a time follows in "It's closed this week"
         # (*is*).
@@ -216,13 +213,12 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
     """Correct the tag of a verb whose form does not show its tense.
 
     The tense follows from the verb to which it is joined, or from its subject. In "sat down and put it
-    there",
-    *put* is past, because it is joined to *sat*. In "I only have", *have* is finite, because it follows *I*.
+    there", *put* is past, because it is joined to *sat*. In "I only have", *have* is finite, because it
+    follows *I*.
     """
     token, start = tokens[index], tokens.run_start(index, _SKIP)
     # If a plain verb follows "for you", *for* is a conjunction and *you* a subject: "For you work so hard".
-    # In
-    # "for you to work", *for* is a preposition.
+    # In "for you to work", *for* is a preposition.
     if (
         token.tag in ("VB", "VBP")
         and tokens.get(start - 2).lower == "for"
@@ -371,8 +367,7 @@ def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
         start -= 1
     if tokens.get(start - 1).lower in word_class("conjunctions"):
         # After *and*, the verb is an imperative if *and* joins it to another imperative ("Sit down and
-        # listen"),
-        # or if *and* begins the sentence ("And listen").
+        # listen"), or if *and* begins the sentence ("And listen").
         joined = bool(before) and before[-1].kind == "imperative"
         return joined or tokens.get(start - 2).tag in ("EN", "QT")
     return tokens.get(start - 1).tag in _STARTS
@@ -387,9 +382,8 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
 
     Returns:
         The index after the last word; ``start`` if no noun phrase starts there. A phrase with *of* is
-        included
-        ("the king of France"). Other prepositional phrases are not: in "the king in London", only "the king"
-        is.
+        included ("the king of France"). Other prepositional phrases are not: in "the king in London", only
+        "the king" is.
     """
     if tokens.get(start).tag in ("PRS", "PRO", "EX", "PN"):
         return start + 1
@@ -426,16 +420,15 @@ def hyphen(tokens: Tokens, index: int) -> bool:
         index: The index of the token.
 
     Returns:
-        True for the hyphen of "grown - ups". False for a dash, which is written as two hyphens or has a space
-        or
-        mark on one of its sides.
+        True for the hyphen of "grown - ups". False for a dash, which is written as two hyphens or has no
+        word on one of its sides.
     """
     around = (tokens.get(index - 1).text, tokens.get(index + 1).text)
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the noun phrase before a finite verb. In "She sang and danced", *she* is that of *danced*."""
+    """Return the noun phrase before a finite verb, or the subject that it shares with a joined verb."""
     tokens = group.tokens
     end = over = tokens.run_start(group.first, _SKIP)
     # Skip an aside between commas: "Tom, my oldest friend, has left."
@@ -462,8 +455,7 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
 
     Returns:
         The index of the first word; ``end`` if no noun phrase ends there. Preceding parts such as *the door
-        of* or
-        *Tom and* belong to the phrase.
+        of* or *Tom and* belong to the phrase.
     """
     index, head = end, False
     while index:
@@ -505,10 +497,8 @@ def _with_phrase_before(tokens: Tokens, index: int) -> int:
         start = noun_phrase_start(tokens, index - 1)
         determined = tokens[start].tag in ("DT", "PS")
         # The noun before the preposition belongs to the phrase in two cases: if it has a determiner ("The man
-        # in the
-        # hat came"), or if it begins the clause ("Men in hats came"). Any other noun is probably an object:
-        # "She told
-        # friends in the end they lost".
+        # in the hat came"), or if it begins the clause ("Men in hats came"). Any other noun is probably an
+        # object: "She told friends in the end they lost".
         if link.lower == "of" or tokens.get(start - 1).tag in _STARTS or determined:
             return start
     if link.lower in word_class("conjunctions") and before in NOUNS | {"PN", "PRS", "PRO"}:

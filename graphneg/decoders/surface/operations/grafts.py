@@ -2,8 +2,7 @@
 
 The words of one subtree are copied to the place of another subtree. If both phrases are of the same kind, for
 example noun phrases, the words are copied unchanged. Otherwise they are changed as little as possible: if a
-verb
-phrase replaces a noun, it becomes a gerund ("I like *seeing it*"). Verbs are made to agree with a new
+verb phrase replaces a noun, it becomes a gerund ("I like *seeing it*"). Verbs are made to agree with a new
 subject, pronouns get the case that their new place requires, and singular nouns get an article. An adjective
 never replaces a noun.
 
@@ -47,8 +46,8 @@ from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
 # The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied tokens
-# thus
-# keep the spacing between them, but are never mistaken for original neighbours of the tokens around them.
+# thus keep the spacing between them, but are never mistaken for original neighbours of the tokens around
+# them.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -146,8 +145,7 @@ class Donor:
 
         Returns:
             The tokens, with *a* or *the* before them if necessary. *The* is used if the noun was the first
-            part of a
-            compound.
+            part of a compound.
         """
         head = tokens[head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
@@ -198,8 +196,7 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
     refuse_graft(sentence, target, source, donor.span, donor.tokens, name)
     kinds = (target.kind, donor.kind)
     # If a modal, an auxiliary, a subject or *not* precedes the phrase, the phrase is only a part of its
-    # clause. A
-    # whole clause cannot replace it: "I will *go home*".
+    # clause. A whole clause cannot replace it: "I will *go home*".
     splits = sentence.tokens.get(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)

@@ -98,8 +98,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     start, after = group.subject[0], tokens.get(group.first + 1)
     apply_rules(sentence, "question", start, offers=sentence.offers(group), after=after)
     # If another clause follows, inversion would turn only the first clause into a question. Append *right*
-    # instead:
-    # "I like it and you like it" -> "I like it and you like it, right?"
+    # instead: "I like it and you like it" -> "I like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)
     others = (
         other for other in sentence.parse_verbs() if group.main < other.first < end and other.kind == "finite"

@@ -117,7 +117,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Negate a clause by changing its subject, if a *not* after the verb would not contradict the clause.
+    """Negate a clause by changing its subject, if it is a word such as *everybody* or *somebody*.
 
     Examples: "Everybody came" -> "Not everybody came", "Somebody came" -> "Nobody came".
 
@@ -370,8 +370,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     """Remove the negation that a polarity constant represents.
 
     An error with a different code means that the negation cannot be removed, for example because it is part
-    of
-    an idiom.
+    of an idiom.
 
     Args:
         sentence: The sentence, edited in place.

@@ -1,10 +1,8 @@
 """Change the persons of pronouns.
 
 If an edit changes the person of a pronoun node, all words that express this node change. Each word keeps its
-case,
-and the verbs agree with the new persons. All pronouns of an utterance are changed together. If *I* and *you*
-were
-swapped one after the other, both would become the same.
+case, and the verbs agree with the new persons. All pronouns of an utterance are changed together. If *I* and
+*you* were swapped one after the other, both would become the same.
 
 Example: "I love my dog." with ``i`` set to ``you`` becomes "You love your dog."
 """
@@ -69,8 +67,7 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         if case != Case.SUBJECT:
             continue
         # In a question, only the *do* before the pronoun agrees with the pronoun: "Does it have to be here?"
-        # -> "Do
-        # they have to be here?"
+        # -> "Do they have to be here?"
         if verb.lower not in DO or verb.tag != "AX":
             agree_with(sentence, token)
         elif (form := agree("do", verb.tense, person_of([token]))) != verb.lower:

@@ -46,8 +46,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         if not indices:
             raise RealisationError("no-alignment", "no words are aligned with the sentence")
         # Take the sentence that contains the middle word, because some words may be wrongly aligned with
-        # tokens of
-        # another sentence.
+        # tokens of another sentence.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
             raise RealisationError("unclear-clause", "the text consists only of this sentence")
@@ -59,8 +58,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         return
     above = sentence.indices(node.parent) if node.parent is not None else []
     # In "boa constrictors", *boa* is the word of the subtree and *constrictors* the word of its parent. Both
-    # form a
-    # compound.
+    # form a compound.
     inner = bool(above) and target.start <= above[0] < target.head
     apply_rules(sentence, "drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":

@@ -51,8 +51,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     apply_rules(sentence, "set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
     # Some combinations have a different usual form: if "tomorrow" becomes "yesterday", "tomorrow night"
-    # becomes
-    # "last night", not "yesterday night".
+    # becomes "last night", not "yesterday night".
     index = sentence.head(k)
     together = f"{word}_{sentence.tokens.get(index + 1).lower}"
     if (usual := word_map("times-together").get(together)) is not None:
@@ -71,8 +70,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
     Raises:
         RealisationError: The text already contains the time word (``unchanged``), the node does not head a
-            finite
-            clause, or no place for the time word was found (``unclear-clause``).
+            finite clause, or no place for the time word was found (``unclear-clause``).
 
     Example:
         "She goes home." with ``yesterday`` becomes "She went home yesterday."
@@ -182,8 +180,7 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
     for verb in joined:
         if wanted == "past" and perfect and verb.tag == "VB":
             # The joined verb also depends on *have*: "I should see it and tell her" -> "I should have seen it
-            # and
-            # told her".
+            # and told her".
             sentence.inflect(verb, "VBN")
         elif wanted == "future":
             sentence.inflect(verb, "VB")

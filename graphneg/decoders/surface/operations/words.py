@@ -1,12 +1,9 @@
 """Replace the word of a node by the word of a different concept or constant, in the same inflected form.
 
 The new word takes the form of the old word ("bigger" -> "smaller", "gave" -> "took"). Then the words around
-it
-are adjusted: particles, articles, plural nouns after numbers, and verbs that agree with the new word.
-`set_concept`
-replaces concepts, and `set_value` replaces constants such as numbers and names. Words that do not fit into
-the
-sentence are refused by `refusals`.
+it are adjusted: particles, articles, plural nouns after numbers, and verbs that agree with the new word.
+`set_concept` replaces concepts, and `set_value` replaces constants such as numbers and names. Words that do
+not fit into the sentence are refused by `refusals`.
 
 Example: "It is bigger." with ``big`` set to ``small`` becomes "It is smaller."
 """
@@ -95,14 +92,12 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         index = tokens.index_of(token)
         for other in [other for other in tokens[index + 1 : index + 7] if other.lower == particle][:1]:
             # Refuse to remove the particle in "They ran out of milk" and "I put up with it": the preposition
-            # depends
-            # on the particle and would not fit another verb.
+            # depends on the particle and would not fit another verb.
             if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in word_class("after-particle"):
                 raise RealisationError("no-form", f"'{old} {preposition}' is a fixed phrase")
             tokens.remove(other)
     # A noun for an event ("his arrival") can be replaced by a noun for another event. The *cook* in "a cook"
-    # has
-    # the same form as the verb, but does not denote an event.
+    # has the same form as the verb, but does not denote an event.
     event = token.lower != old and not lemmas(token.lower).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         refuse_misplaced_verb(sentence, token, node.concept or "", concept)
@@ -381,8 +376,7 @@ def is_adjectival(concept: str, word: str) -> bool:
 
     Returns:
         True if PropBank lists the adjective as an alias of the frame. Also true if PropBank does not list a
-        verb
-        of the same spelling for the frame.
+        verb of the same spelling for the frame.
 
     Example:
         >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
