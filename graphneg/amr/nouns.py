@@ -184,9 +184,10 @@ class Nouns:
         Args:
             k: The node number.
 
-        The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
-        applies to actions, states, times and vague nouns, to nouns in other roles than those of a topic or
-        argument, and to arguments of verbs that accept few nouns.
+        Returns:
+            The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
+            applies to actions, states, times and vague nouns, to nouns in modifying roles such as ``mod``, and
+            to arguments of verbs that accept few nouns.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         # Verbs such as *play* in "play the guitar" accept few nouns.
@@ -286,8 +287,9 @@ class Nouns:
         Args:
             k: The node number of the noun.
 
-        Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is empty
-        if the predicate has no known preferences.
+        Returns:
+            Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
+            empty if the predicate has no known preferences.
         """
         reading, found = self._of, dict[str, None]()
         for role, above in reading.roles_in[k]:

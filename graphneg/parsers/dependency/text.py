@@ -182,8 +182,9 @@ def class_of(word: Word) -> str:
     Args:
         word: The word.
 
-    ``v``, ``n``, ``j`` or ``r`` for verbs, nouns, adjectives and adverbs, respectively. For any other word,
-    the Penn tag in lower case.
+    Returns:
+        ``v`` for verbs, ``n`` for nouns, ``j`` for adjectives and ``r`` for adverbs. For any other word, the
+        Penn tag in lower case.
     """
     # The tag of a closed-class word is its word class: "prp" for pronouns, "in" for prepositions.
     first = word.tag[:1] if word.tag[:2] in {"VB", "NN", "JJ", "RB"} else ""

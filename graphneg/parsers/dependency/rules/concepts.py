@@ -234,7 +234,7 @@ def _does(noun: str, concept: str) -> bool:
 
 
 def _write_agent(state: RuleState, word: Word, concept: str) -> None:
-    """Add the nodes of an agent noun such as *painter*: ``(person :ARG0-of paint-02)`` if there is a frame."""
+    """Add the nodes of an agent noun such as *painter*: ``(person :ARG0-of paint-02)``, if possible."""
     node = state.add(concept, word.i, "agent")
     if word.lemma.endswith(("er", "or", "ist")) and concept == "person":
         # The verb may be the noun without its last two, one or three letters: "paint-er", "ride-r",
