@@ -186,8 +186,8 @@ class Nouns:
 
         Returns:
             The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
-            applies to actions, states, times and vague nouns, to nouns in modifying roles such as ``mod``, and
-            to arguments of verbs that accept few nouns.
+            applies to actions, states, times and vague nouns, to nouns in modifying roles such as ``mod``,
+            and to arguments of verbs that accept few nouns.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         # Verbs such as *play* in "play the guitar" accept few nouns.

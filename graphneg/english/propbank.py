@@ -272,8 +272,7 @@ class FrameTable:
         Args:
             rows: Rows of five tab-separated cells: the frame id, the roles with their function tags (``0:PAG
                 1:PPT``), the words (``v:give_up``), the number of annotated examples, and how often an
-                argument had
-                a role in these examples (``dobj=1:27``; see `FrameEntry.seen`).
+                argument had a role in these examples (``dobj=1:27``; see `FrameEntry.seen`).
         """
         for row in rows:
             id, roles, aliases, examples, seen = row.split("\t")

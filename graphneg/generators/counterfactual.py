@@ -74,8 +74,8 @@ class CounterfactualOptions(WritingOptions):
         turns: For ``positives``: number of most recent turns whose keywords are starting points for the
             predictor.
         hops: For ``positives``: maximum number of edges in the shift graph from such a keyword to a
-            substitute, 1 or
-            2. The shift graph has an edge from a keyword to each perspective of the replies that followed it.
+            substitute, 1 or 2. The shift graph has an edge from a keyword to each perspective of the replies
+            that followed it.
         tries: Number of substitutes to try for each candidate that is needed.
         batch_size: Number of prompts per batch of a local model.
 

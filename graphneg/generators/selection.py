@@ -105,9 +105,8 @@ class Bidirectional:
     Attributes:
         forward: Model that predicts the response from the context.
         backward: Model that predicts the last turn of the context from the response. There are three kinds of
-            such
-            models: a model that was trained for this task, a model that reads right to left (its
-                ``direction`` is ``backward``), and a general model, which can be the same as ``forward``.
+            such models: a model that was trained for this task, a model that reads right to left (its
+            ``direction`` is ``backward``), and a general model, which can be the same as ``forward``.
     """
 
     forward: LanguageModel

@@ -70,8 +70,8 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: No clause was found, or it cannot be negated (``unclear-clause``,
-            RealisationError: No clause was found, or the clause cannot be negated (``unclear-clause``,
+        RealisationError: No clause was found, or the clause cannot be negated (``unclear-clause``,
+            ``already-negative`` or ``unsupported-edit``).
 
     Example:
         "I always saw it." becomes "I did not always see it."
@@ -290,8 +290,7 @@ def _certain_modal(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     "It might rain" and "It might not rain" can both be true, so adding *not* contradicts nothing. For an
     event, the method writes *will not*: "It may rain" -> "It will not rain". For a state or a past event, it
     writes *cannot*: "It may be true" -> "It cannot be true". A permission keeps its modal: "You may see it"
-    ->
-    "You may not see it".
+    -> "You may not see it".
     """
     tokens, main = sentence.tokens, sentence.tokens[group.main]
     low = tokens[group.subject[0]].lower if group.subject else ""
