@@ -3,8 +3,8 @@
 A lexeme is a lemma or a phrase in lower case. Lexemes allow concepts to be compared with keywords and with
 terms of ConceptNet: ``give-up-07`` has the lexeme *give up*. A noun kind, such as ``food``, is a semantic
 class of nouns. The kinds are read from ``nouns.tsv``, which is derived from WordNet. They approximate
-selectional
-preferences: if a verb takes one noun of a kind, it usually also takes the other nouns of that kind.
+selectional preferences: if a verb takes one noun of a kind, it usually also takes the other nouns of that
+kind.
 
 >>> lexeme("apple-pie"), kind_of("apple-pie"), is_frame("give-up-07")
 ('apple pie', 'food', True)

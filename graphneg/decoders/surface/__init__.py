@@ -26,8 +26,7 @@ For example, an edit adds ``:polarity -`` to node 0 of "He saw some birds." with
 1. `analysis` aligns ``see-01`` with *saw*. The verb group of *saw* is finite, and its subject is *he*.
 2. `decoder` finds that the edit adds a polarity, and calls `operations.negation.negate`.
 3. `refusals` finds no reason against this change. (It would refuse to negate "Thank you", an idiom such as
-"You're
-   not kidding", or a clause that is already negative, such as "Nobody saw it".)
+   "You're not kidding", or a clause that is already negative, such as "Nobody saw it".)
 4. `operations.negation` replaces *some* by *any*, puts *saw* into its plain form, and inserts *did* and *not*
    before it. `inflection` knows that the plain form of *saw* is *see*.
 5. `Draft.finish` writes the tokens: "He did not see any birds."

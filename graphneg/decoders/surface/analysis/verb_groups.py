@@ -257,9 +257,8 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         end = noun_phrase_end(tokens, start)
         following, fits = tokens.get(tokens.run_end(end, _SKIP)).tag, True
         # After *be* and its subject, any word may follow. After *do* or *have* and its subject, the main verb
-        # must
-        # follow: "Do you know", "Has he left". In "Has he any?" and "Has he a pen?", *have* itself is the
-        # main verb.
+        # must follow: "Do you know", "Has he left". In "Has he any?" and "Has he a pen?", *have* itself is
+        # the main verb.
         if token.tag != "MD" and token.expanded in DO:
             fits = following in ("VB", "VBP")
         elif token.tag != "MD" and token.expanded in HAVE:

@@ -428,8 +428,7 @@ def _correct_result(so: Word) -> None:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
     # If a quotation mark is between the clause and "so", do not change the sentence, because "so" may begin
-    # the
-    # quotation: He said, "So I left".
+    # the quotation: He said, "So I left".
     if before is not None and not _is_quoted(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
