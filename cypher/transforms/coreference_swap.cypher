@@ -13,7 +13,7 @@
 //   3. Choose the new pronoun or entity.
 //
 // Departures from DEAM:
-// - The entity that was mentioned last before the pronoun is its likely antecedent, so it never replaces the pronoun.
+// - The entity that was mentioned last before the pronoun is its likely antecedent, so this entity never replaces it.
 //   "It" is replaced only by an entity of the same kind as the antecedent.
 // - "He" becomes "she", or "she" becomes "he", in the whole turn. This is done only if readers can notice the change:
 //   the dialogue mentions somebody of the other gender, or an earlier turn tells who "he" is. It is also done if no
@@ -100,7 +100,7 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
        ELSE
          // "We" can always be changed.
          NOT he_or_she
-         // "He" becomes "she" if readers can notice it.
+         // "He" becomes "she" if readers can notice the change.
          OR other_gender_mentioned
          OR referent_mentioned
          // If no entity can replace "he", it becomes "she" in any case.

@@ -9,7 +9,7 @@
 // Graph:  (l / love-01 :ARG0 (s / she) :ARG1 (l2 / letter)) => (l / love-01 :ARG0 (s / she) :ARG1 (m / machine))
 //
 // The post is the utterance before the reply. The FOCUS of the reply is the keyword of the post that the reply takes
-// up. The PERSPECTIVE is the keyword of the reply to which the topic shifts. SHIFTS_TO points from a keyword of a post
+// up. The PERSPECTIVE is the keyword to which the reply shifts the topic. SHIFTS_TO points from a keyword of a post
 // to the perspectives of the replies to such posts, and counts these replies. A substitute is a perspective that such
 // replies usually have. The query works in three steps:
 //   1. For each keyword of the post, find the substitutes to which it leads.

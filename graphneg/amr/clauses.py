@@ -245,7 +245,7 @@ class Clauses:
         if not any(reading.is_a(at, "solid") or reading.kinds[at] != OTHER for at in inside):
             return None
         heads = [head for head in self.heads if head in reading.whole(top)]
-        # The meaning of "I do" depends on the question before it.
+        # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
         if any(reading.is_a(head, "answer") and len(reading.inside(head)) < 3 for head in heads):
             return None
         # Two coordinated clauses are not repeated: if one of them is changed, the other one remains true.

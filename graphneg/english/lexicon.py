@@ -291,7 +291,7 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
 def _usable(
     word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
 ) -> Iterator[Antonym]:
-    """Yield the replacements of a word by its antonym: as a frame, as a modifier and as a noun."""
+    """Yield the uses in which an antonym may replace a word: as a frame, as a modifier or as a noun."""
     kind, own = kind_of(other), kind_of(word)
     # Both words must have the same noun kind. Words that are not nouns have the kind "other". There is one
     # exception: the antonym of a state, thought or act may have the kind "other", since it is often a verb.

@@ -171,7 +171,7 @@ class Shift(NamedTuple):
 
     Attributes:
         focus: Text of the keyword that the reply takes up from the post.
-        perspective: Text of the keyword of the reply to which the topic shifts.
+        perspective: Text of the keyword to which the reply shifts the topic.
     """
 
     focus: str

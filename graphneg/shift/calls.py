@@ -111,7 +111,7 @@ class ShiftGraphMethods:
     ) -> SubstituteFinder:
         """Return an object that finds substitutes: other perspectives that a reply could have had.
 
-        A perspective is the keyword of a reply to which the topic shifts. With ``turns=1, hops=1``, the
+        A perspective is the keyword to which a reply shifts the topic. With ``turns=1, hops=1``, the
         candidates are those of Algorithm 1 in CAPT.
 
         Args:

@@ -24,7 +24,7 @@ from graphneg.english.words import CLOSED, is_past, readings, table_rows, word_c
 _TABLE = "anecdotes.tsv"
 """Table of features and weights. Its header names the data from which the weights were computed."""
 _LONGEST = 24
-"""All texts with more words count as texts with this number of words."""
+"""Longer texts count as texts with this number of words."""
 _LONG_WORD = 9
 """Minimum length of a long word, in letters."""
 _MANY = 2

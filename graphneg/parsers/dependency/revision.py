@@ -134,7 +134,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs only one amr-unknown. If the models wrote one, that of the rules stays deleted.
+        # A question needs only one amr-unknown. If the models wrote one, the node of the rules stays deleted.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or _always(arc)) and head is not None:
             _restore_arc(draft, arc, head)

@@ -1,8 +1,8 @@
 """Find the verb groups of a sentence, with their subjects and negations, and its noun phrases.
 
 Negation, questions and tense change the auxiliaries of a clause, and depend on its subject. This module finds
-both from part-of-speech tags alone. This is fast enough to be repeated after each edit, so that the indices
-are always valid.
+auxiliaries and subjects from part-of-speech tags alone. It is fast enough to run again after each edit, so
+that the indices are always valid.
 
 `parse_verb_groups` returns one `VerbGroup` for each group of verbs that belong together, and corrects the
 tags of their verbs. For example, "had not been seen" is one group with the chain *had*, *been*, *seen* and

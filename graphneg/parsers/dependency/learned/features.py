@@ -21,11 +21,11 @@ _LONGEST_PATH, _FAR = 6, 5
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
 """Tags of function words whose lemmas are included in paths."""
 _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
-"""Roles whose arcs are kept as the rules wrote them."""
+"""The models keep arcs with these roles as the rules wrote them."""
 _ENTITY_ROLES = frozenset(
     ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
 )
-"""Roles of dates and other entities whose arcs are kept as the rules wrote them."""
+"""Roles in dates and other entities. The models keep arcs with these roles as the rules wrote them."""
 
 
 @lru_cache(maxsize=65536)
