@@ -8,7 +8,6 @@ node is aligned. Otherwise the aligner looks for tokens that match the concept o
 derivation or number. It first aligns the nodes with a single good candidate. It then aligns the ambiguous
 nodes, and prefers tokens near those of neighbouring nodes. A token belongs to one node, with three
 exceptions. A name shares its tokens with the entity that has the name. *Teacher* is the token of both
-exceptions. A name shares its tokens with the entity that has the name. *Teacher* is the token of both
 ``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the concept
 that it negates. `align` takes a graph and its tokens, and returns the token span of each aligned node.
 

@@ -28,7 +28,7 @@ _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
 _INSIDE = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
-# Roles of nouns that can be replaced by a noun of another dialogue.
+# Roles in which a noun can be replaced by a noun from another dialogue.
 _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "instrument", "topic"}
 # Roles of nouns that only describe something else. Such a noun is not a topic of the dialogue.
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
@@ -436,7 +436,7 @@ class Nouns:
         return list(dict.fromkeys([tops[k], *mentioned]))
 
     def swap(self, k: int) -> tuple[str, str] | None:
-        """Return the type and the words of a name or number. Two names of the same type can be swapped.
+        """Return the type and the words of a name or number. Values of the same type can be swapped.
 
         A name that is only a title ("Mr") or punctuation is ignored.
 

@@ -175,7 +175,7 @@ def other_replies(
         temperature: Sampling temperature; above 0.
 
     Returns:
-        Replies in the order of ``questions``. ``kept`` is computed from words instead of tokens.
+        Replies in the order of ``questions``. Their share ``kept`` is computed from words instead of tokens.
     """
     settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _shown(PERSPECTIVE_EXAMPLES))
     prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]

@@ -523,7 +523,7 @@ def train_scorer(
     examples = [
         Example(context_prompt(turns), answer(response))
         # A forward model reads the turns and predicts the reply. A backward model reads the reply and
-        # predicts the turn.
+        # predicts the last turn.
         if direction == "reply"
         else Example(response_prompt(response), answer(turns[-1]))
         for context in read_contexts(store, ContextSelection(selection or Selection(), "every"))

@@ -80,7 +80,7 @@ class TokenSubstitutionGenerator(BankGenerator):
             model: Path or id of a masked language model; None to take substitutes from the store.
             least: Minimum number of words to replace.
             most: Maximum number of words to replace.
-            candidates: Number of most likely words. The model's substitute is drawn from these words.
+            candidates: Number of words to draw from. These are the words that the model finds most likely.
             device: Device of the model, for example ``cuda``; None to choose one automatically.
             offline: Whether to load the model without network access.
 

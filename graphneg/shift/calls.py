@@ -42,7 +42,7 @@ class ShiftGraphMethods:
         """Build the shift graph: find the keywords of all texts, and the focus and perspective of each reply.
 
         The focus is the keyword of the previous turn that the reply takes up. The perspective is the keyword
-        of the reply to which the topic shifts.
+        to which the reply shifts the topic.
 
         Args:
             embedder: Path or id of an embedder, as in `graphneg.nn.embedders.get_embedder`, or an object with

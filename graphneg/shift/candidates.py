@@ -101,7 +101,7 @@ class Reply:
         id: Id of the utterance or response.
         text: Text of the reply.
         focus: Keyword that the reply takes up, or None if unknown.
-        perspective: Keyword of the reply to which the topic shifts, or None if unknown.
+        perspective: Keyword to which the reply shifts the topic, or None if unknown.
         turns: Texts of the turns before the reply, oldest first. The last turn is the post.
         keywords: For each turn before the reply, the scores of its keywords.
     """

@@ -58,7 +58,7 @@ PAGE = 500
 NAME = "overlap"
 """Name of the report that counts the sentences from dialogues."""
 ANECDOTES = "anecdotes"
-"""Name of the loader and of the source of the sentences that graphneg provides."""
+"""Name of the sentences that graphneg provides: the name of their loader and of their source."""
 
 
 @dataclass(frozen=True, slots=True)

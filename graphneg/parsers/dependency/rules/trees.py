@@ -297,8 +297,8 @@ def _correct_aside(said: Word) -> None:
         before = [kid for kid in said.children("npadvmod", "nsubj", "advmod", "intj", "cc") if kid.i < first]
         make_root(said, root, "ccomp")
         for kid in before:
-            # spaCy may attach "This man" to "said" as an adverbial noun phrase. It must become the subject of
-            # the quoted verb "is".
+            # spaCy may attach "This man" to "said" as an adverbial noun phrase. "This man" must become the
+            # subject of the quoted verb "is".
             free = root.child(*_SUBJECTS) is None
             reattach(kid, root, "nsubj" if kid.dep == "npadvmod" and free else kid.dep)
 
