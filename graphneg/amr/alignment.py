@@ -333,8 +333,8 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
-# Parts of speech by priority. RBW takes one lemma for each token: that of the word's first part of speech
-# here.
+# Parts of speech by priority. RBW takes one lemma for each token. If a word has several parts of speech, take
+# its lemma for the first of them in this list.
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 

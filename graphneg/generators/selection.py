@@ -266,7 +266,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
     # Only the perplexities of correct pairs are tried. Any value between two of them keeps as many correct
-    # pairs as the lower one, and at least as many random pairs.
+    # pairs as the lower of the two, and at least as many random pairs, so it cannot be better.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]

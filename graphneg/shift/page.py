@@ -28,7 +28,7 @@ POINTS = 24
 WIDEST, NARROWEST = 18.0, 3.0
 """Maximum and minimum width of a curve, in pixels."""
 FREQUENT = 5
-"""A shift with at least this many pairs has a curve of the maximum width. Rarer shifts have narrower curves."""
+"""A shift with at least this many pairs has a curve of the maximum width; rarer shifts have narrower ones."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
 """Width of a loop in columns, and its height in rows."""
 ROW_PIXELS, LEAST_PIXELS = 38, 300

@@ -124,8 +124,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         person: The person of the subject as a subject pronoun in lower case.
     """
     verb, low = group.verb, group.verb.lower
-    # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were* agree
-    # with it, so the last branch below returns without a change for all other past forms.
+    # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were*
+    # agree with it, so the last branch below returns without a change for all other past forms.
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":

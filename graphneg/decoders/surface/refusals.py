@@ -549,8 +549,8 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
     lasts = verb.lemma == "take" and any(lemma_of(other.lower, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
-    # A form of *be* as the predicate must be next to the pronoun *it*. It may follow the pronoun, perhaps after
-    # auxiliaries ("It must be hard to"), or precede it ("Isn't it hard to").
+    # A form of *be* as the predicate must be next to the pronoun *it*. It may follow the pronoun, perhaps
+    # after auxiliaries ("It must be hard to"), or precede it ("Isn't it hard to").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]

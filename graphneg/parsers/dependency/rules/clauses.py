@@ -244,7 +244,7 @@ def opens_question(root: Word) -> bool:
 
 
 _MEASURES = word_map("measure")
-"""Relation of each phrase with *how*, by the word after *how*: ``how-long`` (a duration) for *how long*."""
+"""For each word after *how*, the relation of the whole phrase: ``how-long`` (a duration) for *how long*."""
 _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
 """Dependency relations of clauses."""
 

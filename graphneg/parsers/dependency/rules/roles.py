@@ -515,7 +515,7 @@ _DEFAULTS = word_map("default-role")
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
-    """Return the role with the highest weight that a concept can have and that is not used yet.
+    """Return the unused role with the highest weight among the roles that the concept of a head can have.
 
     Args:
         state: The state of the rules for this piece of text.
