@@ -266,7 +266,7 @@ def _runs(text: str) -> Iterable[str]:
 
 
 def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the conversation of each dialogue that has copies, as the smallest id of the copies."""
+    """Return the conversation of each dialogue that has copies: the smallest id among the copies."""
     import networkx as nx
 
     saying: defaultdict[int, set[str]] = defaultdict(set)

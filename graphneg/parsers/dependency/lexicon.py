@@ -127,8 +127,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # The constants are smoothing weights. Each ratio includes two imaginary observations (PropBank: one)
-        # at the average rate. So heads and words with few observations have little influence.
+        # The constants are smoothing weights. Each ratio includes imaginary observations at the average rate:
+        # one in the ratio of the frame, two in the other ratios. So a head or word with few observations has
+        # little influence.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}

@@ -30,8 +30,8 @@ _MOST = 14
 """Maximum value of the feature that counts the words after *no*."""
 SURE_DENIAL, SURE_OF_NEW_VERB = 0.25, 1.5
 """Minimum absolute log odds for moving a negation. `SURE_DENIAL` is for verbs that occurred with *no* in the
-training data. `SURE_OF_NEW_VERB` is for all other verbs. It is higher, because for these verbs the arcs of
-the network are more reliable than the regression.
+training data. `SURE_OF_NEW_VERB` is for all other verbs. `SURE_OF_NEW_VERB` is higher, because for these
+verbs the arcs of the network are more reliable than the regression.
 """
 
 
