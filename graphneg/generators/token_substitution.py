@@ -201,8 +201,8 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         if not (WORD.fullmatch(word) and _is_content(word)):
             return ""
         # Tokenizers mark parts of words in different ways: WordPiece puts "##" before a part, byte-level BPE
-        # puts a space before the first token of a word. The token is a whole word if the tokenizer encodes the
-        # word as only this token.
+        # puts a space before the first token of a word. The token is a whole word if the tokenizer encodes
+        # the word as only this token.
         is_whole = tokenizer(before + word, add_special_tokens=False)["input_ids"] == [token]
         return word.lower() if is_whole else ""
 
