@@ -512,8 +512,9 @@ def _contexts(
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # Some generators edit earlier turns of a dialogue, so the replies to copies are collected for all turns.
-    # The position after the last turn is included, because loaded responses answer the last turn.
+    # The same context may occur in other dialogues (its copies). Some generators edit earlier turns of a
+    # dialogue, so collect the replies to the copies for all turns. Include the position after the last turn,
+    # because loaded responses answer the last turn.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies

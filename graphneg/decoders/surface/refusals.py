@@ -778,8 +778,9 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
 
     The rules are those of the set ``copied-sentence`` in ``refusals.tsv``.
 
-    A question would ask for something else there. "I think so" refers to the previous sentence. "As long as
-    it rains" is a part of another clause. "Besides, I like it too" continues a sentence that is not copied.
+    A question would ask for something else in the new context. "I think so" refers to the previous sentence.
+    "As long as it rains" is a part of another clause. "Besides, I like it too" continues a sentence that is
+    not copied.
 
     Args:
         source: The sentence that would be copied.
