@@ -99,7 +99,7 @@ _REPLIES = (
         "It lies on the river, and in winter we keep it in our barn.",
     ),
 )
-"""Turns before a reply, keywords, and the reply with the keywords. `REPLY_EXAMPLES` consists of these."""
+"""Solved examples for `REPLY_EXAMPLES`: turns before a reply, keywords, and the reply with the keywords."""
 
 
 def answer(text: str) -> str:

@@ -226,7 +226,7 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # Double the list, so that a slice of it contains all records, beginning at any of them.
+    # Double the list. From any record, a slice of the length of the original list then contains all records.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:

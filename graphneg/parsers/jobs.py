@@ -332,7 +332,7 @@ def parse_store(
 ) -> ParseReport:
     """Parse the texts of a store that need a graph, and write their graphs.
 
-    If the run is stopped, the graphs written so far stay in the store, and the next run continues from there.
+    If the run is stopped, the graphs written so far stay in the store, and the next run parses the rest.
     Batches are read while earlier batches are still being parsed, and are written in the order in which they
     were read. Raises `StoreError` if the store becomes unavailable, and `ParserError` if the parser returns
     invalid answers.

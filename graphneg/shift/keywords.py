@@ -2,8 +2,8 @@
 
 For each text, an extractor returns a list of `Keyword`, the most salient first. spaCy provides tokens, lemmas
 and parts of speech. A keyword is identified by a key, which consists of its lemmas: "Small T-shirts" has the
-key ``small t shirt``. Words in AMR graphs and in ConceptNet get their keys in the same way, so that keywords
-can be looked up there.
+key ``small t shirt``. Words in AMR graphs and in ConceptNet get keys in the same way, so keywords can be
+found in AMR graphs and in ConceptNet.
 """
 
 from __future__ import annotations

@@ -297,8 +297,8 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, GraphDialogues(NAME, NAME, 1))
         if ids:
-            # Write the marks after the sentences. If the call is interrupted between the two, the sentences
-            # of the page are written again.
+            # Write the marks after the sentences. If the call is interrupted in between, a later call
+            # writes the sentences of the page again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
         # A page with fewer dialogues than requested is the last page.
