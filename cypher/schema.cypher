@@ -1,8 +1,8 @@
-// Create the schema: a unique key for each label, and the indexes by which graphs are read.
+// Create the schema: a unique key for each label, and the indexes with which graphs are read.
 // The schema is applied when a store is opened for the first time. Each statement may be run again.
-// $version: version of the schema; the last statement stores it
-// $facts: text that identifies the code and the lexicon that compute facts about graphs; the last statement stores it
-// $graphneg: version of graphneg; the last statement stores it
+// $version: version of the schema. The last statement stores this and the other parameters.
+// $facts: text that identifies the code and the lexicon with which facts about graphs are computed
+// $graphneg: version of graphneg
 
 CREATE CONSTRAINT graphneg_schema IF NOT EXISTS FOR (n:GraphnegSchema) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_dialogue IF NOT EXISTS FOR (n:Dialogue) REQUIRE n.id IS UNIQUE;

@@ -30,7 +30,7 @@ from graphneg.editing.transforms import load_transforms, version_of
 from graphneg.errors import InputError, OnlyReading, checked_list
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator, require_generator
 from graphneg.generators.generated import Generated, Generation
-from graphneg.ingest.loader import GAP, DateOrder, Loader, LoadOptions, LoadReport
+from graphneg.ingest.loader import GAP, DateOrder, Loader, LoadOptions, LoadReport, get_loader, require_loader
 from graphneg.ingest.writing import load_files
 from graphneg.model import Negative, Rejected
 from graphneg.parsers.base import Parser
@@ -141,12 +141,14 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Returns:
             The report with the counts, the first rejected items, and notices.
         """
+        # Refuse an unknown loader first: its name may be the file, in the place of the loader's name.
+        loader = get_loader(corpus) if isinstance(corpus, str) else require_loader(corpus)
         self.store.check_facts()
         bar = progress or NoProgress()
         options = LoadOptions(
             name, split, language, bar, map or {}, encoding, clean, gap=gap, date_order=date_order
         )
-        return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
+        return load_files(self.store, loader, paths, turns, options, on_rejected, shard_of(shard))
 
     def parse(
         self,
@@ -187,12 +189,12 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Returns:
             The report with the counts of parsed and failed texts.
         """
-        self.store.check_facts()
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(checked_list("of", of)), existing)
         # If the caller has opened a pool, do not close it, because the caller may use it again.
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
+            self.store.check_facts()
             report = ParseReport(pool.source, on_warning=on_warning)
             return parse_store(self.store, pool, scope, report, progress or NoProgress())
 

@@ -1,5 +1,5 @@
-// Replace the marks for empty lists by empty lists on the nodes of graphs. The files of a bulk import cannot represent
-// empty lists, so they contain a mark instead.
+// On the nodes of graphs, replace each mark for an empty list by an empty list. The files of a bulk import contain
+// these marks, because they cannot represent empty lists.
 // $ids: ids of graphs
 // $empty: mark that stands for an empty list
 // Columns: nodes (number of nodes changed)

@@ -1,5 +1,5 @@
-// Replace the marks for empty lists by empty lists on terms, and on their frames, opposites and antonyms. The files of a
-// bulk import cannot represent empty lists, so they contain a mark instead.
+// On terms, and on their frames, opposites and antonyms, replace each mark for an empty list by an empty list. The
+// files of a bulk import contain these marks, because they cannot represent empty lists.
 // $ids: texts of terms
 // $empty: mark that stands for an empty list
 // Columns: terms (number of terms found)

@@ -1,5 +1,5 @@
-// Write variants. A variant is the edited copy of a dialogue, which is stored as a list of edits. The queries apply_edits
-// and apply_grafts add the edits.
+// Write variants. A variant is an edited copy of a dialogue, stored as a list of edits. This query writes the variants
+// without their edits, which the queries apply_edits and apply_grafts add.
 // $variants: maps of dialogue (its id) and the properties of a Variant
 // Columns: variants (number of variants written)
 UNWIND $variants AS row

@@ -1,4 +1,4 @@
-// Return the dialogues from which variants were made, and the settings with which they were made.
+// Return the dialogue from which each variant was made, and the settings with which the variant was made.
 // $ids: ids of variants
 // Columns: id, dialogue, recipe, seed, target, turn, slot
 UNWIND $ids AS id

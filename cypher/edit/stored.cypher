@@ -1,4 +1,4 @@
-// Return the given variants that are in the store.
+// Return those of the given variants that are in the store.
 // $ids: ids of variants
 // Columns: id, digest (of the variant's edits)
 UNWIND $ids AS id

@@ -1,7 +1,7 @@
-// behind: The replies that move on from one topic (the focus) to another (the perspective), and the posts they reply to.
+// behind: The replies that shift from one topic (the focus) to another (the perspective), and the posts they reply to.
 // $focus: topic that the replies take up
-// $perspective: topic that the replies move on to
-// $corpus (null): name of a corpus to restrict the rows to; null means all corpora
+// $perspective: topic to which the replies shift
+// $corpus (null): name of the only corpus to return rows for; null means all corpora
 // $limit (20): maximum number of rows
 // Columns: reply_id, corpus, post (the turn that is replied to), reply
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)-[:PERSPECTIVE]->(:Term {text: $perspective})

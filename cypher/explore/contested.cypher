@@ -1,8 +1,8 @@
-// contested: Perspectives of a focus whose opposite is also a perspective of the same focus.
-// $focus (null): topic to restrict the rows to; null means all topics
+// contested: Pairs of opposites that are both perspectives of the same focus.
+// $focus (null): the only topic to return rows for; null means all topics
 // $limit (20): maximum number of rows
-// Columns: focus, perspective, opposite, perspective_count, opposite_count (number of post-reply pairs; each pair of
-//          opposites is listed once)
+// Columns: focus, perspective, opposite, perspective_count (number of post-reply pairs with the perspective),
+//          opposite_count (number of post-reply pairs with the opposite). Each pair of opposites is listed only once.
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term {opposites: true})
 WHERE $focus IS NULL OR f.text = $focus
 MATCH (p)-[:OPPOSITE]-(q:Term)

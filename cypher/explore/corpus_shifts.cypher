@@ -1,4 +1,4 @@
-// corpus_shifts: The topics that replies in one corpus move on to from a given topic.
+// corpus_shifts: The topics to which replies in one corpus shift from a given topic.
 // $focus: topic that the replies take up
 // $corpus: name of the corpus
 // $limit (20): maximum number of rows; the most frequent come first

@@ -1,6 +1,7 @@
-// dead_ends: Topics that replies move on to, but that no reply moves on from.
+// dead_ends: Topics to which replies shift, but from which no reply shifts.
 // $limit (20): maximum number of rows; the most frequent topics come first
-// Columns: topic, incoming (number of post-reply pairs that shift to it), foci (number of topics that they shift from)
+// Columns: topic, incoming (number of post-reply pairs that shift to the topic), foci (number of topics from which
+//          these pairs shift)
 MATCH (p:Term)
 WHERE NOT EXISTS { MATCH (p)-[:SHIFTS_TO]->(:Term) }
 MATCH (f:Term)-[s:SHIFTS_TO]->(p)

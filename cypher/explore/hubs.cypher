@@ -1,7 +1,8 @@
-// hubs: The topics with the most shifts from them and to them.
+// hubs: The topics with the most shifts, counting shifts from and to the topic.
 // $limit (20): maximum number of rows
-// Columns: topic, outgoing and incoming (number of post-reply pairs that shift from and to it), perspectives and foci
-//          (number of topics that they shift to and from)
+// Columns: topic, outgoing (number of post-reply pairs that shift from the topic), incoming (number of pairs that shift
+//          to it), perspectives (number of topics to which replies shift from it), foci (number of topics from which
+//          replies shift to it)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 UNWIND [{topic: f.text, outgoing: s.count, incoming: 0, perspectives: 1, foci: 0},
         {topic: p.text, outgoing: 0, incoming: s.count, perspectives: 0, foci: 1}] AS end

@@ -1,7 +1,7 @@
-// only_in: Topics that are mentioned in one corpus but in no other.
+// only_in: Topics that one corpus mentions and no other corpus does.
 // $corpus: name of the corpus
 // $limit (20): maximum number of rows; the most frequent topics come first
-// Columns: topic, utterances (number of utterances that mention it)
+// Columns: topic, utterances (number of utterances that mention the topic)
 MATCH (d:Dialogue {corpus: $corpus})-[:HAS_TURN]->(u:Utterance)-[:MENTIONS]->(t:Term)
 WITH t, count(u) AS utterances
 WHERE NOT EXISTS { MATCH (t)<-[:MENTIONS]-(:Utterance)<-[:HAS_TURN]-(o:Dialogue) WHERE o.corpus <> $corpus }

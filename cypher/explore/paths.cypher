@@ -1,12 +1,13 @@
-// paths: Paths in the shift graph from one topic to another, over at most two topics in between.
+// paths: Paths in the shift graph from one topic to another, with at most two topics in between.
 // $start: first topic
 // $end: last topic
 // $least (1): minimum number of post-reply pairs for each shift on a path
-// $limit (20): maximum number of rows; the path whose rarest shift is the most frequent comes first, then shorter paths
+// $limit (20): maximum number of rows. Paths are sorted by the count of their rarest shift, highest first, and then by
+//   length, shortest first.
 // Columns: topics (from start to end), counts (number of post-reply pairs for each shift)
 MATCH (a:Term {text: $start})
 MATCH (z:Term {text: $end})
-// There is one branch for each length, because a pattern of variable length would visit every walk in a dense graph.
+// There is one branch for each length. A single pattern of variable length would visit every walk in a dense graph.
 CALL (a, z) {
   MATCH (a)-[s:SHIFTS_TO]->(z)
   WHERE s.count >= $least
@@ -24,7 +25,7 @@ CALL (a, z) {
 WITH topics, counts, size(counts) AS steps,
      // The count of the rarest shift on the path.
      reduce(least = counts[0], c IN counts | CASE WHEN c < least THEN c ELSE least END) AS rarest,
-     // The topics as one text, to sort paths that are otherwise equal.
+     // The topics as one text, by which paths are sorted that are otherwise equal.
      reduce(names = '', t IN topics | names + t + '|') AS names
 ORDER BY rarest DESC, steps, names
 LIMIT $limit

@@ -1,7 +1,7 @@
-// perspectives: The topics that replies move on to from a given topic.
+// perspectives: The topics to which replies shift from a given topic.
 // $focus: topic that the replies take up
 // $limit (20): maximum number of rows; the most frequent come first
-// Columns: perspective, count (number of post-reply pairs), share (of all pairs with this focus, from 0 to 1)
+// Columns: perspective, count (number of post-reply pairs), share (fraction of all pairs with this focus, from 0 to 1)
 MATCH (f:Term {text: $focus})-[s:SHIFTS_TO]->(p:Term)
 WITH p.text AS perspective, s.count AS count
 ORDER BY count DESC, perspective

@@ -1,10 +1,10 @@
 // predicate_arguments: The nouns that a predicate takes as arguments, counted in all graphs of the store.
 // $frame: a PropBank frame, such as eat-01
 // $limit (20): maximum number of rows, sorted by role and then by count
-// Columns: role, noun, noun_class (class of the noun), count, example (a text that contains this predicate and noun)
+// Columns: role, noun, noun_class (class of the noun), count, example (a text with this predicate and this noun)
 MATCH (:Term {text: replace(left($frame, size($frame) - 3), '-', ' ')})<-[:LEXEME]-(p:AmrNode)
 WHERE p.concept = $frame
-// ROLE always leads from the predicate to the argument, even if the PENMAN text inverts the role (:ARG0-of).
+// ROLE always points from the predicate to the argument, even if the role is inverted in the PENMAN text (:ARG0-of).
 MATCH (p)-[r:ROLE]->(n:AmrNode)-[:LEXEME]->(t:Term)
 WHERE r.role STARTS WITH 'ARG' AND n.coarse_kind IS NOT NULL
 WITH r.role AS role, t.text AS noun, n.noun_class AS noun_class, count(*) AS count, min(n.amr) AS amr

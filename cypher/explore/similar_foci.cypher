@@ -1,10 +1,10 @@
-// similar_foci: Topics from which replies move on to the same perspectives as from a given topic.
-// $focus: topic to compare with
+// similar_foci: Topics from which replies shift to the same perspectives as from a given topic.
+// $focus: topic with which the others are compared
 // $least (2): minimum number of common perspectives
 // $shown (5): maximum number of common perspectives to list
 // $limit (20): maximum number of rows; the most similar come first
-// Columns: focus, shared (number of common perspectives), jaccard (shared, divided by the number of perspectives that at
-//          least one of the two topics has), perspectives (the first common perspectives in alphabetical order)
+// Columns: focus, shared (number of common perspectives), jaccard (shared, divided by the number of perspectives that
+//          at least one of the two topics has), perspectives (the common perspectives to list, in alphabetical order)
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(p:Term)
 WITH count(p) AS owned
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(:Term)<-[:SHIFTS_TO]-(g:Term)

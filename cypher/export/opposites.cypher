@@ -1,4 +1,5 @@
-// Return a page of the terms at which opposites start, sorted by text.
+// Return a page of terms with opposites, sorted by text. Each opposite is returned only at the term where its edge
+// starts.
 // $after: text of the last term of the previous page; '' for the first page
 // $limit: maximum number of terms
 // Columns: text, edges (lists of other term, relation, language, weight, source)

@@ -1,5 +1,5 @@
-// Return a page of the sentences of the pool that were loaded from text files, sorted by id. Sentences of dialogues, and
-// those that come with graphneg, are left out.
+// Return a page of the sentences in the sentence pool that were loaded from text files, sorted by id. Sentences from
+// dialogues and sentences that graphneg provides are left out.
 // $after: id of the last sentence of the previous page; '' for the first page
 // $limit: maximum number of sentences
 // Columns: id, text, source, finite

@@ -1,7 +1,7 @@
-// Write frames that are antonyms of a word in its use as a verb: "love" gets hate-01.
-// $antonyms: maps of word (text of a term), used_as (id of the frame of the word that the antonym can replace, or 'frame'
-//   for all frames of the word that are not in known), other (id of the antonym), modified_kinds (kinds of things to which
-//   the pair applies, or null), known (ids of those frames of the word that have their own antonyms)
+// Write frames that are antonyms of a word used as a verb: "love" gets hate-01.
+// $antonyms: maps of word (text of a term), used_as (id of the frame that the antonym can replace, or 'frame' for all
+//   frames of the word that are not in known), other (id of the antonym), modified_kinds (kinds of things for which the
+//   two are antonyms, or null for all), known (ids of those frames of the word that have antonyms of their own)
 // Columns: antonyms (number of antonyms written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})

@@ -1,6 +1,6 @@
 // Write words that are antonyms of a word: "old" gets "young".
 // $antonyms: maps of word (text of a term), used_as ('noun' or 'modifier'), other (text of the antonym), modified_kinds
-//   (kinds of things to which the pair applies, or null)
+//   (kinds of things for which the two are antonyms, or null for all)
 // Columns: antonyms (number of antonyms written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})

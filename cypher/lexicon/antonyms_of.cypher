@@ -1,4 +1,4 @@
-// Return the antonyms of words in ConceptNet.
+// Return the antonyms that ConceptNet lists for words.
 // $words: texts of terms
 // Columns: word, other (text of the antonym), weight (the highest weight of an edge between the two words)
 UNWIND $words AS word

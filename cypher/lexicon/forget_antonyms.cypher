@@ -1,4 +1,4 @@
-// Delete the ANTONYM relationships of words, before they are computed again.
+// Delete the ANTONYM relationships of words, so that they can be computed again.
 // $words: texts of terms
 // Columns: words (number of the words that are in the store)
 UNWIND $words AS word

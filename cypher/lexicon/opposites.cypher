@@ -1,4 +1,4 @@
-// Write the kinds of things for which words are opposites to the edges between them, if there are any.
+// On the edges between opposites, write the kinds of things for which the two words are opposites.
 // $opposites: maps of start and end (texts of terms) and modified_kinds (null for all kinds of things)
 // Columns: opposites (number of edges changed)
 UNWIND $opposites AS row

@@ -1,4 +1,4 @@
-// Return the texts whose meaning the given graphs represent.
+// Return the text whose meaning each of the given graphs represents.
 // $ids: ids of graphs
 // Columns: id, text
 UNWIND $ids AS id

@@ -1,8 +1,8 @@
-// Write dialogues that are not in the store yet, and their turns.
+// Write dialogues and their turns, except dialogues that are already in the store.
 // $dialogues: maps of the properties of a Dialogue; the key "more" contains a map of further attributes from the corpus
-// $utterances: maps of the properties of an Utterance; the key "dialogue" contains an index in $dialogues, and "more" a
-//   map of further attributes
-// $next: pairs [index of an utterance in $utterances, index of the utterance after it]
+// $utterances: maps of the properties of an Utterance; the key "dialogue" contains an index in $dialogues, and the key
+//   "more" a map of further attributes
+// $next: pairs of an index of an utterance in $utterances and the index of the next utterance
 // Columns: pairs (number of NEXT relationships written)
 UNWIND $dialogues AS row
 CREATE (d:Dialogue {id: row.id, corpus: row.corpus, split: row.split, order: row.order, digest: row.digest})

@@ -1,6 +1,6 @@
-// Write the property repeats, which lists where the content of a node was mentioned before, such as 'own' for an earlier
-// turn of the same speaker. Nodes whose content was not mentioned before lose the property.
-// $graphs: maps of amr (graph id) and repeats (a map from the position of a node, as a string, to the new value)
+// Write the property repeats of nodes. It lists where the content of a node was mentioned before, for example 'own' for
+// an earlier turn of the same speaker. The property is removed from nodes whose content was not mentioned before.
+// $graphs: maps of amr (graph id) and repeats (a map from a node's position, as a string, to the new value)
 // Columns: nodes (number of nodes changed)
 UNWIND $graphs AS row
 MATCH (n:AmrNode {amr: row.amr})

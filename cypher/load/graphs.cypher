@@ -1,6 +1,6 @@
 // Write the nodes of AMR graphs, and link them to each other and to the terms of their words.
-// Relationships refer to nodes by their index in $nodes, so that the server need not look up any node. CREATE lists the
-// properties by name, because that is up to twice as fast as SET with a map.
+// Relationships refer to nodes by their index in $nodes, so that the server does not have to look up any node. CREATE
+// lists the properties by name, because this is up to twice as fast as SET with a map.
 // $nodes: maps of the properties of an AmrNode
 // $roles: maps of from and to (indexes in $nodes) and the properties of a ROLE relationship
 // $lexemes: maps of text (of a term), kind (of the noun, or null) and nodes (indexes in $nodes)

@@ -1,4 +1,4 @@
-// Link each word to the words that it can be changed to on a scale: on the scale "time", "monday" is linked to "thursday".
+// Link each word to its replacements on a scale: on the scale "time", "monday" is linked to "thursday".
 // $moves: maps of from and to (texts of terms in the store) and scale (its name)
 // Columns: moves (number of links written)
 UNWIND $moves AS row

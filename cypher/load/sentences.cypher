@@ -1,9 +1,11 @@
-// Write sentences of the sentence pool (see the generator overlap) that are not in the store yet, and link each to the
-// terms that it mentions. Each term also stores the number of sentences that mention it, and how many of them come from
-// dialogues. Relationships refer to sentences by their index in $sentences, so that the server need not look them up.
+// Write sentences of the sentence pool (see the generator overlap) that are not in the store yet, and link each
+// sentence to the terms that it mentions. Each term also stores how many sentences mention it, and how many of these
+// sentences come from dialogues. Relationships refer to sentences by their index in $sentences, so that the server does
+// not have to look them up.
 // $sentences: maps of the properties of a Sentence
-// $mentions: maps of text (of a term), places (indexes of the sentences in $sentences), scores (one for each of these
-//   sentences) and spoken (the number of these sentences that come from dialogues), sorted by text
+// $mentions: maps of text (of a term), places (indexes in $sentences of the sentences that mention the term), scores
+//   (one for each of these sentences) and spoken (the number of these sentences that come from dialogues), sorted by
+//   text
 // Columns: mentions (number of MENTIONS relationships written)
 UNWIND $sentences AS row
 CREATE (s:Sentence {

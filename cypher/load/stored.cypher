@@ -1,4 +1,4 @@
-// Return the given dialogues that are in the store.
+// Return those of the given dialogues that are in the store.
 // $ids: ids of dialogues
 // Columns: id, digest (of the content)
 UNWIND $ids AS id

@@ -1,4 +1,4 @@
-// Return the given graphs that are in the store.
+// Return those of the given graphs that are in the store.
 // $ids: ids of graphs
 // Columns: id, digest (of the content)
 UNWIND $ids AS id

@@ -1,5 +1,5 @@
 // Return the utterances with the given ids.
-// $ids: texts that may be ids of utterances; a text that is not an id gives no row
+// $ids: texts that may be ids of utterances; other texts give no row
 // Columns: id, text
 UNWIND $ids AS id
 MATCH (u:Utterance {id: id})

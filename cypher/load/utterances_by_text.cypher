@@ -1,6 +1,6 @@
 // Return the utterances with given texts, and the digests of their graphs.
-// The caller attaches graphs to these utterances. If a dialogue was itself made from graphs, its utterances are left out:
-// a graph from another source does not belong to them, even if its text is the same.
+// The caller attaches graphs to these utterances. Utterances of a dialogue that was itself made from graphs are left
+// out: a graph from another source does not belong to them, even if the text is the same.
 // $keys: digests of the texts, computed after normalising white space
 // Columns: key, id, digests
 UNWIND $keys AS key

@@ -1,5 +1,5 @@
-// Return the given sentences that can be the second sentence of a response. Each of them follows the first
-// sentence in the same turn of a dialogue.
+// Return those of the given sentences that can be the second sentence of a response. In its dialogue, each of them
+// follows the first sentence in the same turn.
 // $ids: ids of sentences
 // $most: maximum number of words in a sentence
 // Columns: id, text, terms, mood

@@ -1,7 +1,7 @@
 // Count the sentences of the sentence pool by source.
 // $least, $most: minimum and maximum number of words in a response
 // $content: minimum number of content words in a response
-// $openings: first words that mark a reply, such as "yes"; sentences that begin with one cannot be responses
+// $openings: first words that mark a reply, such as "yes"; sentences that begin with such a word cannot be responses
 // Columns: source, sentences, spoken (number of sentences from dialogues), fit (number of sentences that can be
 //          responses)
 MATCH (s:Sentence)

@@ -1,6 +1,6 @@
-// For each term, return the terms that replies move on to from it (its successors in the shift graph).
+// For each term, return its successors in the shift graph: the terms to which replies shift from it.
 // $terms: texts of terms
-// $least: minimum count of a shift
+// $least: a shift is included only if at least this number of replies have it
 // Columns: term, successors (texts of terms)
 UNWIND $terms AS text
 MATCH (a:Term {text: text})-[r:SHIFTS_TO]->(b:Term)

@@ -1,5 +1,5 @@
-// Return the terms that are mentioned by sentences from one source.
+// Return the terms that the sentences from one source mention.
 // $source: name of the source
-// Columns: text, sentences (number of these sentences that mention the term)
+// Columns: text, sentences (number of sentences from this source that mention the term)
 MATCH (t:Term)<-[:MENTIONS]-(s:Sentence {source: $source})
 RETURN t.text AS text, count(s) AS sentences

@@ -1,4 +1,4 @@
-// Return a page of the dialogues whose sentences are not in the sentence pool yet, sorted by their property order.
+// Return a page of the dialogues whose sentences are not in the sentence pool yet, sorted by the property order.
 // $after: order of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // Columns: id, order

@@ -1,13 +1,13 @@
-// Count the responses that still need parsing: those without a graph that counts as done.
+// Count the responses that must still be parsed, that is, responses without a graph that counts as done.
 // $corpora, $splits: lists of names; an empty list means all
-// $limit: maximum number of dialogues. The server reserves memory for this number, so it should not be larger than the
-//   number of dialogues in the store.
+// $limit: maximum number of dialogues. The server reserves memory for this number, so it should not exceed the number
+//   of dialogues in the store.
 // $any: true if every existing graph counts as done
-// $kept: sources of the graphs that count as done if $any is false
+// $kept: sources of graphs. If $any is false, only graphs from these sources count as done.
 // Columns: texts (number of responses)
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora) AND (size($splits) = 0 OR d.split IN $splits)
-// The sort key must be in WITH, because the embedded server sorts wrongly by a property that is not projected.
+// The embedded server sorts incorrectly by a property that is not projected, so WITH must contain the sort key.
 WITH d, d.order AS order
 ORDER BY order
 LIMIT $limit

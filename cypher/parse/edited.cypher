@@ -1,4 +1,4 @@
-// Return the variants (edited dialogues) of the dialogues that the given graphs belong to.
+// Return the variants (edited copies) of the dialogues to which the given graphs belong.
 // $amrs: ids of graphs of utterances
 // Columns: variant (id)
 UNWIND $amrs AS amr

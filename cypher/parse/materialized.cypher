@@ -1,4 +1,4 @@
-// Return the edited graphs of variants that were written to the store.
+// Return those edited graphs of variants that were written to the store.
 // $ids: ids of variants
 // Columns: amr (id)
 UNWIND $ids AS id

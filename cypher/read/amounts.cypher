@@ -1,8 +1,8 @@
-// Count everything that negatives are made from. If the counts differ from earlier ones, the content of the store has
-// changed. Data that are written while negatives are made are not counted: edited graphs, sentences from dialogues, and
-// the sentences that graphneg itself provides (source 'anecdotes').
-// Columns: kind, amount (add the amounts of rows of the same kind: the second row of Amr is negative, because it subtracts
-//          the edited graphs)
+// Count everything from which negatives are made. If a count has changed, the content of the store has changed. Data
+// that are written while negatives are made are not counted: edited graphs, sentences from dialogues, and the sentences
+// that graphneg itself provides (source 'anecdotes').
+// Columns: kind, amount. Add up the amounts of all rows of the same kind: Amr has a second row with a negative amount,
+//          which subtracts the edited graphs.
 MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Amr) RETURN 'Amr' AS kind, count(n) AS amount

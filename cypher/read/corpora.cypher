@@ -1,4 +1,4 @@
-// Return the corpora and splits that are in the store, with the number of dialogues of each.
+// Return the corpora and splits in the store, each with its number of dialogues.
 // Columns: corpus, split, dialogues (number of dialogues)
 MATCH (d:Dialogue)
 RETURN d.corpus AS corpus, d.split AS split, count(d) AS dialogues

@@ -1,5 +1,5 @@
-// Return the topics of the shift graph that the user may have meant by a misspelled or inflected text: a lemma of the
-// text, a topic with the same first letters, or a topic of about the same length.
+// Return the topics of the shift graph that the user may have meant by a misspelled or inflected text. These are the
+// lemmas of the text, topics with the same first letters, and topics of about the same length.
 // $text: text that the user gave
 // $prefix: first letters of the text
 // $lemmas: possible lemmas of the text

@@ -1,4 +1,4 @@
-// Return the utterances whose meaning the given graphs represent.
+// Return the utterance whose meaning each of the given graphs represents.
 // $amrs: ids of graphs
 // Columns: amr, turn, speaker, text
 UNWIND $amrs AS amr

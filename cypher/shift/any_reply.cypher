@@ -1,4 +1,4 @@
-// Return one reply if there is any: an utterance that follows another one, or a correct response.
+// Return one reply, if there is any. A reply is an utterance that follows another utterance, or a correct response.
 // $corpora, $splits: lists of names; an empty list means all
 // Columns: id
 MATCH (d:Dialogue)-[:HAS_TURN]->(:Utterance)-[:NEXT]->(u:Utterance)

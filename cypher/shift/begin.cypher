@@ -1,7 +1,7 @@
 // Begin a transaction that writes to the shift graph.
-// The statement first changes the ShiftGraph node, which locks this node. Transactions that begin in this way therefore
-// run one after the other, and the data that their next statements read do not change before they end.
-// $keywords, $embedder: names of the keyword extractor and the embedder; stored if there is no shift graph yet
+// The statement first changes the ShiftGraph node, which locks this node. Transactions that begin with this statement
+// therefore run one after another. No other such transaction changes the data that the next statements read.
+// $keywords, $embedder: names of the keyword extractor and the embedder; they are stored if there is no shift graph yet
 // Columns: keywords, embedder (the stored names), forgetting (true while an older shift graph is being deleted)
 MERGE (g:ShiftGraph {id: 'shift'})
 ON CREATE SET g.keywords = $keywords, g.embedder = $embedder, g.writes = 0

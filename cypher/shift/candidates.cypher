@@ -1,4 +1,4 @@
-// Return the topics that replies moved on to from given topics (direct neighbours in the shift graph).
+// Return the topics to which replies shifted from given topics (direct neighbours in the shift graph).
 // $foci: texts of terms; a term without shifts gives no row
 // Columns: focus, shifts (lists of perspective, count)
 UNWIND $foci AS focus

@@ -1,4 +1,4 @@
-// Count how often replies move on to each term, regardless of their focus.
+// Count how many replies shift to each term, regardless of their focus.
 // No parameters.
 // Columns: perspective, count
 MATCH (:Term)-[s:SHIFTS_TO]->(p:Term)

@@ -1,7 +1,7 @@
-// Return the replies in dialogues: utterances that follow another one, and correct responses.
+// Return the replies in dialogues: utterances that follow another utterance, and correct responses.
 // $ids: ids of dialogues
-// Columns: dialogue, turn (of the post, the turn that is replied to), reply, text, focus, perspective (both null if
-//          unknown)
+// Columns: dialogue, turn (of the post, that is, the turn that is replied to), reply, text, focus, perspective (focus
+//          and perspective are null if they are unknown)
 UNWIND $ids AS dialogue
 MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 WHERE reply:Utterance OR reply.label = 1

@@ -1,11 +1,11 @@
-// Mark dialogues as part of the shift graph if they are not marked yet. The caller adds their replies to the shift graph in
-// the same transaction.
+// Mark dialogues as part of the shift graph, if they are not marked yet. In the same transaction, the caller adds the
+// replies of these dialogues to the shift graph.
 // $ids: ids of dialogues. They are sorted, so that concurrent transactions lock dialogues in the same order.
 // Columns: id (of each dialogue that was newly marked)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})
-// Since the ids were read, another process may have added some of these dialogues to the shift graph. Those are marked
-// already, so skip them.
+// Since the ids were read, another process may have added some of these dialogues to the shift graph. Skip the
+// dialogues that are already marked.
 WHERE d.shifts IS NULL
 SET d.shifts = true
 RETURN d.id AS id

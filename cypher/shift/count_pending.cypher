@@ -1,4 +1,4 @@
-// Count the selected dialogues, and those of them that are not in the shift graph yet.
+// Count the selected dialogues, and the selected dialogues that are not in the shift graph yet.
 // $corpora, $splits: lists of names; an empty list means all
 // Columns: dialogues, pending
 MATCH (d:Dialogue)

@@ -1,4 +1,4 @@
-// Count the shifts in some corpora. Utterances and responses are counted separately, so that an edge may have two rows.
+// Count the shifts in some corpora. Utterances and responses are counted separately, so an edge may have two rows.
 // $corpora: names of corpora
 // Columns: focus, perspective, count
 MATCH (d:Dialogue)-[:HAS_TURN]->(u:Utterance)-[:FOCUS]->(f:Term)

@@ -1,4 +1,4 @@
-// Remove from some dialogues the mark which says that they are part of the shift graph.
+// Remove the mark for dialogues in the shift graph from some dialogues.
 // $limit: maximum number of dialogues
 // Columns: gone (number of marks removed)
 MATCH (d:Dialogue)

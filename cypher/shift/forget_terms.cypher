@@ -1,9 +1,9 @@
-// Delete some terms that have no relationships any more.
+// Delete some terms that no longer have any relationships.
 // $limit: maximum number of terms
 // Columns: gone (number of terms deleted)
 MATCH (t:Term)
 WHERE NOT (t)--()
-// The number is limited, because deleting all terms in one transaction would need too much memory.
+// The number is limited, because a transaction that deletes all terms would need too much memory.
 WITH t LIMIT $limit
 DETACH DELETE t
 RETURN count(*) AS gone

@@ -1,4 +1,4 @@
-// Count the resources that were loaded in addition to dialogues.
+// Count the items that were loaded in addition to dialogues, by kind of resource.
 // Columns: kind, amount (number of items)
 MATCH (n:Frame) RETURN 'frames' AS kind, count(n) AS amount
 UNION ALL

@@ -1,4 +1,4 @@
-// Return a page of the sentences in the sentence pool, without those that graphneg itself provides.
+// Return a page of the sentences in the sentence pool, without the sentences that graphneg itself provides.
 // $after: id of the last sentence of the previous page; '' for the first page
 // $limit: maximum number of sentences
 // Columns: row (properties of a sentence)

@@ -1,4 +1,4 @@
-// Return the source of each graph, that is, the parser that made it or the format of the file that it was loaded from.
+// Return the source of each graph: the parser that made the graph, or the format of the file from which it was loaded.
 // $ids: ids of graphs
 // Columns: id, source (name and version of a parser, or penman for a graph that was loaded)
 UNWIND $ids AS id

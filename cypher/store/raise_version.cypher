@@ -1,7 +1,7 @@
-// Mark the content of the store as changed, in the same transaction as the change. The mark is a ContentVersion node with
-// a new random text. The store has several of these nodes, and each process that opens the store writes to one of them, so
-// that processes on different machines seldom wait for each other.
-// $slot: id of the node to write to
+// Mark the content of the store as changed, in the same transaction as the change. The mark is a new random text in a
+// ContentVersion node. The store has several of these nodes. Each process that opens the store writes to one of them,
+// so that processes on different machines seldom wait for each other.
+// $slot: id of the node to which the text is written
 // $token: the new random text
 // Columns: versions (number of nodes written, 1)
 MERGE (v:ContentVersion {id: $slot})

@@ -9,54 +9,56 @@
 // Graph:  (l / love-01 :ARG0 (s / she) :ARG1 (l2 / letter))
 //   => (h / hate-01 :ARG0 (s / she) :ARG1 (l2 / letter))
 //
-// The ANTONYM relationships of a term lead to its antonyms, which are terms or frames. They are computed from the
-// OPPOSITE relationships of ConceptNet when the data are loaded. The property used_as of ANTONYM states which use of the
-// word the antonym can replace: a noun, a modifier or a frame.
+// ANTONYM relationships point from a term to its antonyms, which are terms or frames. They are computed from the
+// OPPOSITE relationships of ConceptNet when the data are loaded. The property used_as of ANTONYM states in which use of
+// the word the antonym can replace it: as a noun, as a modifier or as a frame.
 //
 // Departures from DEAM:
-// - A frame is replaced only by a PropBank frame that has all numbered roles of the node, so that the new graph is valid.
-// - Some words are antonyms for some kinds of things only: the opposite of "old" is "young" for people and "new" for
+// - A frame is replaced only by a PropBank frame that has all numbered roles of the node, so that the new graph is
+//   valid.
+// - Some words are antonyms only for some kinds of things: the opposite of "old" is "young" for people and "new" for
 //   things.
-// - Questions, names, degree words ("extremely") and concepts that are negated already are skipped.
+// - Questions, names, degree words ("extremely") and concepts that are already negated are skipped.
 // - DEAM replaces the concept in a copy. This transform replaces it in place, so the later turns contradict the edited
 //   statement. A response has no later turns, so the target is the whole dialogue.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// The word is asserted, and its use is known: as a noun, as a modifier or as a certain frame. Words in questions ("Did she
-// love it?"), names and degree words ("extremely") do not have this property.
+// The word is asserted, and its use is known: as a noun, as a modifier or as a certain frame. Words in questions ("Did
+// she love it?"), names and degree words ("extremely") do not have this property.
 WHERE n.opposable_as IS NOT NULL
 MATCH (n)-[:LEXEME]->(w:Term)
 // Few words have antonyms. Testing this property first is faster than following the relationships of every word.
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym edge is for this use of the word: as a noun, as a modifier, or as this frame ("love-01" -> "hate-01").
+    // The antonym edge is for this use of the word: as a noun, as a modifier, or as this frame ("love-01" ->
+    // "hate-01").
     a.used_as = n.opposable_as
-    // Or the antonym edge is for the verb without a certain sense, and the sense of this node is not among those that have
-    // edges of their own (listed in the property known).
+    // Or the antonym edge is for the verb in general. Then the frame of this node must not have antonym edges of its
+    // own (such frames are listed in the property known).
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known
-      // Then the new frame must have an agent exactly if the old one has an agent: "the price rises" has none, so "rise"
-      // does not become "lower", which needs one.
+      // The new frame must have an agent exactly if the old frame has one: "the price rises" has no agent, so "rise"
+      // does not become "lower", which needs an agent.
       AND ('ARG0' IN n.roles) = ('ARG0' IN x.roles)
-      // The same is required of the patient: "he agreed" has none, so a verb that needs an object does not fit.
+      // The same is required for the patient: "he agreed" has no patient, so a verb that needs an object does not fit.
       AND ('ARG1' IN n.roles) = ('ARG1' IN x.roles))
   // The new frame must have every numbered role that the node has: "sell it to me for two euros" needs ARG2 and ARG3.
   AND all(role IN n.roles WHERE role IN x.roles)
   AND (
     // The words are antonyms, regardless of what the word describes: "cheap" and "expensive".
     a.modified_kinds IS NULL
-    // Or the antonym applies to everything that the word describes: "an old man" becomes "a young man", but "an old car"
-    // becomes "a new car".
+    // Or the antonym applies to everything that the word describes: "an old man" becomes "a young man", but "an old
+    // car" becomes "a new car".
     OR n.modified_kinds IS NOT NULL
       AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
-// Several senses of an antonym can fit (sell-01, sell-02). Take the one with the lowest number.
+// Several senses of an antonym can fit (sell-01, sell-02). Take the sense with the lowest number.
 WITH d.id AS dialogue, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
 RETURN dialogue, collect({
   amr: n.amr, position: n.position, op: 'set', concept: concept,
-  // The score makes the engine prefer words that were said before in the dialogue: an antonym contradicts more turns.
+  // An antonym contradicts more turns if the word was said before, so the score makes the engine prefer such words.
   score: size(coalesce(n.repeats, [])),
   // Each antonym of a node is a separate site.
   site: n.amr + '.' + toString(n.position) + '>' + concept}) AS edits

@@ -6,8 +6,8 @@
 // After:  A: I'm sorry that my dog barked all night.  B: I could not sleep at all.  A: She was afraid of the thunder.
 // Graph:  (f / fear-01 :ARG0 (h / he) :ARG1 (t / thunder)) => (f / fear-01 :ARG0 (s / she) :ARG1 (t / thunder))
 //
-// Entities are small :ARG0 and :ARG1 subtrees of other turns. An entity that is a person can replace "he", "she", "we"
-// and "they", a thing can replace "it", and both can replace "them". The query works in three steps:
+// Entities are small :ARG0 and :ARG1 subtrees of other turns. A person can replace "he", "she", "we" and "they". A
+// thing can replace "it". Both can replace "them". The query works in three steps:
 //   1. Collect the pronouns and the entities of the dialogue.
 //   2. Find the likely antecedent of each pronoun, and the entities that can replace the pronoun.
 //   3. Choose the new pronoun or entity.
@@ -42,8 +42,8 @@ WITH dialogue, collect({
 UNWIND [n IN nodes WHERE n.coarse_kind IS NULL] AS p
 WITH dialogue, p, p.node AS n, coalesce(p.node.role, '') AS role,
      p.man OR p.woman AS he_or_she,
-     // Whether somebody of the other gender was mentioned, in this turn or before: "my sister" for "he". The new pronoun
-     // would then refer to this person.
+     // Whether somebody of the other gender was mentioned, in this turn or before: "my sister" for "he". The new
+     // pronoun would then refer to this person.
      any(x IN nodes WHERE x.turn <= p.turn AND CASE WHEN p.man THEN x.woman ELSE x.man END) AS other_gender_mentioned,
      // Whether an earlier turn tells who is meant: "my brother" for "he".
      any(x IN nodes WHERE x.turn < p.turn AND CASE WHEN p.man THEN x.man ELSE x.woman END) AS referent_mentioned,
@@ -58,15 +58,15 @@ WITH dialogue, p, p.node AS n, coalesce(p.node.role, '') AS role,
          // Only people can replace "he", "she", "we" and "they". Only other entities can replace "it".
          OR (e.kind = 'person') = (p.concept <> 'it'))] AS entities
 WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned, entities,
-     // The entity mentioned last before the pronoun is its likely antecedent.
+     // The entity that was mentioned last before the pronoun is its likely antecedent.
      last([e IN entities WHERE e.turn < p.turn]) AS antecedent
 WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned, antecedent,
      CASE
        // In "It rains", "it" refers to nothing, so nothing can replace it.
        WHEN n.expletive THEN []
        ELSE [e IN entities WHERE
-         // If the antecedent of "he" is unknown, any person in its place is wrong, so allow all people. For "it", replace
-         // nothing: a thing of an arbitrary kind would seldom make sense.
+         // If the antecedent of "he" is unknown, any person in its place is wrong, so all people are allowed. "It" is
+         // not replaced then, because a thing of an arbitrary kind would seldom make sense.
          antecedent IS NULL AND p.concept <> 'it'
          // Replacing a pronoun by its antecedent does not make the text wrong: "My brother came. My brother was late."
          OR e.concept <> antecedent.concept
@@ -80,11 +80,11 @@ WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned
 // Step 3: choose the new pronoun and the new entity.
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) AS at,
-     // One of the entities is selected by the turn number and the position of the node, because Cypher has no seeded
-     // random function.
+     // The turn number and the position of the node select one of the entities, because Cypher has no seeded random
+     // function.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
-     // If a response "It is nice" becomes "They are nice", it may still be correct, so such sites are for whole dialogues
-     // only. "She is nice" is surely wrong after "my brother", so this site is for responses, too.
+     // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so such sites are for
+     // whole dialogues only. "She is nice" is surely wrong after "my brother", so such a site is also for responses.
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN
@@ -100,7 +100,7 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
        ELSE
          // "We" can always be changed.
          NOT he_or_she
-         // "He" becomes "she" if readers can notice it.
+         // "He" becomes "she" if readers can notice the change.
          OR other_gender_mentioned
          OR referent_mentioned
          // If no entity can replace "he", it becomes "she" in any case.
@@ -112,8 +112,7 @@ UNWIND
     THEN [{amr: n.amr, position: n.position, op: 'set', concept: new_pronoun, target: target,
            site: n.amr + '>' + p.concept + '>' + new_pronoun}]
     ELSE [] END
-  // If an entity replaces the pronoun, each node of the pronoun is a separate site. These sites are for whole dialogues
-  // only.
+  // If an entity replaces the pronoun, each node of the pronoun is a separate site, for whole dialogues only.
   + CASE WHEN new_entity IS NULL
       THEN []
       ELSE [{amr: n.amr, position: n.position, op: 'graft', from_amr: new_entity.amr,

@@ -8,20 +8,21 @@
 // Graph:  (t / turn-off-07 :polarity (a / amr-unknown) :ARG0 (y / you) :ARG1 (i / it))
 //   => (t / turn-off-07 :ARG0 (y / you) :ARG1 (i / it))
 //
-// A statement becomes a yes/no question (:polarity amr-unknown) or, if "you" is its :ARG0, an order (:mode imperative).
-// If the statement is the whole graph, it can also become something that the speaker refuses, agrees to or doubts. A
-// yes/no question becomes a statement, and an order becomes a yes/no question.
+// A statement becomes a yes/no question (:polarity amr-unknown). If "you" is its :ARG0, it can also become an order
+// (:mode imperative). If it is the whole graph, it can also become something that the speaker refuses, agrees to or
+// doubts. A yes/no question becomes a statement, and an order becomes a yes/no question.
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
-// - An order becomes a question and not a statement, because "You open the window" would still be an order. Only an order
-//   with a :polarity ("Don't go") becomes a statement, because a question would need a second :polarity.
-// - Clauses about what the speaker thinks, hopes or regrets are skipped, because nobody asks or doubts that about
-//   themselves. For the same reason, statements about the speaker ("I love whiskey") are neither asked nor doubted.
+// - An order becomes a question and not a statement, because "You open the window" would still be an order. An order
+//   with a :polarity ("Don't go") is the exception: it becomes a statement, because a question would need a second
+//   :polarity.
+// - Clauses about what the speaker thinks, hopes or regrets are skipped, because nobody asks about or doubts their own
+//   thoughts. For the same reason, statements about the speaker ("I love whiskey") become neither questions nor doubts.
 // - States are not refused, because nobody refuses to want, to have or to be.
 // - Long sentences, reported speech, and sentences with a clause of time or condition do not become questions.
 // - States such as "you have" and "you know" do not become orders.
-// - The result would often be possible in the same place; it is wrong because of the turns that follow. Therefore all
-//   sites are for negatives of whole dialogues.
+// - The result would often be possible in its place, but it contradicts the turns that follow. Therefore all sites are
+//   for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
@@ -29,13 +30,15 @@ MATCH (p:AmrNode {amr: t.amr})
 // agree or refuse. "You turned it off" can become a question or a doubt.
 WHERE p.alternative_acts IS NOT NULL
 WITH d.id AS dialogue, p,
-     // The node that makes the clause a question (:polarity amr-unknown) or an order (:mode imperative), if there is one.
+     // The node that makes the clause a question (:polarity amr-unknown) or an order (:mode imperative), if there is
+     // one.
      coalesce(p.question_position, p.imperative_position) AS mark
 UNWIND p.alternative_acts AS act
 WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
      CASE
-       // An order has the acts tell and ask. They form one site, so that both are applied: the node that makes the clause
-       // an order is dropped, and the node of a question is added. "Turn it off!" becomes "Do you turn it off?"
+       // An order has the acts tell and ask. They form one site, so that both are applied: the node that makes the
+       // clause an order is dropped, and a node that makes it a question is added. "Turn it off!" becomes "Do you turn
+       // it off?"
        WHEN mark IS NOT NULL THEN p.amr + '.' + toString(mark)
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'

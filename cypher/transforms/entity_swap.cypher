@@ -1,4 +1,4 @@
-// entity_swap: Swaps names of one type of entity, and numbers of one unit or thing, between turns.
+// entity_swap: Swaps names of the same type of entity, and numbers of the same unit or thing, between turns.
 // category: C-ent
 // source: Gupta et al. (2021), error category C-ent and baseline Token-subs
 // target: dialogue
@@ -7,25 +7,26 @@
 // After:  A: Peter, when does your train leave?  B: It leaves at half past seven.  A: Is Peter going with you?
 // Graph:  (p / person :name (n / name :op1 "Anna")) => (p / person :name (n / name :op1 "Peter"))
 //
-// Names are swapped with names of the same type: a person with a person, a city with a city. Numbers are swapped if they
-// are the :quant of the same unit (dollars with dollars), the :quant of countable things ("two rooms" with "three
-// rooms"), or the :value of the same concept, such as an ordinal.
+// Names are swapped with names of the same type: a person with a person, a city with a city. Numbers are swapped in
+// three cases: if they are the :quant of the same unit (dollars with dollars), if they are the :quant of countable
+// things ("two rooms" with "three rooms"), or if they are the :value of the same concept, such as an ordinal.
 //
 // Departures from Gupta et al.:
 // - Token-subs replaces arbitrary words. This transform swaps names and numbers of one type, so that the sentence stays
 //   grammatical and only the entity is wrong.
-// - A title alone ("Sir", "Mum") does not count as a name. If an entity has a name and a :wiki link, the whole entity is
-//   swapped, so that the link stays true. If it has other branches, too, it is skipped.
+// - A title alone ("Sir", "Mum") does not count as a name. If an entity has a name and a :wiki link, the whole entity
+//   is swapped, so that the link stays true. If it also has other branches, it is skipped.
 // - The turns after a changed name show the error. Therefore all sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// The node is a name or a number. The property entity_type is the type of the named entity ("name person") or the unit of
-// the number ("quant dollar").
+// The node is a name or a number. The property entity_type is the type of the named entity ("name person") or the unit
+// of the number ("quant dollar").
 WHERE n.entity_type IS NOT NULL
 RETURN d.id AS dialogue, collect(
   CASE WHEN n.value IS NULL
-    // A name is a subtree: (n / name :op1 "Anna"). The engine copies the subtree of another site with the same swap_pool.
+    // A name is a subtree: (n / name :op1 "Anna"). The engine copies the subtree of another site with the same
+    // swap_pool.
     THEN {amr: n.amr, position: n.position, op: 'graft', content: n.entity_text, swap_pool: n.entity_type}
     // A number is a constant: "two rooms". The engine copies the value of another site with the same swap_pool.
     ELSE {amr: n.amr, position: n.position, op: 'set', value: n.value, content: n.value, swap_pool: n.entity_type}

@@ -12,9 +12,9 @@
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - A graph with a command is skipped, because no word expresses its "you" ("Sit down").
 // - Thanks are not changed, and neither is what the speaker guesses, hopes or wonders: nobody says "You hope so".
-// - If only a possessor changes ("my brother"), or if the clause says what somebody can or may do, the changed response
-//   could still be right. If "we" stays beside swapped pronouns, the response reads badly. In these cases the site is for
-//   negatives of whole dialogues.
+// - In three cases the site is only for negatives of whole dialogues. If only a possessor changes ("my brother"), or if
+//   the clause says what somebody can or may do, the changed response could still be right. If "we" stays beside
+//   swapped pronouns, the response reads badly.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -36,12 +36,12 @@ WITH dialogue, amr,
      // "We are late" becomes "You are late". "We" is changed only if there is no "I" and no "you".
      CASE WHEN size(singular) > 0 THEN singular ELSE pronouns END AS changed,
      CASE WHEN
-       // With "you", "I can come" and "I must go" may be correct, too.
+       // With "you" instead of "I", "I can come" and "I must go" may still be correct.
        top.has_modal
        // If "we" stays beside a changed pronoun, the response reads badly: "You called while we waited".
        OR size(singular) > 0 AND size(singular) < size(pronouns)
        // If no pronoun is an argument of a predicate, only possessors change: "My brother came" becomes "Your brother
-       // came", which may be correct, too.
+       // came", which may still be correct.
        OR NOT any(n IN singular WHERE n.person_role = 'actor')
        THEN 'dialogue' END AS target,
      // The score makes the engine prefer utterances in which many of the pronouns are arguments of predicates.

@@ -1,4 +1,4 @@
-// perspective_substitution: Replaces the perspective keyword of a reply by one to which another keyword of the post leads.
+// perspective_substitution: Replaces the perspective of a reply by a perspective of another keyword of the post.
 // category: C-cont
 // source: CAPT (Ou et al. 2022, Algorithm 1), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
 // target: dialogue
@@ -8,8 +8,8 @@
 // After:  A: You should write her a letter.  B: That's a good idea. She loves machines.
 // Graph:  (l / love-01 :ARG0 (s / she) :ARG1 (l2 / letter)) => (l / love-01 :ARG0 (s / she) :ARG1 (m / machine))
 //
-// The post is the utterance before the reply. The FOCUS of the reply is the keyword of the post that the reply is about,
-// and its PERSPECTIVE is the keyword of the reply itself to which it moves on. SHIFTS_TO leads from a keyword of a post
+// The post is the utterance before the reply. The FOCUS of the reply is the keyword of the post that the reply takes
+// up. The PERSPECTIVE is the keyword to which the reply shifts the topic. SHIFTS_TO points from a keyword of a post
 // to the perspectives of the replies to such posts, and counts these replies. A substitute is a perspective that such
 // replies usually have. The query works in three steps:
 //   1. For each keyword of the post, find the substitutes to which it leads.
@@ -17,15 +17,18 @@
 //   3. Find the nodes of the reply's graph that express the perspective, and replace their concept by the substitute.
 //
 // Departures from CAPT:
-// - CAPT looks for correct replies and takes substitutes from the focus. Here they come from the other keywords of the
-//   post, so that the reply is about the wrong thing. The focus is used only if no other keyword gives a substitute.
-// - In CAPT, a predictor chooses one substitute from each of several subsets of the candidates. Here, the twelve most
-//   frequent shifts of each keyword are the candidates. The first four of them that have the kind of the perspective and
-//   that the dialogue does not mention become sites.
-// - A substitute is one word in its base form, and must fit the selectional preferences of the predicate, if it has any.
-// - Frames and nodes with names are not replaced, because another verb seldom takes the same arguments.
-// - If a perspective consists of several words ("coffee shop") and no single node expresses it, the node of its last word
-//   is replaced and the nodes of its other words are dropped.
+// - CAPT looks for correct replies and takes substitutes from the focus. Here, substitutes come from the other keywords
+//   of the post, so that the reply is about the wrong thing. The focus is used only if no other keyword gives a
+//   substitute.
+// - In CAPT, a predictor chooses one substitute from each of several subsets of the candidates. Here, the candidates
+//   are the twelve most frequent shifts of each keyword. At most four candidates per keyword become sites: the first
+//   that have the same kind as the perspective and that the dialogue does not mention.
+// - A substitute is one word in its base form. It must fit the selectional preferences of the predicate, if there are
+//   any.
+// - Frames are not replaced, because another verb seldom takes the same arguments. Nodes with names are not replaced
+//   either.
+// - If a perspective consists of several words ("coffee shop") and no single node expresses it, the node of its last
+//   word is replaced and the nodes of its other words are dropped.
 
 // Step 1: find the substitutes.
 UNWIND $dialogues AS d
@@ -36,16 +39,16 @@ UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(reply:Utterance)-[:PERSPECTIVE]->(perspective:Term)
 MATCH (reply)-[:FOCUS]->(focus:Term)
 MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
-// Collect the replies of each keyword, so that the shifts of a keyword are sorted once and not for each reply.
+// Collect the replies of each keyword, so that the shifts of a keyword are sorted only once and not for each reply.
 WITH keyword, collect({
        dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
        is_focus: keyword.text = focus.text}) AS replies
 WITH replies,
-     // Keep the twelve most frequent candidates, in alphabetical order if they are equally frequent. The list is sorted by
-     // insertion: ORDER BY would sort a row for each pair of a keyword and a candidate, each with all replies of the
-     // keyword, which takes more memory than the embedded server has.
+     // Keep the twelve most frequent candidates. Equally frequent candidates are in alphabetical order. The list is
+     // sorted by insertion, because ORDER BY would need more memory than the embedded server has: it would sort a row
+     // for each pair of a keyword and a candidate, and each row would contain all replies of the keyword.
      reduce(top = [], new IN [(keyword)-[shift:SHIFTS_TO]->(candidate:Term)
-       // Skip "thing", "lot" and "way", which are no topics.
+       // Skip "thing", "lot" and "way", which are not topics.
        WHERE NOT coalesce('empty' IN candidate.classes, false)
        | {count: shift.count, text: candidate.text, term: candidate}]
        | CASE
@@ -62,10 +65,11 @@ WITH reply, reply.perspective AS perspective, [entry IN top | entry.term] AS can
 WITH reply, perspective, [candidate IN candidates WHERE
        // A word that the dialogue mentions could make the reply right.
        NOT candidate.text IN reply.dialogue_words
-       // The perspective may be missing among these words: no node expresses "coffee shop" as a whole.
+       // The substitute must differ from the perspective, which may be missing among these words: no node expresses
+       // "coffee shop" as a whole.
        AND candidate.text <> perspective.text
        AND (
-         // Without a known kind, only the conditions of step 3 decide.
+         // If the kind of the perspective is unknown, only the conditions of step 3 decide.
          perspective.kind IS NULL
          // "Letter" can become another message, such as "email".
          OR candidate.kind = perspective.kind
@@ -89,7 +93,7 @@ WHERE (
     substitute.form = 'base'
     // The form of a term is unknown if the term was created without the lexicon. It must then be a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
-  // Words of no known kind are mostly names, such as "Angie".
+  // Words of unknown kind are mostly names, such as "Angie".
   AND substitute.kind <> 'other'
 
 // Step 3: find the nodes to replace and to drop.
@@ -111,7 +115,7 @@ WITH dialogue, amr, substitute, expressions,
 WITH dialogue, amr, substitute, expressions, CASE WHEN size(whole) > 0 THEN whole ELSE heads END AS replaced
 WHERE size(replaced) > 0
   AND all(node IN replaced WHERE
-    // The city "Paris" has a name, so that it does not become the city "town".
+    // The city "Paris" has a name, so it is kept: it must not become the city "town".
     node.has_name IS NULL
     // In "I like the sea", "like-01" does not become "visit": another verb seldom takes the same arguments.
     AND node.frame IS NULL
@@ -123,7 +127,7 @@ WHERE size(replaced) > 0
     AND (
       // "I wrote a letter" can become "I wrote an email", because both are messages.
       substitute.kind = node.kind
-      // "I bought a letter" can become "I bought a machine": what somebody has, buys or sees can be any thing.
+      // "I bought a letter" can become "I bought a machine": somebody can have, buy or see any thing.
       OR substitute.physical_object AND node.possessed_or_perceived))
 WITH dialogue, amr, substitute.text AS concept, amr + '>' + substitute.text AS site, replaced,
      // The other words of the perspective are dropped: "coffee shop" becomes "station", not "coffee station".

@@ -1,4 +1,4 @@
-// polarity_flip: Flips the polarity of a main predicate: adds :polarity -, or drops the one that is there.
+// polarity_flip: Flips the polarity of a main predicate: adds :polarity -, or drops an existing :polarity -.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // target: dialogue
@@ -9,9 +9,9 @@
 //   => (h / have-03 :polarity - :ARG0 (i / i) :ARG1 (u / umbrella) :location (c / car))
 //
 // Departures from DEAM:
-// - DEAM adds a negated copy of an utterance to a later turn, which the transform self_contradiction does. This transform
-//   negates the utterance in place. A negated response could often be right as well; only the turns that follow show that
-//   it is wrong. Therefore all sites are for negatives of whole dialogues.
+// - DEAM adds a negated copy of an utterance to a later turn, which the transform self_contradiction does. This
+//   transform negates the utterance in place. A negated response could often also be right; only the following turns
+//   show that it is wrong. Therefore all sites are for negatives of whole dialogues.
 // - Questions, bare nominals, exclamations, greetings and thanks are skipped.
 // - Clauses that are negative without "not" ("Nobody came") are skipped.
 // - In a clause with a modal, the modal is negated: "You can go" becomes "You cannot go".
@@ -19,15 +19,16 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
 WHERE
-  // The clause has a :polarity - that can be dropped: "I don't like pills". In "You must not drive", the :polarity is below
-  // the modal.
+  // The clause has a :polarity - that can be dropped: "I don't like pills". In "You must not drive", the :polarity is
+  // below the modal.
   p.negation_position IS NOT NULL
   // The clause can be negated: "I have an umbrella", "Open the window", "I do".
   OR p.clause_type IN ['statement', 'order', 'answer']
     // "Nobody came" is already negative. Adding "not" would make it affirmative.
     AND p.negated IS NULL
 WITH d.id AS dialogue, p,
-     // The score makes the engine prefer claims that were made before in the dialogue: denying them contradicts more turns.
+     // Denying a claim contradicts more turns if the claim was made before, so the score makes the engine prefer such
+     // claims.
      size(coalesce(p.repeats, [])) AS score
 RETURN dialogue, collect(
   CASE WHEN p.negation_position IS NULL

@@ -1,8 +1,9 @@
-// self_contradiction: Makes a speaker deny an earlier statement of their own, in place of a later turn or after it as :sntN.
+// self_contradiction: Makes a speaker deny an earlier statement, in place of a later turn or after it as :sntN.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 //
-// Before: B: That's a good idea. She loves letters.  A: Send her a photo of your children, too.  B: I will do it tonight.
+// Before: B: That's a good idea. She loves letters.  A: Send her a photo of your children, too.  B: I will do it
+// tonight.
 // After:  B: That's a good idea. She loves letters.  A: Send her a photo of your children, too.
 //   B: I will do it tonight. She doesn't love letters.
 // Graph:  (d / do-02 ...)
@@ -19,9 +20,9 @@
 // Departures from DEAM:
 // - Only self-contained statements are copied. Questions, orders, reported speech, politeness formulas, hedged claims
 //   and short answers ("I have") are skipped, because denying them contradicts nothing.
-// - The copy is put into the speaker's next turn. If the statement refers to nothing before it, one more turn is chosen.
-//   Therefore the number of sites grows with the length of the dialogue, not with its square.
-// - DEAM appends the copy to the turn. Here the copy can also replace the turn if it is the response, because the other
+// - The copy is put into the speaker's next turn. If the statement does not refer to anything before it, a second later
+//   turn is chosen as well. The number of sites thus grows with the length of the dialogue, not with its square.
+// - DEAM appends the copy to the turn. Here the copy can also replace the turn, if the turn is the response: the other
 //   sentences of a long response would still answer the context.
 
 // Step 1: find the statements and the later turns.
@@ -32,7 +33,7 @@ WHERE
   // The node is the top of a turn's graph, to which a copy can be added.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters." Sentences such as "I
-  // have" and "That depends" say nothing when they are repeated.
+  // have" and "That depends" mean nothing when they are repeated later.
   OR n.repeatable IS NOT NULL
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, turn: t.turn, speaker: t.speaker}) AS nodes
@@ -49,7 +50,7 @@ UNWIND [n IN nodes WHERE
 WITH dialogue, statement.node AS predicate,
      // The tops of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
-     // A number that selects one of the later turns, because Cypher has no seeded random function.
+     // This number selects one of the later turns, because Cypher has no seeded random function.
      statement.turn + statement.position AS number
 WHERE size(later_tops) > 0
 
@@ -64,11 +65,11 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // Or the antonym edge is for the verb without a certain sense, and this sense has no edges of its own.
+    // Or the antonym edge is for the verb in general, and the frame of this node has no antonym edges of its own.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
-// Of several antonyms, take the first one in alphabetical order. An empty text means that there is none.
+// If there are several antonyms, take the first in alphabetical order. An empty text means that there is no antonym.
 WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text)), '') AS antonym
 
 // Step 3: choose the turns, and the ways to use the copy.
@@ -91,13 +92,13 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       // A copy that replaces the turn is for negatives of a response: without the other sentences of the response,
-       // nothing is left that answers the context.
+       // A copy that replaces the turn is for negatives of a response. Without the other sentences of the response,
+       // nothing answers the context.
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'
-       // If the response asks, orders or is long, it still answers the context after a sentence is added. The result may
-       // therefore be correct, so it is used in whole dialogues only.
+       // If the response asks, orders or is long, it still answers the context after a sentence is added. The result
+       // may therefore be correct, and the site is for whole dialogues only.
        WHEN top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15 THEN 'dialogue'
      END AS target
 
@@ -105,7 +106,8 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
 WITH dialogue, top, site, target,
      // The score makes the engine prefer statements that can be repeated anywhere.
      CASE WHEN context_free THEN 1 ELSE 0 END AS score,
-     // A copy can be appended to a multi-sentence. A turn of one sentence first becomes the :snt1 of one.
+     // A copy can be appended only to a multi-sentence. A turn with one sentence first becomes :snt1 of a
+     // multi-sentence.
      CASE WHEN append AND top.concept <> 'multi-sentence'
        THEN [{position: 0, op: 'wrap', role: 'snt1', concept: 'multi-sentence'}]
        ELSE [] END AS make_multi_sentence,

@@ -13,18 +13,17 @@
 // - A detail is pruned. After "When do you leave?", "I leave for home at noon" becomes "I leave for home".
 //
 // Departures from DEAM:
-// - A question is dropped only if another turn follows, which then answers a question that nobody has asked.
-// - Only answers to questions and the deepest utterance of a dialogue are emptied, because readers would not miss the
-//   content of other turns. For every eight turns of a dialogue, only one of these turns can be emptied, the deepest
-//   ones first. If all answers became "Hmm.", the negative would be easy to recognise.
+// - A question is dropped only if another turn follows. That turn then answers a question that nobody has asked.
+// - Only answers to questions and the deepest utterance of a dialogue can be emptied, because readers would not miss
+//   the content of other turns. If all answers became "Hmm.", the negative would be easy to recognise. Therefore at
+//   most one turn is emptied for every eight turns of a dialogue, the deepest turns first.
 // - An answer is never emptied to "okay", which can mean yes.
-// - A detail is pruned only if the previous turn asked for its role. Without any other detail, the utterance would still
-//   be right. Conditions are the exception and can always be pruned.
-// - The last turn of a dialogue may be short without being wrong. Therefore all sites are for negatives of whole
-//   dialogues.
+// - A detail is pruned only if the previous turn asked for its role. Without any other detail, the utterance would
+//   still be right. Conditions are the exception: they can always be pruned.
+// - A short last turn need not be wrong. Therefore all sites are for negatives of whole dialogues.
 
-// Collect the graphs of each dialogue in the order of the turns: the top, which has the properties of the whole graph, and
-// the nodes of details, such as a time, a place or a reason.
+// Collect the graphs of each dialogue in the order of the turns: the top, which has the properties of the whole graph,
+// and the nodes of details, such as a time, a place or a reason.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -43,9 +42,11 @@ WITH dialogue, last_turn, max_depth, [g IN graphs | {
 
 // Find the turns that can be emptied.
 WITH dialogue, last_turn, graphs,
-     // The deepest graph of the dialogue; of several, the first one. Graphs of a depth of 1 are too small to lose content.
+     // The deepest graph of the dialogue; if there are several, the first. A graph of depth 1 is too small to lose
+     // content.
      [g IN graphs WHERE g.depth = max_depth AND max_depth > 1 | g.turn][0] AS deepest_turn,
-     // The maximum number of turns to empty: one in a dialogue of up to eight turns, two in one of up to sixteen, ...
+     // The maximum number of turns to empty: one in a dialogue of up to eight turns, two in one of up to sixteen, and
+     // so on.
      1 + (size(graphs) - 1) / 8 AS max_emptied
 WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
        // If the top takes part in a reentrancy, its other mention would be lost.
@@ -57,21 +58,22 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
          OR size(g.asked_roles) > 0
            // "Yes." has no content to lose.
            AND g.depth > 0
-           // "What time is it?" after a question is no answer.
+           // "What time is it?" after a question is not an answer.
            AND g.top.only_questions IS NULL)
        | {turn: g.turn, depth: g.depth}] AS can_be_emptied
 UNWIND graphs AS g
 WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
-     // Of the turns that can be emptied, only the deepest ones are. Of equally deep ones, the first comes first.
+     // Of the turns that can be emptied, only the deepest are. Among equally deep turns, the first comes first.
      any(e IN can_be_emptied WHERE e.turn = g.turn)
      AND size([e IN can_be_emptied WHERE
        e.depth > g.depth
        OR e.depth = g.depth AND e.turn < g.turn]) < max_emptied AS emptied,
-     // The words to which the utterance can be reduced. After a question, "okay" could mean yes, so "hmm" takes its place.
+     // The words to which the utterance can be reduced. After a question, "okay" could mean yes, so "hmm" is used
+     // instead.
      CASE WHEN size(g.asked_roles) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END AS words
 WITH dialogue, last_turn, g, top, amr, emptied,
-     // The word is selected by the turn number and the number of nodes, because Cypher has no seeded random function.
+     // The turn number and the number of nodes select the word, because Cypher has no seeded random function.
      words[(g.turn + top.subtree_last + 1) % 4] AS word
 
 // Make the edits.

@@ -9,15 +9,15 @@
 //   => (e / expect-01 ... :time (d / date-entity :weekday (s / sunday)))
 //
 // Numbers are changed in dates (month, day, year and clock time: "at 9" becomes "at 2") and as the :quant of a duration
-// ("six years" becomes "eighteen years"); other numbers are not changed. Words are changed along the ALTERNATIVE
+// ("six years" becomes "eighteen years"). Other numbers are kept. Words are replaced along the ALTERNATIVE
 // relationships of the lexicon: "today" becomes "yesterday", "before" becomes "after", "hour" becomes "week". A main
-// predicate without a time gets :time yesterday or :time tomorrow; each of them is a site.
+// predicate without a time gets :time yesterday or :time tomorrow. Each of the two is a separate site.
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
-// - No time is added to a clause with a time, a condition, a negation or a mood, nor to states, modals and reified roles,
-//   because nobody says "I like tea yesterday".
-// - "Yesterday" is not added to a text in the past and "tomorrow" is not added to a text in the future, because they
-//   would clash with nothing.
+// - No time is added to a clause with a time, a condition, a negation or a mood. Nor is a time added to states, modals
+//   and reified roles, because nobody says "I like tea yesterday".
+// - "Yesterday" is not added to a text in the past, nor "tomorrow" to a text in the future, because they would not
+//   contradict anything.
 // - The turns after a changed time show the error. Therefore all sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
@@ -34,7 +34,7 @@ WITH d.id AS dialogue, n,
      // In "two days before the party", no other word can take the place of "before".
      CASE WHEN n.fixed_time IS NULL THEN x.text END AS new_word,
      n.time_number AS number,
-     // The score makes the engine prefer times that were said before in the dialogue: a change contradicts more turns.
+     // A change contradicts more turns if the time was said before, so the score makes the engine prefer such times.
      size(coalesce(n.repeats, [])) AS score
 WITH dialogue, n, new_word, score,
      CASE
@@ -42,7 +42,7 @@ WITH dialogue, n, new_word, score,
        WHEN n.role = 'month' THEN toString((number + 4) % 12 + 1)
        // Add ten days, modulo 28, so that the day exists in every month: the 25th becomes the 7th.
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
-       // Subtract 20 years: 1990 becomes 1970. To years up to 20 add 20, because the result must be positive.
+       // Subtract 20 years: 1990 becomes 1970. Add 20 to years up to 20, because the result must be positive.
        WHEN n.role = 'year' THEN toString(number + CASE WHEN number > 20 THEN -20 ELSE 20 END)
        // Multiply by three: "six years" becomes "eighteen years". In "one year", the unit changes and not the number.
        WHEN n.role = 'quant' AND number > 1 THEN toString(number * 3)

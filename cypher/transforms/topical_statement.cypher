@@ -10,20 +10,20 @@
 // Graph:  (p / promise-01 ...) => (l / leave-13 :ARG0 (i / i) :ARG1 (o / open-09 :ARG1 (w / window)))
 //
 // A donor is an utterance of another dialogue of the same corpus and split. Each donor is offered to at most two
-// dialogues. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, ask nothing, order
-// nothing and refer to nothing before them. For each turn, up to four statements become sites. The query works in three
-// steps:
+// dialogues. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, are neither
+// questions nor orders, and refer to nothing before them. For each turn, up to four statements become sites. The query
+// works in three steps:
 //   1. Read the nouns of the dialogue, and the statements of its donors with their nouns.
-//   2. For each turn, choose statements that share a noun with the context, or that can be made to share one.
+//   2. For each turn, choose statements that share a noun with the context, or that can be made to share a noun.
 //   3. Replace the turn by each of these statements, and change one noun of the copy if necessary.
 //
 // Departures from Gupta et al.:
 // - Key-sem generates a response from keywords with a language model. This transform copies a sentence from the corpus
 //   and changes at most one noun.
 // - The statement must share a noun with the context. If it does not, one of its nouns is replaced by a noun of the
-//   context that belongs to the same noun class and fits the predicate: "I sold the boat" becomes "I sold the car". If
-//   this is not possible, the statement is not used, because any ranker would recognise a response that shares nothing
-//   with the context.
+//   context. This noun must belong to the same noun class and fit the predicate: "I sold the boat" becomes "I sold the
+//   car". If no noun can be replaced in this way, the statement is not used, because any ranker would recognise a
+//   response that shares nothing with the context.
 
 // Step 1: read the graphs of the dialogue and of its donors. Donors have no turn in the dialogue.
 UNWIND $dialogues AS d
@@ -72,7 +72,7 @@ WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement
 // statements.
 UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i) % size(statements)]] AS statement
 
-// Step 3: replace the turn by the statement. The first noun with a counterpart is the one that is shared or replaced.
+// Step 3: replace the turn by the statement. The first noun with a counterpart is shared with the context or replaced.
 WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
        // These are the conditions of step 2.
@@ -85,7 +85,7 @@ WITH dialogue, amr, statement, noun,
      CASE
        // "Window" occurs in the context, so it stays.
        WHEN noun.word IN counterparts THEN noun.word
-       // "Boat" is replaced by a noun of the context. It is selected by the turn number and the position of the node,
+       // "Boat" is replaced by a noun of the context. The turn number and the position of the node select this noun,
        // because Cypher has no seeded random function.
        ELSE counterparts[(turn + noun.position) % size(counterparts)]
      END AS new_word

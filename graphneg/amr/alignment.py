@@ -9,8 +9,7 @@ derivation or number. It first aligns the nodes with a single good candidate. It
 nodes, and prefers tokens near those of neighbouring nodes. A token belongs to one node, with three
 exceptions. A name shares its tokens with the entity that has the name. *Teacher* is the token of both
 ``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the concept
-that it negates. `align` takes a graph and its tokens, and returns a token span for each node that tokens
-express.
+that it negates. `align` takes a graph and its tokens, and returns the token span of each aligned node.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> align(parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))"), "I work at a bank .".split())
@@ -40,11 +39,11 @@ from graphneg.model import AmrGraph, AmrNode
 
 Span = tuple[int, int]
 """The index of the first token, and the index after the last token."""
-# Concepts that share the token of a node below them. For *teacher*, the graph is
-# ``(p / person :ARG0-of (t / teach-01))``: the concept ``person`` has no token of its own.
+# Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
+# ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that express ``amr-unknown``, by the concept of its parent and by its role. For example,
-# ``:location amr-unknown`` is expressed by *where*.
+# The question words that express ``amr-unknown``. The first table lists them by the concept of its parent,
+# the second by its role. For example, ``:location amr-unknown`` is expressed by *where*.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -274,8 +273,8 @@ class _Alignment:
             for stem in stems(lemma)
             for at in self.stems.get(stem, ())
         ]
-        # If no token shares a stem, compare the tokens without their negative prefix. Then accept tokens that
-        # contain the lemma or begin with the same five letters.
+        # If no token shares a stem, try two weaker matches. Either the token shares a stem without its
+        # negative prefix, or the token contains the lemma or begins with the same five letters.
         if not found and len(lemma) > 3:
             for at, token in enumerate(self.tokens):
                 bare = NEGATIVE_PREFIX.sub("", token)
@@ -286,7 +285,7 @@ class _Alignment:
         return found
 
     def _share(self) -> None:
-        """Align each node that has no token yet with the tokens of a child that expresses it, too.
+        """Align each node that has no token yet with the tokens of a child that also expresses the node.
 
         An entity gets the tokens of its name. A ``person`` or ``thing`` gets the token of the role that it
         plays: *teacher* expresses ``person`` as well as ``teach-01``.
@@ -319,7 +318,7 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
         # Extend the span while its tokens form a number: "two", "two hundred", "two hundred and five".
         while end < len(tokens) and end - place < 12:
             longer = value_of(list(tokens[place : end + 1]))
-            # A number does not begin with *and* or a hyphen.
+            # A number does not begin with *and* or a hyphen, so these tokens do not start a span.
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer
@@ -334,14 +333,15 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
-# RBW takes one lemma for each token. If a word can be several parts of speech, the first of these is used.
+# Parts of speech by priority. RBW takes one lemma for each token. If a word has several parts of speech, take
+# its lemma for the first of them in this list.
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
 def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     """Align the nodes of a graph with tokens by ``amrlib.alignments.rbw_aligner``.
 
-    As in `align`, the spans of a graph that already has some are returned as they are.
+    If the graph already has spans, they are returned, as in `align`.
 
     Args:
         graph: The graph.

@@ -20,7 +20,7 @@ from graphneg.english.noun_kinds import OTHER
 LONG = 11
 """A clause with at least this many nodes below its head is too long to become a natural question."""
 PORTABLE = range(3, 20)
-"""Sizes of sentences that may be copied to another dialogue: the number of nodes below the sentence's top."""
+"""The numbers of nodes that a sentence may have below its top, to be copied to another dialogue."""
 # Roles of subordinate clauses, which may come before the main clause: "When it rained, ..."
 _CLAUSAL = frozenset({"time", "condition", "concession"})
 # Roles of circumstances: when, where, how and why.
@@ -28,7 +28,8 @@ _DETAILS = frozenset(
     {"time", "location", "manner", "purpose", "duration", "frequency", "direction", "source"}
     | {"destination", "instrument", "accompanier", "topic", "beneficiary", "condition", "poss"}
 )
-# Types of clauses whose negation a transform may drop. Dropping the negation of a question changes no claim.
+# Types of clauses whose negation a transform may drop. Questions are not among them: a question makes no
+# claim, with or without its negation.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
 # Types of clauses that inform the listener of something. They can become questions or doubts.
 _TOLD = frozenset({"statement", "report", "wish", "link"})
@@ -44,7 +45,8 @@ class Clauses:
 
     Attributes:
         heads: The numbers of the heads of all clauses, in written order.
-        main: The numbers of the heads of main clauses. Nothing is above these but ``and`` and the like.
+        main: The numbers of the heads of main clauses. The only nodes above these heads are coordinators such
+            as ``and``.
     """
 
     def __init__(self, reading: AmrView) -> None:
@@ -53,7 +55,7 @@ class Clauses:
         self.heads: list[int] = []
         """The numbers of all heads, in written order."""
         self.main: set[int] = set()
-        """The numbers of the heads of main clauses: nothing is above them but ``and`` and the like."""
+        """The numbers of the heads of main clauses. Only coordinators such as ``and`` are above them."""
         pending = [(0, True)]
         while pending:
             k, is_main = pending.pop()
@@ -69,8 +71,8 @@ class Clauses:
             replies = reading.is_a(k, "replying")
             for child in reading.children[k]:
                 role = child.role or ""
-                # Search on below coordinated clauses (``:op1``, ``:snt1``), and below the ARG1 of verbs such
-                # as ``cause-01`` and ``say-01``, which is a clause.
+                # Continue the search below coordinated clauses (``:op1``, ``:snt1``) and below the ARG1 of
+                # verbs such as ``cause-01`` and ``say-01``, because this ARG1 is a clause.
                 if (leads and (role == "ARG1" or role.startswith(("snt", "op")))) or (
                     replies and role == "ARG2"
                 ):
@@ -143,7 +145,8 @@ class Clauses:
         if known["question_position"] is not None:
             return ["tell"]
         # An order can become a statement or a request: "Go" -> "You go", "Will you go?" A negative order
-        # ("Don't go") cannot become a question, because that needs a second ``:polarity``.
+        # ("Don't go") cannot become a question, because the mark of the question would be a second
+        # ``:polarity``.
         if known["imperative_position"] is not None:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
@@ -156,7 +159,8 @@ class Clauses:
         free = all(child.role not in ("polarity", "mode") for child in below)
         # If "I" is the subject or the object, the clause is about the speaker, who knows whether it is true.
         is_own = any(child.role in ("ARG0", "ARG1") and child.concept == "i" for child in below)
-        # Such a clause does not become a question: from "I am tired", nobody would ask "Am I tired?"
+        # A clause about the speaker does not become a question: nobody would turn "I am tired" into "Am I
+        # tired?"
         acts = ["ask"] if free and self._is_simple(k) and not is_own else []
         # "You go" -> "Go". States such as *know* and *have* cannot be ordered.
         if free and agent == "you" and not reading.is_a(k, "no-order"):
@@ -222,7 +226,7 @@ class Clauses:
         return node.subtree_last - k < LONG and not self._of.is_a(k, "speech") and not heavy
 
     def _stands(self, k: int) -> str | None:
-        """Return whether the sentence of a clause could be said again in a later turn.
+        """Return where the sentence of a clause could be said again in a later turn.
 
         Returns:
             ``anywhere`` if it can be repeated anywhere in the dialogue. ``nearby`` if it contains an anaphor
@@ -234,14 +238,14 @@ class Clauses:
         # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
         if not inside or reading.is_a(top, "retelling") or any(at in inside for at in reading.asked):
             return None
-        # "I hope", "I promise" and "Thank you" are true only at the moment in which they are said.
+        # "I hope", "I promise" and "Thank you" are true only at the moment when they are said.
         if any(reading.is_a(at, "wondering", "thinking", "courtesy") for at in reading.whole(top)):
             return None
         # The sentence must be about something concrete: a person, a name or a noun of a known kind.
         if not any(reading.is_a(at, "solid") or reading.kinds[at] != OTHER for at in inside):
             return None
         heads = [head for head in self.heads if head in reading.whole(top)]
-        # The meaning of "I do" depends on the question before it.
+        # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
         if any(reading.is_a(head, "answer") and len(reading.inside(head)) < 3 for head in heads):
             return None
         # Two coordinated clauses are not repeated: if one of them is changed, the other one remains true.
@@ -270,8 +274,8 @@ class Clauses:
     def is_portable(self, k: int) -> bool:
         """Return whether a sentence could be said in any dialogue.
 
-        Such a sentence is not a question, an order or an answer, and it does not refer to anything that was
-        said before it.
+        Such a sentence is not a question, an order or an answer, and it does not refer to an earlier
+        sentence.
 
         Args:
             k: The number of the top of the sentence.
@@ -284,7 +288,8 @@ class Clauses:
             return False
         if self._leaves_out(k):
             return False
-        # "So you have to wait" is a connective with one argument: the reason was given in an earlier turn.
+        # "So you have to wait" is a connective with one argument, because an earlier turn gave the reason.
+        # Without that turn, the sentence makes no sense.
         if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
             return False
         return not any(
@@ -295,16 +300,16 @@ class Clauses:
         )
 
     def _leaves_out(self, k: int) -> bool:
-        """Return whether the main verb is missing because an earlier turn has said it: "My sister did"."""
+        """Return whether the sentence omits its main verb, as "My sister did" does after another clause."""
         reading = self._of
         core = [child for child in reading.children[k] if (child.role or "").startswith("ARG")]
-        # In "Your neighbours might" and "My sister did", the only argument of the auxiliary is the subject,
-        # not an action.
+        # In "Your neighbours might" and "My sister did", the only argument of the auxiliary is the subject.
+        # The action is missing.
         auxiliary = reading.is_a(k, "modal") or reading.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not reading.is_frame[core[0].position]
 
     def is_detail(self, k: int) -> bool:
-        """Return whether a node tells a circumstance of the main predicate: when, where, how or why.
+        """Return whether a node expresses a circumstance of the main predicate: when, where, how or why.
 
         Args:
             k: The node number.

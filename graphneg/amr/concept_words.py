@@ -32,7 +32,7 @@ NEGATIVES = word_list("denials")
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
 """Pattern of the negative prefixes (*un-*, *dis-*) and of the suffix *-less*."""
 _TABLE = _read_table("concept_words")
-# Roles whose constants are not expressed by a word, except for ``:polarity -``.
+# Roles whose constants no word expresses. The exception ``:polarity -`` is handled separately.
 _ROLE_WORDS = {"polarity", "mode", "polite", "wiki"}
 
 
@@ -54,8 +54,8 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
-    # The lemma of a ``-91`` frame is never a word of the sentence, so only the table counts. A concept with
-    # an empty row in the table is not expressed by any word.
+    # The lemma of a ``-91`` frame is never a word of the sentence, so only the words from the table are
+    # returned. An empty row in the table means that no word expresses the concept.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}
@@ -73,8 +73,8 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
 def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     """Return the words that may express a constant.
 
-    Plain numbers are returned only as they are written. The aligner also compares their values with those of
-    number words.
+    A plain number is returned only as it is written, for example "12". The aligner itself compares the
+    number's value with the values of number words.
 
     Args:
         graph: The graph of the constant.

@@ -6,9 +6,9 @@ word, its arguments and its polarity. A predicate repeats an earlier one if both
 their arguments are equal after *I* and *you* were resolved to speakers, and if the later one adds no
 argument. A noun, name, number or time repeats an equal one.
 
-Example: A says "I work at a bank." Later B says "You work?". The node ``work-01`` of B's turn repeats that of
-A's turn, and its list of echoes is ``["other"]``, because another speaker said it first. "You work in a
-shop." repeats nothing, because the argument differs.
+Example: A says "I work at a bank." Later B says "You work?". The node ``work-01`` of B's turn repeats the
+``work-01`` of A's turn, and its list of echoes is ``["other"]``, because another speaker said it first. "You
+work in a shop." repeats nothing, because the argument *shop* differs from *bank*.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graphneg.amr.reading import AmrView
 from graphneg.english.noun_kinds import lexeme
 
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
-"""Where the same thing was said before.
+"""The places where the content of a node may have been said before.
 
 `OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in a
 different form by another speaker. `TURN`: in another sentence of the same turn.
@@ -29,7 +29,7 @@ different form by another speaker. `TURN`: in another sentence of the same turn.
 Arguments = Mapping[str, frozenset[str]]
 """The words of each numbered argument, by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""For each node that repeats something, by its number: the places where this was said before (`OWN`, ...)."""
+"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), by the number of the node."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
 # Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
@@ -44,7 +44,8 @@ class Statement:
         position: The number of the node.
         word: The lexeme of the node, or the words of a name or number.
         sentence: The number of the top of the sentence that contains the node.
-        arguments: The words of its arguments. *i*, *you* and *we* are kept; other pronouns become ``*``.
+        arguments: The words of the node's arguments. *i*, *you* and *we* are kept; other pronouns become
+            ``*``.
         denied: Whether the node is negated.
         asks: Whether the node is the head of a question.
     """
@@ -58,14 +59,15 @@ class Statement:
 
 
 def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
-    """Return the statements of a graph's nodes, which are compared with those of other turns.
+    """Return the statements of a graph's nodes, for comparison with other turns.
 
     Args:
         reading: The graph.
         known: The properties of each node, by node number, as `graphneg.amr.facts` computes them.
 
     Returns:
-        The statements in the order of their nodes. A node that says nothing that can be repeated has none.
+        The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
+        have no statement.
     """
     return [
         said
@@ -75,7 +77,7 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
 
 def _saying(reading: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return the statement of a node, or None if the node says nothing that can be repeated."""
+    """Return the statement of a node, or None if its content cannot be repeated, as with ``and``."""
     node, sentence = reading.nodes[k], reading.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
@@ -139,7 +141,7 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
         turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
 
     Returns:
-        For each turn, the numbers of the nodes that repeat something, with the places where it was said.
+        For each turn, the places where its repeated nodes were said before, by node number.
     """
     speakers = sorted({speaker for speaker, _ in turns})
     said: dict[str, list[tuple[str, Statement]]] = {}
@@ -155,7 +157,7 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
 def _of_turn(
     speaker: str, says: Sequence[Statement], said: Mapping[str, Sequence[tuple[str, Statement]]]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the numbers of a turn's nodes that repeat something, with the places where it was said."""
+    """Yield the number of each repeated node of a turn, and the places where it was said before."""
     beside: dict[str, list[Statement]] = {}
     for one in says:
         beside.setdefault(one.word, []).append(one)
@@ -193,7 +195,8 @@ def repeats(one: Statement, earlier: Statement) -> bool:
     shared = 0
     for role, words in one.arguments.items():
         others = earlier.arguments.get(role)
-        # The later node has an argument that the earlier one lacks, or a different word as this argument.
+        # If the later node has an argument that the earlier one lacks, or other words in the same role, it is
+        # not a repetition.
         if others is None or not (words & others or _ANYTHING in words or _ANYTHING in others):
             return False
         shared += bool(words & others - {_ANYTHING})
@@ -201,7 +204,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* by its speaker, and *you* by the other speaker if there is exactly one, else by ``*``."""
+    """Replace *i* by the speaker, and *you* by the other speaker, or by ``*`` if there are several."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

@@ -44,7 +44,8 @@ NAMES = (
 FACTS_VERSION = 1
 """Version of the code that computes facts about graphs, terms and antonyms.
 
-Raise it by one when a change of the code changes a fact. `facts_fingerprint` covers the word tables already.
+Raise it by one when a change of the code changes a fact. A change of a word table needs no new version,
+because `facts_fingerprint` covers the tables.
 """
 TABLES = (
     "lexicon/moves.tsv", "lexicon/opposites.tsv", "lexicon/predicates.tsv", "lexicon/words.tsv",
@@ -55,9 +56,10 @@ TABLES = (
 
 @cache
 def facts_fingerprint() -> str:
-    """Return a fingerprint of what the facts in a store depend on, apart from its graphs and its own lexicon.
+    """Return a fingerprint of the code version and the word tables that determine the facts in a store.
 
-    It covers `FACTS_VERSION` and the rows of `TABLES`. Comments and blank lines do not count.
+    It covers `FACTS_VERSION` and the rows of `TABLES`, without their comments and blank lines. It does not
+    cover the graphs and the lexicon in the store, which determine the facts, too.
 
     Returns:
         32 hexadecimal digits.
@@ -81,7 +83,7 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
 
 
 def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Statement]]:
-    """Compute the properties of each node, and the statements that are compared with those of other turns.
+    """Compute the properties of each node, and the statements for the comparison with other turns.
 
     Args:
         graph: The graph.
@@ -109,7 +111,7 @@ class _Facts:
         self._heads = frozenset(self._clauses.heads)
 
     def all(self) -> list[Facts]:
-        """Return the properties of each node, including those of sentences and of the graph at their tops."""
+        """Return the properties of each node. Top nodes also get those of their sentence or graph."""
         found = [self._node(node.position) for node in self.reading.nodes]
         for top in sorted({0, *self.reading.sentences}):
             found[top] |= self._sentence(top)
@@ -118,8 +120,8 @@ class _Facts:
 
     def _node(self, k: int) -> Facts:
         """Return the properties of one node."""
-        # A constant has no word class. It has properties only if it is a number in a date, or one that can be
-        # swapped.
+        # A constant has no word class. It gets properties only if it is a number in a date, or a value that
+        # can be swapped for another.
         if self.reading.nodes[k].concept is None:
             return drop_false({"time_number": self._times.number(k)} | self._swap(k))
         return drop_false(
@@ -151,7 +153,7 @@ class _Facts:
         return drop_false(known)
 
     def _word(self, k: int) -> Facts:
-        """Return the properties for antonyms: how the word is used, what it describes, and its roles."""
+        """Return the properties for antonym substitution: use, described kinds and roles."""
         asserts = self._nouns.asserts(k)
         if asserts is None:
             return {}
@@ -192,10 +194,10 @@ class _Facts:
         return drop_false({"asked_roles": roles or None, "context_free": self._clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
-        """Return the properties of the top that concern the whole graph."""
+        """Return the properties of the whole graph, which its top node gets."""
         mentions = self.reading.graph.mentions
-        # ``subtree_deletion`` does not delete all branches of a top with a reentrancy: its mention would be
-        # lost.
+        # If the top has a reentrancy, ``subtree_deletion`` must not delete all of its branches: the second
+        # mention of the reentrant node would be lost.
         tied = any(0 in (mention.parent, mention.target) for mention in mentions)
         sentences = [
             child.position for child in self.reading.children[0] if (child.role or "").startswith("snt")

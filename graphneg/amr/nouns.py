@@ -19,20 +19,21 @@ from graphneg.english.noun_kinds import OTHER
 from graphneg.english.selectional_preferences import noun_cluster, preferred_nouns
 
 SMALL = 6
-"""A subtree can be replaced if it has fewer nodes than this below its top."""
-# Matches concepts such as ``date-entity``, which only combine other words and name nothing themselves.
+"""A subtree can be replaced only if fewer nodes than this are below its top."""
+# Matches concepts such as ``date-entity``, which combine other words but do not name anything themselves.
 _BUILT = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
-# Roles that may occur below a noun that is replaced: the nodes in these roles move with the noun.
+# Roles of the nodes that may be below a replaced noun. These nodes are removed together with the noun.
 _INSIDE = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
-# Roles of nouns that a noun of another dialogue may replace.
+# Roles in which a noun can be replaced by a noun from another dialogue.
 _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "instrument", "topic"}
-# Roles of nouns that only describe something else, so that they are not a topic of the dialogue.
+# Roles of nouns that only describe something else. Such a noun is not a topic of the dialogue.
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
-# Kinds of nouns that are never replaced by a noun of another dialogue, except as something that one likes.
+# Kinds of nouns that a noun of another dialogue never replaces. The exception is the object of a verb of
+# liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
 # Roles of words that modify another word, or that are the predicate of their sentence (the empty role).
 _MODIFYING = frozenset(
@@ -40,7 +41,8 @@ _MODIFYING = frozenset(
 )
 # Pronouns that refer to persons.
 _SPEAKING = frozenset({"i", "you", "he", "she", "we"})
-# Kinds of nouns whose referents can act. Nouns of unknown kind count as such.
+# Kinds of nouns whose referents can act. They include `OTHER`, because a noun of unknown kind may refer to a
+# person.
 _ACTORS = frozenset({"person", "group", OTHER})
 # Names that consist of punctuation marks only; they are not swapped.
 _SILENT = re.compile(r'"[!?.,;:-]*"')
@@ -77,7 +79,7 @@ class Nouns:
         reading, label = self._of, self._of.labels[k]
         if reading.nodes[k].concept is None or reading.is_frame[k] or reading.kinds[k] == OTHER:
             return False
-        # A ``person`` with nothing below it is often not expressed by a word of its own.
+        # A ``person`` without children is often not expressed by a separate word, so it is not replaced.
         is_bare_person = label == "person" and not reading.inside(k)
         return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
 
@@ -95,16 +97,18 @@ class Nouns:
         return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind
 
     def slot(self, k: int) -> str | None:
-        """Return a key for what may fill an argument. Arguments with the same role and key can be swapped.
+        """Return a key for the words that may fill an argument.
+
+        Arguments with the same role and the same key can be swapped.
 
         Args:
             k: The node number.
 
         Returns:
             The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
-            the verb accepts few nouns ("solve") or is a verb of learning, the key of each argument except
-            ``ARG0`` also contains the verb, so that it is swapped only with an argument of the same verb.
-            None if the node must not be replaced.
+            the verb accepts few nouns ("solve") or is a verb of learning, the verb is appended to the key of
+            each argument except ``ARG0``, so that only arguments of the same verb are swapped. None if the
+            node must not be replaced.
         """
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
             return None
@@ -116,13 +120,13 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct in one, that is a separate word of the text.
+        """Return whether a node is an argument, or a conjunct within an argument, with a word of its own.
 
         The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
-        part of a word, so the result for it is False.
+        part of a word, so the method returns False for it.
 
         Returns:
-            True if the node is such an argument.
+            True if the node is an argument or a conjunct, and a separate word of the text expresses it.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         if reading.nodes[k].concept is None or up is None:
@@ -133,7 +137,7 @@ class Nouns:
             return reading.is_a(up, "joint") and reading.roles[up] in _ARGUMENTS
         if role not in _ARGUMENTS or reading.is_a(up, "reified"):
             return False
-        # The arguments of a frame below ``person`` or ``thing`` are parts of a word, like the ``lamp`` of
+        # If a frame is below ``person`` or ``thing``, its arguments are parts of a word, like the ``lamp`` of
         # *lamplighter*.
         nominal = reading.is_frame[up] and reading.roles[up].endswith("-of")
         return not (nominal and reading.is_a(reading.nodes[up].parent, "holder"))
@@ -156,14 +160,15 @@ class Nouns:
         # In "I want to swim", another action can replace *swim*.
         if not reading.roles[k].startswith("ARG") or not reading.is_a(up, "wanting"):
             return None
-        # In "The engine began to run", the subject is a thing. The actions of things fit few other subjects.
+        # In "The engine began to run", the subject is a thing. Few other actions fit a subject that cannot
+        # act.
         return None if reading.is_a(k, "joining") or {k, up} & self._driven else "deed"
 
     def _filler(self, k: int) -> str | None:
-        """Return the kind of noun, or the entity concept, that may replace a node; None if nothing may."""
+        """Return the kind of noun or the entity concept that may replace a node; None to keep the node."""
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].parent
         # Quoted words are kept: "They call him Tom", "He said goodbye". A person as the object of *use* or
-        # *read* is probably an error of the parser, and is kept, too.
+        # *read* is kept as well, because it is probably a parser error.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
         if quoted and reading.roles[k] != "ARG0":
             return None
@@ -174,15 +179,15 @@ class Nouns:
         return self.general_kind(k) if reading.is_a(up, "handling") else reading.kinds[k]
 
     def open_to(self, k: int) -> str | None:
-        """Return which kind of noun from another dialogue may replace a node.
+        """Return the kind of noun that may replace a node, if the noun comes from another dialogue.
 
         Args:
             k: The node number.
 
         Returns:
-            The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if no noun of another dialogue
-            may replace the node: nouns for actions, states and times, vague nouns, nouns in other roles, and
-            arguments of verbs that accept few nouns.
+            The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
+            applies to actions, states, times and vague nouns, to nouns in modifying roles such as ``mod``,
+            and to arguments of verbs that accept few nouns.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         # Verbs such as *play* in "play the guitar" accept few nouns.
@@ -244,13 +249,13 @@ class Nouns:
         return " ".join(self._of.labels[at] for at in self._of.whole(k))
 
     def is_plain(self, k: int) -> bool:
-        """Return whether a noun has at most one node below it: a possessor, a number or a modifier.
+        """Return whether at most one node is below a noun: a possessor, a number or a modifier.
 
         Args:
             k: The node number.
 
         Returns:
-            True if there is nothing else below the noun. A modifier is accepted only for arguments
+            True if nothing else is below the noun. A modifier is accepted only if the noun is an argument
             (``ARG0``, ``ARG1``, ...).
         """
         inside = self._of.inside(k)
@@ -260,31 +265,31 @@ class Nouns:
         return all(self._of.roles[at] in roles for at in inside)
 
     def sort(self, k: int) -> str | None:
-        """Return the class of similar nouns that a noun belongs to.
+        """Return the cluster of similar nouns that contains a noun.
 
-        Verbs that occur with some nouns of a class usually accept all of them.
+        Verbs that occur with some nouns of a cluster usually accept all of them.
 
         Args:
             k: The node number.
 
         Returns:
-            The class, which is named after one of its nouns (``like food``), or None if the noun is in no
-            class.
+            The cluster, which is named after one of its nouns (``like food``). None if no cluster contains
+            the noun.
         """
         return noun_cluster(self._of.labels[k])
 
     def takes(self, k: int) -> list[str]:
-        """Return the selectional preferences of a noun's predicate: what occurs with it in the noun's role.
+        """Return the nouns that a noun's predicate prefers in the noun's role (its selectional preferences).
 
-        If the predicate is used without an agent ("The train arrives"), its preferences for the object come
-        first, then those for the subject.
+        If the predicate is used without an agent ("The train arrives"), the preferences for its object come
+        first. The preferences for its subject follow.
 
         Args:
             k: The node number of the noun.
 
         Returns:
-            Classes of similar nouns, and single nouns whose class is too rare with this predicate. The list
-            is empty if the predicate has no known preferences.
+            Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
+            empty if the predicate has no known preferences.
         """
         reading, found = self._of, dict[str, None]()
         for role, above in reading.roles_in[k]:
@@ -309,9 +314,9 @@ class Nouns:
             k: The node number.
 
         Returns:
-            The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word:
-            it is in a question, is negated, has a name, expresses a degree or a greeting, is a part of
-            another word, or has no antonym.
+            The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word.
+            This is so if the word is in a question, is negated, has a name, expresses a degree or a greeting,
+            is a part of another word, or has no antonym.
         """
         reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
         concept = reading.nodes[k].concept
@@ -319,8 +324,8 @@ class Nouns:
             return None
         if any(child.role in ("polarity", "name") for child in reading.children[k]):
             return None
-        # In "a little" and "a bit more", the words express amounts. "Good morning" is a greeting, in which
-        # "good" has no antonym.
+        # In "a little" and "a bit more", the words express amounts and are kept. "Good morning" is a
+        # greeting, in which "good" has no antonym.
         is_amount = label in ("little", "bit", "more") and role in ("extent", "ARG3", "quant")
         if role == "degree" or is_amount or (concept.startswith("good-") and self._greets):
             return None
@@ -333,7 +338,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
+        """Return the kinds of what a word describes: the noun that the word modifies, or its subject.
 
         Args:
             k: The node number.
@@ -400,14 +405,14 @@ class Nouns:
             k: The node number.
 
         Returns:
-            ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words.
-            None also in thanks, because "You thank me" is not a natural change of "I thank you".
+            ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
+            for *I* and *you* in thanks, because "You thank me" is not a natural change of "I thank you".
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         if not reading.is_a(k, "speaking") or reading.is_a(up, "thanking"):
             return None
-        # In "my car" (``:poss i``) and "my brother" (``have-rel-role-91``), *I* is a possessor or relative,
-        # not an actor.
+        # In "my car" (``:poss i``), *I* is a possessor. In "my brother" (``have-rel-role-91``), *I* is a
+        # relative. Neither is an actor.
         acts = role.startswith("ARG") or role == "domain"
         return "actor" if acts and not reading.is_a(up, "relating") else "other"
 
@@ -415,13 +420,14 @@ class Nouns:
         """Return the tops of all sentences that mention this *I*, *you* or *we*.
 
         The graph of "I'm leaving. I'm packing." has one node for both *I*. The node is in the first sentence;
-        the second sentence only mentions it.
+        the second sentence contains only a reentrancy.
 
         Args:
             k: The node number.
 
         Returns:
-            The node numbers of the tops, that of the node's own sentence first. None for other words.
+            The node numbers of the tops. The top of the node's own sentence is the first. None for other
+            words.
         """
         if self.deixis(k) is None:
             return None
@@ -430,7 +436,7 @@ class Nouns:
         return list(dict.fromkeys([tops[k], *mentioned]))
 
     def swap(self, k: int) -> tuple[str, str] | None:
-        """Return the type and the words of a name or number. Names or numbers of one type can be swapped.
+        """Return the type and the words of a name or number. Values of the same type can be swapped.
 
         A name that is only a title ("Mr") or punctuation is ignored.
 
@@ -444,13 +450,13 @@ class Nouns:
         node, reading = self._of.nodes[k], self._of
         if node.value is not None:
             return self._number(k)
-        # The name of an entity with a ``:wiki`` link is not swapped alone, because the link must fit the
-        # name. Such an entity is swapped as a whole (see below).
+        # If an entity has a ``:wiki`` link, its name is not swapped alone, because the link must fit the
+        # name. The entity is swapped together with both (see below).
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
                 self._name(k, f"name {reading.labels[node.parent]}") if not self._wiki(node.parent) else None
             )
-        # The entity may have no other children than its name and its link, because they might not fit the
+        # Apart from its name and its link, the entity must not have children, because these might not fit the
         # new name.
         others = [child for child in reading.children[k] if child.role != "wiki"]
         if len(others) == 1 and others[0].role == others[0].concept == "name" and self._wiki(k):
@@ -462,7 +468,7 @@ class Nouns:
         return any(c.role == "wiki" and c.label != "-" for c in self._of.children[k])
 
     def _name(self, k: int, of: str) -> tuple[str, str] | None:
-        """Return the type ``of`` with the words of a name, or None if the name is a title or punctuation."""
+        """Return the type ``of`` and the words of a name; None if the name is a title or punctuation."""
         reading = self._of
         words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
         # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.
@@ -480,7 +486,7 @@ class Nouns:
         unit = above = reading.labels[up]
         if role == "quant":
             units = (child.concept for child in reading.children[up] if child.role == "unit")
-            # In "two pounds", the unit is the type: a number of pounds is swapped with one of pounds. Numbers
-            # of countable things ("two rooms") have the type ``count``.
+            # In "two pounds", the unit is the type, so that a number of pounds is swapped only with another
+            # number of pounds. Numbers of countable things ("two rooms") have the type ``count``.
             unit = (next(units, None) or above) if above.endswith("-quantity") else "count"
         return f"{role} {unit}", value or ""

@@ -42,7 +42,7 @@ class MutableNode:
         var: The variable; None if `freeze` must choose one.
         align: The alignment mark of the node.
         role_align: The alignment mark of the role.
-        key: The graph id and the node number before the edits; None for a new node or a mention.
+        key: The graph id, and the node number before the edits. None for a new node or a mention.
         span: The token span of the node.
         target: The mentioned node; None if this is not a mention.
         parent: The parent; None for the top.
@@ -117,7 +117,7 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         graph: The graph.
 
     Returns:
-        The nodes by graph id and node number; mentions can be reached from their parents.
+        The nodes by graph id and node number. Mentions are not included, but are in `below` of their parents.
     """
     spans = graph.spans
     mutable = [
@@ -128,7 +128,7 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         if before.parent is not None:
             node.parent = mutable[before.parent]
             node.parent.below.append(node)
-    # An `AmrGraph` has its mentions in a separate list. Put them between the nodes, in written order.
+    # An `AmrGraph` stores its mentions in a separate list. Put them among the nodes, in written order.
     order = {id(mutable[node.position]): node.branch for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
         node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
@@ -150,7 +150,7 @@ def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
         top: The top of the mutable tree.
 
     Returns:
-        The graph, and the new number of each original or copied node by its `MutableNode.key`.
+        The graph, and a mapping from the `MutableNode.key` of each original or copied node to its new number.
     """
     top.role, top.role_align = None, None
     placed: list[MutableNode] = []
@@ -197,7 +197,8 @@ def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
 def _name_anew(mutable: Sequence[MutableNode]) -> None:
     """Choose a variable for each node without one, as annotators do: the concept's first letter, ``l2``, ...
 
-    A variable that equals a constant is replaced, too, because PENMAN notation does not distinguish the two.
+    If a variable equals a constant, it is replaced as well, because PENMAN notation does not distinguish
+    them.
     """
     constants = {node.value for node in mutable if node.value is not None}
     taken = {node.var or "" for node in mutable} | constants
@@ -226,8 +227,8 @@ def letter(concept: str) -> str:
     return match[0] if match else "x"
 
 
-# Concepts of pronouns. A copied subtree that mentions a pronoun then mentions the same pronoun of the edited
-# graph.
+# Concepts of pronouns. If a copied subtree contains a mention of a pronoun, the mention is redirected to the
+# same pronoun in the edited graph.
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
 
@@ -267,7 +268,7 @@ def apply_edits_unchecked(
 
     Returns:
         The edited graph, and the new number of each node by its graph id and its old number. For a copied
-        node these are the id and the number in the source graph.
+        node, the graph id and the old number are those of the source graph.
     """
     if not edits:
         return graph, {(graph.id, node.position): node.position for node in graph.nodes}
@@ -340,7 +341,8 @@ class _Tree:
         elif edit.concept is None:
             raise TransformError(f"{_name(edit)}: the node has a concept: give its new 'concept'")
         elif edit.concept != node.concept:
-            # If the variable began with the first letter of the old concept, a new one is chosen later.
+            # Delete a variable that began with the first letter of the old concept, so that `freeze` chooses
+            # another.
             if node.var is not None and node.var[0] == letter(node.concept or ""):
                 node.var = None
             node.concept = _atom(edit.concept, edit)
@@ -352,7 +354,7 @@ class _Tree:
         """Add a leaf under a node.
 
         Raises:
-            TransformError: The edit is incomplete, or the node has a polarity or mode already.
+            TransformError: The edit is incomplete, or the node already has a polarity or mode.
         """
         node = self._at(edit)
         if edit.role is None or (edit.concept is None) == (edit.value is None):
@@ -363,7 +365,7 @@ class _Tree:
             raise TransformError(f"{_name(edit)}: the node already has :{edit.role}")
         leaf = MutableNode(edit.role, edit.concept, edit.value)
         _atom(leaf.concept or leaf.value or "", edit)
-        # The leaf becomes the first child, because annotators write polarity and mode first.
+        # The leaf becomes the first child, because annotators write polarity and mode before other roles.
         node.attach(leaf, 0)
 
     def _drop(self, edit: Edit) -> None:
@@ -382,7 +384,7 @@ class _Tree:
         _close_gap(parent, role)
 
     def _rescue(self, gone: MutableNode) -> None:
-        """Keep those nodes of a removed subtree that the rest of the graph mentions.
+        """Keep the nodes of a removed subtree that the rest of the graph also mentions.
 
         In "I want to go" *i* is introduced under ``want-01`` and mentioned under ``go-02``. If the *i* under
         ``want-01`` is removed, the node moves to its mention. Nodes that are mentioned only inside the
@@ -411,10 +413,11 @@ class _Tree:
                 self._nodes.pop(node.key, None)
 
     def _graft(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
-        """Copy a subtree of another graph under a node or, if the edit has no role, into the node's place.
+        """Copy a subtree of another graph under a node or, if the edit has no role, in place of the node.
 
         Raises:
-            TransformError: The source is missing, is this graph itself, or was copied before.
+            TransformError: The source graph or its node is missing, the source is the edited graph itself, or
+                it has already been copied from.
         """
         source = sources.get(edit.from_amr or "")
         if source is None or edit.from_position is None or not 0 <= edit.from_position < len(source.nodes):
@@ -449,10 +452,11 @@ class _Tree:
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
     def _introduce(self, key: tuple[str, int]) -> None:
-        """Turn a mention in a copied subtree into a node of its own, so that an edit can change it.
+        """Turn a mention in a copied subtree into a separate node, so that an edit can change it.
 
-        The graph of "I'm leaving. I'm packing." has one node *i*, in its first sentence. A copy of the second
-        sentence only mentions it. If an edit changes *i* to *you* in the copy, the copy needs its own node.
+        The graph of "I'm leaving. I'm packing." has one node *i*, in its first sentence. The second sentence
+        contains only a mention, and so does a copy of this sentence. If an edit changes *i* to *you* in the
+        copy, the mention must become a node.
         """
         first, *others = self._mentioned.pop(key)
         if first.target is not None:
@@ -464,12 +468,12 @@ class _Tree:
     def _localise(self, copy: MutableNode, leaving: MutableNode | None) -> None:
         """Resolve the mentions in a copied subtree whose targets are not in the subtree.
 
-        If the target is a pronoun that this graph also contains, the mention refers to that pronoun, unless
-        the copy is about to replace it (``leaving``). Any other mention becomes a copy of its target, with
-        the target's name if it has one.
+        If the target is a pronoun that the edited graph also contains, the mention refers to that pronoun,
+        unless the copy is about to replace it (``leaving``). Any other mention becomes a copy of its target,
+        with the target's name if it has one.
         """
         inside = {id(node) for node in copy.walk()}
-        # For example, a mention of *i* in the copy becomes a mention of the *i* of this graph.
+        # For example, a mention of *i* in the copy becomes a mention of the *i* in the edited graph.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target
@@ -493,7 +497,7 @@ class _Tree:
                     node.attach(child.copied())
 
     def _replace(self, old: MutableNode, new: MutableNode) -> None:
-        """Replace the subtree ``old`` by ``new``. Mentions of the node ``old`` become mentions of ``new``.
+        """Replace the subtree ``old`` by ``new``, and redirect mentions of the node ``old`` to ``new``.
 
         Raises:
             TransformError: A constant would replace a variable.
@@ -561,7 +565,7 @@ def _next_role(node: MutableNode, role: str) -> str:
 
 
 def _close_gap(parent: MutableNode, role: str | None) -> None:
-    """Renumber the following ``:opN`` or ``:sntN`` after the one with the given role was removed."""
+    """Renumber the ``:opN`` or ``:sntN`` that follow a removed child, so that the numbers have no gap."""
     gone = _NUMBERED.match(role or "")
     # If another child still has this role, its number is in use and there is no gap.
     if gone is None or any(child.role == role for child in parent.below):

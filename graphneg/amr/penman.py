@@ -1,10 +1,10 @@
 """Read and write PENMAN notation without loss, with line and column in error messages.
 
 The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for AMR
-Graphs", ACL demos), which also formats the output. The parser is part of graphneg, because its error messages
-must name a position: ``penman`` no longer knows the positions when it could notice that a variable is
-introduced twice. Comment lines, alignment marks and the order of branches are kept, so that reading and
-writing a graph loses nothing.
+Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages must
+name a line and a column. ``penman`` no longer knows them when it builds the graph, where an error such as a
+variable that is introduced twice could be noticed. Comment lines, alignment marks and the order of branches
+are kept, so that reading and writing a graph loses nothing.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
 >>> [node.label for node in graph.nodes], format_graph(graph).splitlines()[1]
@@ -30,7 +30,7 @@ from graphneg.errors import PenmanError
 from graphneg.model import AmrGraph, AmrNode, Mention
 
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
-"""Pattern of the line ends; line numbers in error messages count them."""
+"""Pattern of the line ends; the line numbers in error messages count them."""
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 """Pattern of one half of a surrogate pair, which cannot be encoded as UTF-8."""
 MAX_DEPTH = 200
@@ -76,7 +76,7 @@ class _GraphReader:
     """Parser of one graph. It makes one pass over the tokens and keeps a stack of open nodes.
 
     Loading a corpus spends most of its time here. Therefore tokens are plain strings in a list, and their
-    lines and columns are computed only for errors. An empty string follows the last readable token.
+    lines and columns are computed only for errors. An empty string marks the end of the readable tokens.
     """
 
     def __init__(self, text: str, id: str, first_line: int) -> None:
@@ -88,8 +88,8 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
-        # A lone quotation mark or tilde is a token by itself, and is an error. Cut the tokens before the
-        # first of these, so that it is reported only when the parser gets there.
+        # A lone quotation mark or tilde is a separate token and an error. Cut the tokens before the first
+        # such token, so that the error is reported only when the parser gets there.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
@@ -102,7 +102,7 @@ class _GraphReader:
         self._variables: dict[str, int] = {}
 
     def read(self) -> AmrGraph:
-        """Return the graph. Raises `PenmanError` if the text is not exactly one well-formed graph."""
+        """Return the graph. Raises `PenmanError` unless the text is exactly one well-formed graph."""
         tokens, at = self._tokens, 0
         while tokens[at].startswith("#"):
             self._metadata.append(tokens[at])
@@ -174,14 +174,15 @@ class _GraphReader:
                 role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
-        """Return the numbers of the atoms that mention a variable and are therefore not constants."""
+        """Return the numbers of the atoms that equal a variable. They are mentions, not constants."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:
         """Return the graph, after separating mentions of variables from constants.
 
-        While reading, both get node numbers, because a variable may be mentioned before it is introduced. In
-        the graph mentions have no node number, so the nodes after them are renumbered.
+        While reading, both mentions and constants get node numbers, because a variable may be mentioned
+        before it is introduced. In the graph, mentions have no node number, so the nodes after them are
+        renumbered.
         """
         mentioned = self._mentioned()
         nodes: list[AmrNode] = []
@@ -189,8 +190,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # For each old number, the number of mentions up to it. It is subtracted to get the new number of
-            # a node.
+            # For each old number, count the mentions up to it. The new number of a node is its old number
+            # minus this count.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -216,7 +217,7 @@ class _GraphReader:
         return self._error("syntax", f"expected a role or ')' but found {token!r}", at)
 
     def _no_instance(self, at: int) -> PenmanError:
-        """Return the error for an opening parenthesis that no variable with a concept follows."""
+        """Return the error for an opening parenthesis without a variable and a concept after it."""
         self._refuse_end(at + 1)
         variable = self._tokens[at + 1]
         if variable[:1] in _NO_SYMBOL:
@@ -262,7 +263,7 @@ class _GraphReader:
         return PenmanError(code, message, line, column)
 
     def _places(self) -> list[tuple[int, int, str]]:
-        """Return line, column and text of each token."""
+        """Return the line, the column and the text of each token."""
         return [
             (number, match.start() + 1, match[0])
             for number, line in enumerate(self._lines, self._first_line)
@@ -314,7 +315,7 @@ def is_atom(text: str) -> bool:
 def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
     """Read one graph with its comment lines.
 
-    Raises `PenmanError` if the text is not exactly one well-formed graph. The error's ``code`` is one of
+    Raises `PenmanError` unless the text is exactly one well-formed graph. The error's ``code`` is one of
     ``syntax``, ``no-graph``, ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``,
     ``dangling-role``, ``empty-role``, ``duplicate-variable``, ``too-deep`` and ``not-unicode``.
 
@@ -330,7 +331,7 @@ def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
 
 
 def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGraph, list[int]]:
-    """Read one graph as `parse_graph` does, and return the line numbers of its nodes as well.
+    """Read one graph as `parse_graph` does, and also return the line number of each node.
 
     Args:
         text: The graph in PENMAN notation.
@@ -405,8 +406,8 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
         branches[mention.parent].append(
             (mention.branch, f":{mention.role}{mention.role_align or ''}", target)
         )
-    # Children have higher numbers than their parents. In reverse order all children are ready before their
-    # parent, so that no recursion is needed.
+    # Children have higher numbers than their parents. In reverse order, all children of a node are ready
+    # before the node itself, so no recursion is needed.
     for node in reversed(graph.nodes):
         if node.value is not None:
             written: Any = node.value + (node.align or "")
@@ -441,13 +442,13 @@ def metadata(lines: Sequence[str]) -> dict[str, str]:
 
 
 def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[int, str]]:
-    """Split the text of a file into blocks; each contains one graph and its comment lines.
+    """Split the text of a PENMAN file into blocks. Each block contains one graph with its comment lines.
 
-    A block ends where the outermost parenthesis of its graph closes. If it never closes, the block ends
-    before the next comment line or the next ``(`` in the first column, so that a malformed graph does not
-    affect the graphs after it. Comment lines that are followed by a blank line belong to no graph. They are
-    skipped, unless they contain ``::snt`` or ``::id``: then a graph is missing, and they are a block of their
-    own.
+    A block ends at the parenthesis that closes the whole graph. If this parenthesis is missing, the block
+    ends before the next comment line or the next ``(`` in the first column, so that a malformed graph does
+    not affect the graphs after it. Comment lines before a blank line do not belong to a graph and are
+    skipped. But if they contain ``::snt`` or ``::id``, their graph is missing, and they form a separate
+    block.
 
     Args:
         lines: The text of the file, or its lines.
@@ -464,7 +465,8 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
         is_comment, is_blank = line.startswith("#"), not line.strip()
-        # End the current block if its graph never closed, or if a blank line follows its comments.
+        # End the current block if its graph has no closing parenthesis, or if a blank line follows its
+        # comments.
         if block and ((is_comment or line.startswith("(")) if begun else is_blank):
             if is_graph():
                 yield start, "\n".join(block)
@@ -489,7 +491,7 @@ def _pieces(line: str, depth: int) -> Iterator[tuple[str, int]]:
     """Split a line after each parenthesis that closes a graph.
 
     Yields:
-        The pieces of the line, each with the number of parentheses that are open after it.
+        The pieces of the line, each with the number of parentheses that are still open after the piece.
     """
     begin = 0
     for match in _BRACKETS.finditer(line):

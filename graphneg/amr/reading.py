@@ -1,7 +1,7 @@
 """Index a graph for look-ups: concepts, children, word classes and edges by node number.
 
 The modules that compute node properties (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`)
-look up the same things in a graph many times. `AmrView` computes them once.
+look up the same properties of a graph many times. `AmrView` computes these properties once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from graphneg.english.noun_kinds import OTHER, is_frame, kind_of
 from graphneg.model import AmrGraph, AmrNode
 
 REIFIED = "reified"
-"""Word class of all ``-91`` frames. It is added to the classes that the lexicon gives them."""
+"""Word class of all ``-91`` frames. It is added to the classes that the lexicon gives these frames."""
 ASKING = frozenset({"amr-unknown", "interrogative"})
 """Labels of the nodes that make a clause a question."""
 
@@ -36,8 +36,8 @@ class AmrView:
         children: The child nodes of each node, without reentrancies.
         classes: The word classes of each node's concept; none for constants.
         is_frame: For each node, whether its concept is a frame.
-        kinds: The kind of thing that each noun names, for example ``person``; ``other`` for frames, constants
-            and nouns of no known kind.
+        kinds: The kind of each noun, for example ``person``; ``other`` for frames, constants and nouns of
+            unknown kind.
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
@@ -121,7 +121,7 @@ class AmrView:
 
     @cached_property
     def roles_out(self) -> list[list[tuple[str, int]]]:
-        """For each node as a predicate, the roles and the numbers of its arguments, reentrancies included."""
+        """For each node as a predicate, the roles and numbers of its arguments, including reentrancies."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[above].append((role, below))
@@ -129,7 +129,7 @@ class AmrView:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node as an argument, its roles and the numbers of the predicates that they belong to."""
+        """For each node as an argument, its roles and the number of the predicate for each role."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))
@@ -148,13 +148,13 @@ class AmrView:
 
     @cached_property
     def edges(self) -> list[tuple[int, str, int]]:
-        """All edges, reentrancies included, as ``(predicate, role, argument)`` without inverse roles."""
+        """All edges, including reentrancies, as ``(predicate, role, argument)`` without inverse roles."""
         written = [
             (node.parent, node.role or "", node.position) for node in self.nodes if node.parent is not None
         ]
         written += [(mention.parent, mention.role, mention.target) for mention in self.graph.mentions]
         return [
-            # An inverse role such as ``:ARG0-of`` is written at the argument: exchange the two ends.
+            # An inverse role such as ``:ARG0-of`` has the predicate as its child: exchange the two ends.
             (below, role[:-3], above) if is_inverted(role) else (above, role, below)
             for above, role, below in written
         ]

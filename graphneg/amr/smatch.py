@@ -8,17 +8,17 @@ then have two parents.
 
 This module uses the package only for the matching, and not for reading graphs. The PENMAN reader of the
 package loses constants under ``:mod`` and under inverse roles, and all but the first word of a string. If a
-graph states a triple twice, the package counts it four times. As a result, two different graphs can score
-1.0, and a graph can score 1.5 against itself. `smatch_triples` reads all triples, each once:
+graph contains a triple twice, the package counts the triple four times. As a result, two different graphs can
+score 1.0, and a graph can score 1.5 against itself. `smatch_triples` returns each triple once:
 
 >>> smatch_triples(parse_graph("(g / good-02 :mod (v / very) :mod expressive)")).attributes
 [('mod', 'g', 'expressive'), ('TOP', 'g', 'top')]
 
 The package keeps its matches in global variables, draws random numbers without a seed, and installs a
 top-level module ``amr``. Therefore the function that `matcher` creates is meant for worker processes (see
-`graphneg.workers`). It seeds the package for each pair of graphs and clears the global variables. The
-function takes pairs of graphs and returns counts of triples, from which `score` and `measured` compute
-precision, recall and F1.
+`graphneg.workers`). The function seeds the package for each pair of graphs and clears the global variables.
+It takes pairs of graphs and returns counts of triples, from which `score` and `measured` compute precision,
+recall and F1.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Triple = tuple[str, str, str]
 
 _SENSE = re.compile(r"-\d+$")
 _TOP = "TOP"
-# Number of bootstrap resamples that are drawn at a time, which limits the memory needed.
+# Number of bootstrap resamples to draw at a time. A small number limits the memory needed.
 _CHUNK = 100
 
 
@@ -140,8 +140,8 @@ def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence
 def smatch_triples(graph: AmrGraph) -> Triples:
     """Return the triples of a graph, with ``mod`` read as the inverse of ``domain`` as Smatch does.
 
-    The two ends of an inverse role (``ARG0-of``) are exchanged, unless the target is a constant. A triple
-    that the graph states twice occurs once in the result.
+    The two ends of an inverse role (``ARG0-of``) are exchanged, unless the target is a constant. If the graph
+    contains a triple twice, the result contains it once.
 
     Args:
         graph: The graph to convert.
@@ -155,8 +155,8 @@ def smatch_triples(graph: AmrGraph) -> Triples:
 def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     """Return the triples of a graph.
 
-    Some roles are inverse although they do not end in ``-of``. ``inverses`` maps them to the roles that they
-    invert: ``mod`` to ``domain``.
+    Some roles are inverse although they do not end in ``-of``. ``inverses`` gives the role that each of them
+    inverts, for example ``domain`` for ``mod``.
 
     Returns:
         The triples, with inverse roles exchanged.
@@ -209,14 +209,14 @@ class _Package:
         self._measures = measures
         self._random = random.Random()
         self._smatch: Any = smatch
-        # The package seeds the module ``random`` from the clock. Replace the module by a generator that is
-        # seeded for each pair, so that results are reproducible.
+        # The package seeds the module ``random`` from the clock. Replace this module in the package by a
+        # generator that is seeded for each pair, so that results are reproducible.
         self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
         for module in (amr, smatch):
             vars(module)["ERROR_LOG"] = io.StringIO()
 
     def compared(self, pair: GraphPair) -> Compared:
-        """Compare one pair of graphs. If the predicted graph is missing or unreadable, it counts as empty."""
+        """Compare one pair of graphs. A predicted graph that is missing or unreadable counts as empty."""
         try:
             gold = _readings(pair.gold)
         except PenmanError as error:
@@ -263,7 +263,7 @@ def unlabelled(graph: Triples) -> Triples:
         graph: The triples of a graph.
 
     Returns:
-        The triples with the role name ``role``. Triples that become equal occur once.
+        The triples with the role name ``role``. Duplicates that result from the replacement are removed.
     """
     attributes = ((role if role == _TOP else "role", node, value) for role, node, value in graph.attributes)
     relations = (("role", source, target) for _, source, target in graph.relations)
@@ -277,7 +277,7 @@ def without_senses(graph: Triples) -> Triples:
         graph: The triples of a graph.
 
     Returns:
-        The triples with concepts that have no sense number.
+        The triples, with concepts that have no sense number.
     """
     bare = [(kind, node, _SENSE.sub("", concept)) for kind, node, concept in graph.instances]
     return Triples(bare, graph.attributes, graph.relations)
@@ -290,7 +290,7 @@ def reentrancies(graph: Triples) -> Triples:
         graph: The triples of a graph.
 
     Returns:
-        These relations, and the instances of the nodes at both ends.
+        The selected relations, and the instances of the nodes at both ends.
     """
     parents = Counter(target for _, _, target in graph.relations)
     return _part(graph, [relation for relation in graph.relations if parents[relation[2]] > 1])
@@ -303,7 +303,7 @@ def arguments(graph: Triples) -> Triples:
         graph: The triples of a graph.
 
     Returns:
-        These relations, and the instances of the nodes at both ends.
+        The selected relations, and the instances of the nodes at both ends.
     """
     return _part(graph, [relation for relation in graph.relations if relation[0].startswith("ARG")])
 
@@ -354,7 +354,7 @@ def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
 
 
 def _renamed(graph: Triples, prefix: str) -> Iterable[list[Triple]]:
-    """Rename the nodes to ``a0``, ``a1`` and so on (for the prefix ``a``), as the package requires.
+    """Rename the nodes as the package requires: to ``a0``, ``a1`` and so on for the prefix ``a``.
 
     Yields:
         The list of instances, the list of attributes and the list of relations.
@@ -377,13 +377,13 @@ class Score(NamedTuple):
 class MeasureScores:
     """The scores of one measure over all pairs.
 
-    The confidence intervals of F1 are percentile bootstrap intervals over the pairs. A resample in which no
-    pair has a triple is ignored.
+    The confidence intervals of F1 are percentile bootstrap intervals over the pairs. Resamples without any
+    triples are ignored.
 
     Attributes:
         pairs: The number of pairs in which at least one graph has a triple that the measure counts.
-        micro: The score that results from the summed counts of all pairs.
-        macro: The mean of the scores of these pairs.
+        micro: The score computed from the summed counts of all pairs.
+        macro: The mean of the scores of the counted pairs (see ``pairs``).
         micro_interval: The lower and the upper bound of the micro F1.
         macro_interval: The lower and the upper bound of the macro F1.
     """
@@ -433,8 +433,9 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
     if not tallies or not resamples:
         return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
-    # The columns are: numerator of the micro F1, F1 of the pair, denominator of the micro F1, and whether the
-    # pair has any triple. Summed over a resample, they give the micro F1 and the macro F1 by one division.
+    # Each row contains the numerator of the micro F1, the F1 of the pair, the denominator of the micro F1,
+    # and 1 if the pair has a triple. From the sums over a resample, one division each gives the micro and the
+    # macro F1.
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)

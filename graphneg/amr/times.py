@@ -17,11 +17,11 @@ from functools import lru_cache
 from graphneg.amr.reading import AmrView
 from graphneg.english.lexicon import Lexicon
 
-# Roles of nodes that express a time or a part of one.
+# Roles of nodes that express a time or a part of a time.
 _PARTS = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season"})
 # Roles of concepts whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
 _SPANS = frozenset({"time", "duration", "frequency"})
-# If a predicate has one of these roles, no time is added to it: the two could clash.
+# If a predicate has one of these roles, no time is added to it, because the time could clash with the role.
 _BOUND = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
 _DATES = frozenset({"date-entity", "temporal-quantity"})
 # Modifiers that are a part of a time expression: "next week".
@@ -61,7 +61,7 @@ class Times:
             k: The number of the top node of the subtree.
 
         Returns:
-            True if it does. A new time might then clash with it.
+            True if it does. A time added to the subtree might then clash with it.
         """
         labels = self._of.labels
         return any(
@@ -101,7 +101,7 @@ class Times:
             until Monday".
         """
         label = self._of.labels[k]
-        # "before" has a quantity in "two days before the party". There, no time but "after" could replace it.
+        # In "two days before the party", *before* has a quantity, and only "after" could replace it.
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._of.children[k])
         return label == "now" and self._of.roles[k].startswith("op")
@@ -113,7 +113,7 @@ class Times:
             k: The node number.
 
         Returns:
-            The number; for a clock time its hour (17 for "17:30"). None for other nodes.
+            The number; for a clock time the hour (17 for "17:30"). None if the node contributes no number.
         """
         node = self._of.nodes[k]
         if node.value is None or node.parent is None or self._of.labels[node.parent] not in _DATES:

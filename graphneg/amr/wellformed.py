@@ -1,9 +1,9 @@
 """Check that AMR graphs are well formed, and report defects with stable codes.
 
-Some defects violate the PENMAN notation itself, for example a variable that is introduced twice.
-`graphneg.amr.penman` refuses such graphs. This module checks what the AMR guidelines (version 1.2.6) require
-in addition. It is used for corpora and for edited graphs. `check` returns the defects of a graph with their
-nodes, and `check_file` those of a PENMAN file with their lines.
+Some defects violate the PENMAN notation itself, for example a variable that is introduced twice. A graph with
+such a defect is refused by `graphneg.amr.penman`. This module checks the additional requirements of the AMR
+guidelines (version 1.2.6), in corpora and in edited graphs. `check` returns the defects of a graph with their
+node numbers, and `check_file` returns the defects of a PENMAN file with their line numbers.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))[0].message
@@ -42,8 +42,8 @@ CODES: Mapping[str, str] = {
 _NUMBERED = re.compile(r"^(op|snt)(\d+)\Z")
 _ROLE = re.compile(r"^[A-Za-z][A-Za-z0-9-]*\Z")
 _VARIABLE = re.compile(r"^[a-z]\d+\Z")
-# Roles whose constant may be a single letter, for example ``:li B`` in a list. Under other roles a single
-# letter is a variable.
+# Roles whose constant may be a single letter, for example ``:li B`` in a list. Under any other role, a single
+# letter is taken for a variable.
 _SINGLE_LETTER_VALUE = re.compile(r"^(op\d+|value|li|quant|mode|polarity|wiki|unit|day|month|year)\Z")
 
 
@@ -184,7 +184,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
 
 
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
-    """Yield the defects of the roles under one node."""
+    """Yield the defects that concern the roles of a node's children."""
     if roles.count("polarity") > 1:
         # A node may have both ``:polarity -`` and ``:polarity amr-unknown``: "Don't you like it?"
         negations = sum(

@@ -1,8 +1,8 @@
 """The decoder interface, and the registry that finds decoders by name.
 
 A decoder receives utterances with their graphs before and after the edits. For each utterance it returns a
-new text, or the reason why it could not produce one. `get_decoder` wraps every decoder in a check, so that a
-caller never receives the original text as the result of an edit.
+new text, or the reason why it could not produce a text. `get_decoder` wraps every decoder in a check, so that
+the result of an edit is never the original text.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Decoder(Protocol):
             batch: The edited utterances to decode.
 
         Returns:
-            One result for each utterance, in the order of the batch: a text, or the reason why there is none.
-            The text must differ from the original text of the utterance.
+            One result for each utterance, in the order of the batch: a text, or the reason why the utterance
+            has none. The text must differ from the original text of the utterance.
         """
         ...
 
@@ -44,8 +44,7 @@ class Decoder(Protocol):
 class Guarded:
     """Wrapper that checks the results of a decoder.
 
-    If a text is empty or equal to the original text, the wrapper replaces it by a reason why there is no
-    text.
+    A text that is empty or equal to the original text is replaced by the reason why it cannot be used.
 
     Args:
         decoder: The decoder to check.
@@ -100,22 +99,22 @@ def guarded(decoder: Decoder) -> Decoder:
         decoder: The decoder to wrap.
 
     Returns:
-        The wrapped decoder, or ``decoder`` itself if it is wrapped already.
+        The wrapped decoder; ``decoder`` itself if it is already wrapped.
     """
     require_object("decoder", decoder, ("name", "decode(batch)"), DecoderError)
     return decoder if isinstance(decoder, Guarded) else Guarded(decoder)
 
 
 def refuse_original(original: str, answer: Decoded) -> Decoded:
-    """Replace a result whose text is empty or equal to the original text by one that states the reason.
+    """Replace a result whose text is empty or equal to the original text by a result with the reason.
 
     Args:
         original: The text of the utterance before the edits.
         answer: The result of a decoder.
 
     Returns:
-        ``answer`` if its text is usable or if it has no text anyway. Otherwise a result without text, whose
-        reason starts with ``empty`` or ``unchanged``.
+        ``answer`` if its text is usable, or if it has no text. Otherwise a result without text, whose reason
+        starts with ``empty`` or ``unchanged``.
 
     Example:
         >>> refuse_original("I saw it.", Decoded("I  saw it. ")).reason

@@ -2,9 +2,9 @@
 
 The surface decoder keeps the original wording, but it cannot realise every edit. A language model can write a
 text for any graph, but it often changes words that no edit touched. This decoder collects the texts of both
-and scores them. A text scores high if the model considers it likely for the graph, and if a parser recovers
-the same graph from it. The score is the Smatch F1 between the edited graph and the parsed graph, minus the
-weighted loss of the model. The text of ``surface`` gets a bonus, because it keeps the wording of a human
+and scores them. The score of a text is high if a parser recovers the edited graph from it, and if the model
+considers it likely for the graph. It is the Smatch F1 between the edited graph and the parsed graph, minus
+the weighted loss of the model. The text of ``surface`` gets a bonus, because it keeps the wording of a human
 writer.
 
 Input: edited graphs with their utterances. Output: one text for each graph, or the reason why there is none.
@@ -29,15 +29,15 @@ LOSS_WEIGHT = 0.05
 MARGIN = 0.05
 """Default bonus for the text of ``surface``.
 
-The bonus is needed because a model considers its own texts likely even where they change details: AMR has no
-articles, so both "a man" and "the man" express the graph. On the training part of SICK with three kinds of
-edits, the chosen text equals the human one for 53, 37 and 63% of the edits. Without the bonus the shares are
-50, 37 and 50%.
+The bonus is needed because a model considers its own texts likely even if they change details: AMR has no
+articles, so both "a man" and "the man" express the graph. Measured on the training part of SICK with three
+kinds of edits, the chosen text equals the human text for 53%, 37% and 63% of the edits. Without the bonus,
+these shares are 50%, 37% and 50%.
 """
 
 
 class RescoringDecoder:
-    """Choose the best text among that of ``surface`` and the ``num_beams`` most likely texts of a model.
+    """Choose the best text from that of ``surface`` and the ``num_beams`` most likely texts of a model.
 
     The score of a text is the Smatch F1 between the edited graph and the graph that ``parser`` produces for
     the text, minus ``loss_weight`` times the mean negative log-likelihood of the text under the model. For
@@ -93,8 +93,8 @@ class RescoringDecoder:
             batch: The edited utterances to decode.
 
         Returns:
-            The text with the highest score for each item. If no text differs from the original, the result of
-            ``surface`` is returned; it contains the reason.
+            The text with the highest score for each item. If no text differs from the original, the item gets
+            the result of ``surface``, which contains the reason.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])
@@ -117,7 +117,7 @@ class RescoringDecoder:
         return answers
 
     def close(self) -> None:
-        """Stop the worker processes of the parser; without this call they stop when this process exits."""
+        """Stop the worker processes of the parser. Without this call, they stop when this process exits."""
         self._trip.close()
 
 

@@ -1,7 +1,7 @@
 """The t5 decoder: generate the text of an edited graph with a language model.
 
 DEAM (Ghazarian et al. 2022, section 3.2) turns edited graphs into text with a model that was fine-tuned on
-pairs of AMR graphs and sentences. This decoder does the same. Each graph is written on one line. A
+pairs of AMR graphs and sentences. This decoder uses the same method. Each graph is written on one line. A
 sequence-to-sequence model such as T5 reads the line as its input. A causal model, which must have been
 trained by `graphneg.training.decoder`, gets the line as its prompt and continues it. Models run in PyTorch or
 CTranslate2.
@@ -33,15 +33,15 @@ Serialiser = Callable[[AmrGraph], str]
 """Function that writes a graph as the input text of the model."""
 
 ASKS, ANSWERS = "\nText:", " "
-"""The parts of a causal model's prompt that follow the graph and precede the text to generate.
+"""The end of a causal model's prompt, between the graph and the text to generate.
 
-The sequence is: graph, `ASKS`, `ANSWERS`, text.
+The whole sequence is: graph, `ASKS`, `ANSWERS`, text.
 """
-# Length limits in tokens, used if neither the arguments nor the model state any.
+# Length limits in tokens, used if neither the arguments nor the model specify a limit.
 _LONGEST_INPUT = 512
 _LONGEST_OUTPUT = 256
-# The transformers library gives a tokenizer without a length limit the limit 10**30. Any limit from this
-# number on is therefore ignored.
+# The transformers library gives the limit 10**30 to a tokenizer without a length limit. Ignore any limit from
+# this number on.
 _NO_LIMIT = 100_000
 _NO_LETTER = re.compile(r"[\W_]+")
 
@@ -149,13 +149,13 @@ class T5Decoder:
             asked = [batch[index] for index in pending]
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
-                # A single `Decoded` instead of a list means that the graph is too long or does not fit into
+                # A single `Decoded` instead of a list means that the graph is too long or needs too much
                 # memory. The item is not sampled again, because another draw would fail in the same way.
                 if isinstance(texts, Decoded):
                     answers[index] = texts
                     continue
-                # Take the most likely usable text. If no text is usable, report what is wrong with the most
-                # likely one.
+                # Take the most likely usable text. If no text is usable, return the reason for the most
+                # likely text.
                 checked = [_changed(text, batch[index].text) for text in texts]
                 answers[index] = next((text for text in checked if text.text is not None), checked[0])
             pending = [
@@ -168,7 +168,7 @@ class T5Decoder:
     def n_best(self, graphs: Sequence[AmrGraph]) -> list[list[Decoded]]:
         """Return all generated texts for each graph, the most likely first.
 
-        Unlike `decode`, this method has no original text to compare with, so it removes no text.
+        Unlike `decode`, this method has no original text to compare with, so it does not refuse any text.
 
         Args:
             graphs: The graphs to decode. With sampling, the texts depend on the ids of the graphs.
@@ -188,7 +188,7 @@ class T5Decoder:
 
         Returns:
             The mean negative log-likelihood of each text given its graph, in nats per token. It is infinite
-            if the graph is longer than the input limit, or if memory does not suffice.
+            if the graph is longer than the input limit, or if the memory does not suffice.
         """
         rows = self._rows([graph for graph, _ in pairs])
         items = [
@@ -214,8 +214,8 @@ class T5Decoder:
         """Generate texts for each graph.
 
         Returns:
-            For each graph a list of texts, the most likely first, or a single `Decoded` with the reason why
-            there are none.
+            For each graph, a list of texts, the most likely first. If no text could be generated, a single
+            `Decoded` with the reason.
         """
         rows = self._rows(graphs)
         answers: list[list[Decoded] | Decoded] = [
@@ -233,7 +233,7 @@ class T5Decoder:
         """Generate outputs for pairs of a tokenized input and an id.
 
         Returns:
-            The outputs for each input; None if memory did not suffice for it.
+            The outputs for each input; None for an input for which the memory did not suffice.
         """
 
         def run(batch: Sequence[tuple[Tokens, str]]) -> list[list[Output]]:
@@ -254,7 +254,7 @@ class T5Decoder:
 
 
 def _changed(answer: Decoded, original: str) -> Decoded:
-    """Replace a text with the same words as the original by the reason ``unchanged``."""
+    """Replace a text that has the same words as the original by the reason ``unchanged``."""
     if answer.text is not None and same_words(answer.text, original):
         return Decoded(None, "unchanged: the model returned the original text")
     return answer

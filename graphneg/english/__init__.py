@@ -1,1 +1,1 @@
-"""Knowledge about English: words and inflections, noun kinds, sentences, numbers and PropBank frames."""
+"""Knowledge about English: words, their inflections, noun kinds, sentences, numbers and PropBank frames."""

@@ -1,12 +1,12 @@
 r"""The lexicon: classes of words and frames, moves along scales, and pairs of opposites.
 
-Transforms use the lexicon to decide what may be edited, and what it becomes. A move is a replacement of a
-word by another word on the same scale, such as *today* by *yesterday* on the scale ``time``. The lexicon also
-limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word, and
-in which of its uses.
+Transforms use the lexicon to decide which words may be edited and which words replace them. A move replaces a
+word by another word on the same scale, for example *today* by *yesterday* on the scale ``time``. The lexicon
+also limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word,
+and in which uses of the word.
 
-The lexicon is read from the tables in ``lexicon/``, and users may add lines of the same form. Cells are
-separated by tabs. A line that starts with ``#`` is a comment. There are three kinds of lines:
+The lexicon is read from the tables in ``lexicon/``, and users may add lines in the same format. Cells are
+separated by tabs. A line that starts with ``#`` is a comment. There are three types of lines:
 
 =========== ============ ============= ==================================================
 class       class name   concepts      (separated by spaces)
@@ -14,8 +14,8 @@ move        scale        word          the word that it becomes
 opposite    word         other word    kinds of things for which they are opposites, or ``-``
 =========== ============ ============= ==================================================
 
-Concepts are written as in AMR: ``have-03``, ``no-one``. A line ``class -NAME`` removes its concepts from the
-class NAME.
+Concepts are written as in AMR: ``have-03``, ``no-one``. A line whose class name is ``-NAME`` removes the
+given concepts from the class NAME.
 
 >>> own = [entry_of("move\ttime\tdawn\tdusk"), entry_of("class\t-handling\thave-03")]
 >>> lexicon = english().extended(own)
@@ -45,10 +45,10 @@ class Lexicon:
     """The contents of the lexicon tables.
 
     Attributes:
-        classes: For each concept, the names of the classes that it is in.
-        moves: For each word, pairs of a scale and the word that it becomes on this scale.
-        opposites: For each pair of words, the kinds of things for which they are opposites: *old* and *young*
-            for a person, *old* and *new* for an object. Empty if the words must never be exchanged.
+        classes: For each concept, the names of the classes that contain it.
+        moves: For each word, pairs of a scale and the word that replaces it on this scale.
+        opposites: For each pair of words, the kinds of things for which the words are opposites: *old* and
+            *young* for a person, *old* and *new* for an object. Empty if the words must never be exchanged.
 
     >>> english().classes_of("have-03") & {"handling", "modal"}
     frozenset({'handling'})
@@ -61,7 +61,7 @@ class Lexicon:
     opposites: Mapping[tuple[str, str], tuple[str, ...]]
 
     def classes_of(self, concept: str) -> frozenset[str]:
-        """Return the names of the classes that a concept is in.
+        """Return the names of the classes that contain a concept.
 
         Args:
             concept: An AMR concept, such as ``have-03``.
@@ -93,8 +93,8 @@ class Lexicon:
             other: The second word; the order of the words does not matter.
 
         Returns:
-            Noun kinds, as in ``nouns.tsv``. An empty list means that the words must never be exchanged, and
-            ``None`` that the tables do not list the pair.
+            Noun kinds, as in ``nouns.tsv``. An empty list means that the words must never be exchanged.
+            ``None`` means that the tables do not list the pair.
         """
         kinds = self.opposites.get((word, other))
         kinds = self.opposites.get((other, word)) if kinds is None else kinds
@@ -127,8 +127,8 @@ class Lexicon:
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
-                # A pair is looked up in both orders.
-                # An old entry in the other order would be found before the new one, so it is removed.
+                # A pair is looked up in both orders. An old entry in the other order would be found before
+                # the new one, so it is removed.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -175,7 +175,7 @@ def entry_of(line: str) -> LexiconEntry:
         line: Tab-separated cells; the first is ``class``, ``move`` or ``opposite``.
 
     Returns:
-        The entry, with the kind of line and the other cells.
+        The entry: the type of the line, and its other cells.
 
     Raises:
         ValueError: The line is not a valid entry. The message contains the reason.
@@ -197,7 +197,7 @@ def entry_of(line: str) -> LexiconEntry:
 def surface_form(text: str) -> str:
     """Classify a term by its spelling as ``phrase``, ``plural``, ``verbal`` or ``base``.
 
-    The spelling alone can be misleading, so the class can be wrong.
+    The spelling alone can be misleading, so the result can be wrong.
 
     >>> [surface_form(text) for text in ("coffee shop", "dogs", "running", "dog")]
     ['phrase', 'plural', 'verbal', 'base']
@@ -220,25 +220,24 @@ def surface_form(text: str) -> str:
 _SOFT = frozenset({"state", "thought", "act"})
 """Kinds of nouns whose antonym is often not a noun: *peace* (``state``), *idea* (``thought``)."""
 _ABSTRACT = re.compile(r".*(?:ness|ment|tion|hood|ship|ism)")
-"""Endings of abstract nouns, which cannot modify another noun: *darkness*, since *a darkness room* is wrong.
-"""
+"""Endings of abstract nouns. Such nouns cannot modify another noun: *a darkness room* is wrong."""
 
 Frames = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
 """For each lemma, its frames in sorted order: pairs of a frame id and the frame's numbered roles."""
 
 
 class Antonym(NamedTuple):
-    """A word, and a term or frame that may replace it in one use of the word.
+    """An antonym of a word, for one use of the word. The antonym is a term or a frame.
 
     Attributes:
         word: The word that is replaced.
-        used_as: The use in which the word may be replaced: a frame id of the word, ``frame`` for any frame
-            that is not in ``known``, ``noun``, or ``modifier``.
+        used_as: The use in which the word may be replaced. It is a frame id of the word, ``frame`` for any
+            frame that is not in ``known``, ``noun``, or ``modifier``.
         other: The replacement, a term or a frame id.
         is_frame: Whether ``other`` is a frame id and not a term.
-        modified_kinds: Kinds of things to which the word must refer for the replacement, such as ``person``;
-            ``None`` allows all.
-        known: Frames of the word that have their own entries; only set if ``used_as`` is ``frame``.
+        modified_kinds: The word is replaced only if it refers to a thing of one of these kinds, such as
+            ``person``; ``None`` allows all kinds.
+        known: Frames of the word that have separate entries; only set if ``used_as`` is ``frame``.
     """
 
     word: str
@@ -277,12 +276,12 @@ def usable_antonyms(
 
 def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
     """Return whether two words have the same word class and form, as far as the spelling shows."""
-    # Prepositions and adverbs of place only replace each other: "in" may become "out", but not "absence".
+    # Prepositions and adverbs of place replace only each other: "in" may become "out", but not "absence".
     closed = ("particle" in lexicon.classes_of(text.replace(" ", "-")) for text in (word, other))
     if len(set(closed)) > 1 or "much" in (word, other):
         return False
-    # A plural only replaces a plural: "men" is not an antonym of "woman".
-    # An -ing form only replaces an -ing form: "standing" is not an antonym of "sit".
+    # A plural replaces only a plural: "men" is not an antonym of "woman". An -ing form replaces only an -ing
+    # form: "standing" is not an antonym of "sit".
     plural = re.fullmatch(r".+[^siu]s", other) or "plural" in lexicon.classes_of(other)
     if plural and not re.fullmatch(r".+[^su]s", word):
         return False
@@ -292,18 +291,18 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
 def _usable(
     word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
 ) -> Iterator[Antonym]:
-    """Yield the replacements of a word by its antonym: as a frame, as a modifier and as a noun."""
+    """Yield the uses in which an antonym may replace a word: as a frame, as a modifier or as a noun."""
     kind, own = kind_of(other), kind_of(word)
-    # Both words must have the same noun kind; for words that are not nouns, this is the kind "other".
-    # The antonym of a state, thought or act may have the kind "other", since it is often a verb.
+    # Both words must have the same noun kind. Words that are not nouns have the kind "other". There is one
+    # exception: the antonym of a state, thought or act may have the kind "other", since it is often a verb.
     if kind == own or (kind == OTHER and own in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
-        # If a graph has a frame of the word that PropBank does not list, the roles of the frame are unknown.
-        # A frame with unknown roles may be replaced by any frame of the antonym.
+        # A graph may have a frame of the word that PropBank does not list, so that its roles are unknown.
+        # Such a frame may be replaced by any frame of the antonym.
         yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():
-                # Both frames must have an agent or neither, and both a patient or neither.
+                # The two frames must agree in whether they have an agent, and in whether they have a patient.
                 # Otherwise "He won the game" could get a verb that cannot have an object.
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, said_of)
@@ -311,7 +310,7 @@ def _usable(
         # "a dark room" may become "a light room", but not "a brightness room": abstract nouns are excluded.
         if not _ABSTRACT.fullmatch(other):
             yield Antonym(word, "modifier", other, False, said_of)
-        # A noun that has no frame must not become a word that has one, since that word is usually a verb.
+        # If a noun has no frame, it must not become a word with a frame, since that word is usually a verb.
         # For example, "arrival" may become "departure", but not "go".
         if frames.get(word) or not frames.get(other):
             yield Antonym(word, "noun", other, False, said_of)

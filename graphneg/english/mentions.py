@@ -1,7 +1,7 @@
 """Find keywords in a text in any inflected form, and recognise the end of a sentence.
 
-Generated texts must contain given keywords, and must be cut at the end of a sentence. A keyword of several
-words counts as mentioned if each of its words shares a lemma with a word of the text.
+Generated texts must contain given keywords, and must be cut at the end of a sentence. A keyword that consists
+of several words counts as mentioned if each of its words shares a lemma with a word of the text.
 
 >>> contains_keyword("She borrowed two ladders.", "ladder"), contains_keyword("She climbed it.", "ladder")
 (True, False)
@@ -27,7 +27,7 @@ def contains_keyword(text: str, keyword: str) -> bool:
         keyword: One or more words separated by spaces. Their order and position in the text do not matter.
 
     Returns:
-        Whether the text contains all words of the keyword.
+        True if the text contains all words of the keyword.
     """
     return mentions(words_of(text), keyword.split())
 
@@ -43,7 +43,7 @@ def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
         keyword: The words of the keyword.
 
     Returns:
-        Whether each word of the keyword shares a lemma with a word of the text.
+        True if each word of the keyword shares a lemma with a word of the text.
     """
     there = frozenset().union(*(lemmas(word) for word in words))
     return all(lemmas(word) & there for word in keyword)
@@ -59,8 +59,8 @@ def ends_sentence(text: str) -> bool:
         text: The text, which may have been truncated.
 
     Returns:
-        False if there is no end mark, if the last word is an abbreviation, or if the last word is a number
-        that the text may have continued (*3.5*).
+        False if the text has no end mark, if its last word is an abbreviation, or if its last word is a
+        number that may have been cut (*3* of *3.5*).
     """
     if not _SENTENCE_END.search(text):
         return False

@@ -4,7 +4,7 @@ A negative must not nearly repeat a correct response or another negative. Two te
 of words, after `graphneg.english.tokens.match_key` has normalised the texts. They are near-duplicates if the
 Jaccard index of their sets is at least `NEAR`.
 
-`NearDuplicates` compares a text with all texts that it has accepted before. It finds candidates by
+`NearDuplicates` compares a text with all texts that were added to it. It finds candidates by
 locality-sensitive hashing, and needs about half a kilobyte per text. `NearTexts` compares a text with a
 short, fixed list of texts. `Signature` is the MinHash signature of a set of words that grows, for example
 with each turn of a dialogue.
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 NEAR = 0.8
 """Minimum Jaccard index of the word sets of near-duplicates."""
-# Two texts with the Jaccard index s agree in at least one of 6 bands with probability 1 - (1 - s**4)**6.
-# This probability is 96% for s = 0.8 and 32% for s = 0.5.
+# If two texts have the Jaccard index s, they agree in at least one of the 6 bands with the probability
+# 1 - (1 - s**4)**6. This probability is 96% for s = 0.8 and 32% for s = 0.5.
 BANDS, _ROWS = 6, 4
 """Number of bands in a signature, and number of values per band."""
 _PRIME = np.uint64((1 << 31) - 1)
@@ -66,14 +66,14 @@ def are_near(words: Collection[int], others: Collection[int]) -> bool:
         others: Word hashes of the other text.
 
     Returns:
-        Whether the texts are near-duplicates; False if they have no word in common.
+        True if the texts are near-duplicates; False if they have no word in common.
     """
     common = len(set(words).intersection(others))
     return common > 0 and common >= NEAR * (len(words) + len(others) - common)
 
 
 class Signature:
-    """The MinHash signature of a set of words that grows.
+    """The MinHash signature of a set of words to which words can be added.
 
     Attributes:
         words: The word hashes added so far.
@@ -94,7 +94,8 @@ class Signature:
         if new:
             self.words |= new
             values = np.array(list(new), dtype=np.uint64) % _PRIME
-            # Each random linear function modulo a prime permutes the hashes. The minimum under each is kept.
+            # Each random linear function modulo a prime permutes the hashes. Keep the minimum under each
+            # function.
             self._least = np.minimum(
                 self._least, ((values[:, None] * _FACTORS + _TERMS) % _PRIME).min(axis=0)
             )
@@ -110,7 +111,7 @@ class Signature:
 
 
 class NearDuplicates:
-    """An index of texts that does not accept near-duplicates of the texts in it."""
+    """An index of texts that contains no near-duplicates: `add` refuses a near-duplicate of an added text."""
 
     def __init__(self) -> None:
         """Initialize an empty index."""
@@ -124,7 +125,7 @@ class NearDuplicates:
             text: The text.
 
         Returns:
-            Whether the text was added.
+            True if the text was added.
         """
         words = word_hashes(text)
         if not words:
@@ -133,7 +134,7 @@ class NearDuplicates:
         signature.add(words)
         bands = list(enumerate(signature.bands()))
         there = {number for band in bands for number in self._bands.get(band, ())}
-        # Texts that agree in a band are only candidates, so the exact Jaccard index is computed for them.
+        # Texts that agree in a band are only candidates, so compute the exact Jaccard index for each of them.
         if any(are_near(words, self._words[number]) for number in there):
             return False
         for band in bands:
@@ -165,13 +166,13 @@ class NearTexts:
         return any(are_near(words, others) for others in self._words)
 
     def has_equal(self, text: str) -> bool:
-        """Return whether a text in the list has the same normal form, that is, the same `match_key`.
+        """Return whether the list contains a text with the same normal form, that is, the same `match_key`.
 
         Args:
             text: The text to look for.
 
         Returns:
-            Whether there is a text with the same normal form.
+            True if there is a text with the same normal form.
         """
         # Most instances are never used, so the normal forms are computed on the first call.
         if self._keys is None:

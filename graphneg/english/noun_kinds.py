@@ -1,9 +1,10 @@
 """Return the lexeme of an AMR concept, and the semantic kind of a noun.
 
-A lexeme is a lemma or a phrase in lower case. It makes concepts comparable with keywords and with terms of
-ConceptNet: ``give-up-07`` has the lexeme *give up*. A noun kind, such as ``food``, is a semantic class of
-nouns. The kinds are read from ``nouns.tsv``, which is derived from WordNet. They approximate selectional
-preferences: if a verb takes one noun of a kind, it usually takes other nouns of the kind, too.
+A lexeme is a lemma or a phrase in lower case. Lexemes allow concepts to be compared with keywords and with
+terms of ConceptNet: ``give-up-07`` has the lexeme *give up*. A noun kind, such as ``food``, is a semantic
+class of nouns. The kinds are read from ``nouns.tsv``, which is derived from WordNet. They approximate
+selectional preferences: if a verb takes one noun of a kind, it usually also takes the other nouns of that
+kind.
 
 >>> lexeme("apple-pie"), kind_of("apple-pie"), is_frame("give-up-07")
 ('apple pie', 'food', True)
@@ -32,7 +33,7 @@ def is_frame(concept: str) -> bool:
         concept: An AMR concept.
 
     Returns:
-        Whether the concept ends in a sense number.
+        True if the concept ends in a sense number.
     """
     return _SENSE.search(concept) is not None
 

@@ -54,10 +54,10 @@ def value_of(words: Sequence[str]) -> float | None:
             current += 0.5
         elif low.rstrip("s") in SCALES:
             scale = SCALES[low.rstrip("s")]
-            # A multiplier without a number before it counts once: "hundred" is 100, and "two hundred" is 200.
+            # A multiplier without a preceding number counts once: "hundred" is 100, and "two hundred" is 200.
             current = max(current, 1) * scale
-            # "thousand" and larger multipliers end a group of digits.
-            # In "two thousand three hundred", the first group is 2 * 1000 and the second 3 * 100.
+            # "thousand" and larger multipliers end a group of digits. In "two thousand three hundred", the
+            # first group is 2 * 1000 and the second is 3 * 100.
             if scale >= 1000:
                 total, current = total + current, 0.0
         elif re.fullmatch(r"\d+(?:\.\d+)?", low):
@@ -85,7 +85,7 @@ def number_value(text: str) -> str | None:
         text: One word, or several words separated by spaces or hyphens.
 
     Returns:
-        The digits without separators; ``None`` if the text is not a number below 10,000,000,000.
+        The digits without separators; ``None`` if the text is not a number, or is 10,000,000,000 or more.
     """
     plain = text.lower().strip()
     if _DIGITS.fullmatch(plain):
@@ -95,7 +95,7 @@ def number_value(text: str) -> str | None:
     if words[0] == "and" or any(word.endswith("s") and word[:-1] in SCALES for word in words):
         return None
     value = value_of(words)
-    # Larger values would be formatted in scientific notation.
+    # Values from 1e10 would be formatted in scientific notation.
     return None if value is None or value >= 1e10 else f"{value:.10g}"
 
 

@@ -1,6 +1,6 @@
 """Find and load installed spaCy pipelines.
 
-A pipeline is identified by the name of its package, by its directory, or only by its language.
+A pipeline is identified by the name of its package, by its directory, or by its language alone.
 `find_pipeline` finds an installed pipeline without importing spaCy, and `load_pipeline` loads it.
 """
 
@@ -25,8 +25,8 @@ def find_pipeline(
 ) -> str | None:
     """Find an installed spaCy pipeline.
 
-    If no name is given, the packages of the language are tried from small to large. If a name is given that
-    is neither an installed package nor a directory, ``error_type`` is raised.
+    If no name is given, the packages of the language are tried from small to large. If the given name is
+    neither an installed package nor a directory, ``error_type`` is raised.
 
     Args:
         model: Name of a package or path of a directory; ``None`` accepts any pipeline for the language.
@@ -56,8 +56,8 @@ def find_pipeline(
 def load_pipeline(name: str, unused: Sequence[str], error_type: type[GraphnegError] = InputError) -> Any:
     """Load a spaCy pipeline.
 
-    If the pipeline cannot be loaded, for example because it needs a different version of spaCy,
-    ``error_type`` is raised.
+    If the pipeline cannot be loaded, for example because it needs a different version of spaCy, an exception
+    of the class ``error_type`` is raised.
 
     Args:
         name: Package name or directory, as `find_pipeline` returns it.

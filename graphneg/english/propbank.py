@@ -1,9 +1,9 @@
 """Read PropBank frame files, and the table of frames in the package (Palmer et al. 2005).
 
 `load_frames` reads ``frames.tsv``, which the parser and the decoder use. `read_rolesets` reads one XML frame
-file of a PropBank release. It returns a `Roleset` for each roleset that can be read, and a `ReadError` with a
-line number for each problem. If a file is not well-formed, its well-formed rolesets are read nevertheless. A
-file that declares an XML entity is not read.
+file of a PropBank release. It returns a `Roleset` for each readable roleset, and a `ReadError` with a line
+number for each problem. If the file is not well-formed, its well-formed rolesets are still returned. If the
+file declares an XML entity, no roleset is read.
 
 >>> [roleset] = read_rolesets(b'<roleset id="give_up.07"><roles><role n="0" f="pag"/></roles></roleset>')
 >>> roleset.id, roleset.roles
@@ -34,7 +34,7 @@ class Role(NamedTuple):
     Attributes:
         number: Number of the role, such as ``0`` for ``ARG0``.
         function: Function tag in PropBank, such as ``PAG`` (agent) or ``PPT`` (patient); empty if the file
-            has none.
+            does not give a tag.
         description: Description of the role, such as *entity leaving*.
     """
 
@@ -63,7 +63,8 @@ class PropBankExample:
         line: Line number of the sentence in the file.
         text: The sentence. Its tokens are separated by spaces.
         relation: Index of the token of the predicate, or ``None`` if the file does not give it.
-        arguments: For each argument, its type and the indices of its first and last token (inclusive).
+        arguments: For each argument, its type, the index of its first token and the index of its last token
+            (inclusive).
     """
 
     line: int
@@ -86,7 +87,8 @@ class Roleset:
         name: The id as the file writes it, such as ``give_up.07``.
         roles: The numbered roles.
         aliases: The words to which the roleset applies.
-        usages: For each resource, its name, its version, and ``+`` if the resource uses the roleset.
+        usages: For each resource, such as AMR, its name, its version, and ``+`` if the resource uses the
+            roleset.
         examples: Annotated example sentences.
     """
 
@@ -110,7 +112,7 @@ class Roleset:
 
 
 class ReadError(NamedTuple):
-    """A problem that prevented a part of a frame file from being read.
+    """A problem because of which a part of a frame file was not read.
 
     Attributes:
         line: Line number in the file, counted from 1.
@@ -134,7 +136,7 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
         return _rolesets(data)
     except expat.ExpatError as error:
         parts = [part for match in _ROLESET.finditer(data) for part in _alone(data, match)]
-        # If each roleset alone can be read, the error is between the rolesets. It is reported for the file.
+        # If every roleset can be read separately, the error is between the rolesets. Report it for the file.
         if not any(isinstance(part, ReadError) for part in parts):
             parts.append(_malformed(error))
         return parts
@@ -147,7 +149,7 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
 def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
     """Read one roleset separately, because the file is not well-formed."""
     above = data.count(b"\n", 0, match.start())
-    # The indentation is kept, so that column numbers in error messages are those of the file.
+    # Keep the indentation, so that the column numbers in error messages are those of the file.
     indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
     try:
         return _rolesets(indent + match[0], above)
@@ -168,14 +170,14 @@ def _rolesets(data: bytes, above: int = 0) -> list[Roleset | ReadError]:
     """Read the rolesets of an XML document that starts after ``above`` lines of the file."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
-    # Line numbers are needed, which ElementTree's own parser does not report, so expat is called directly.
+    # ElementTree's own parser does not report line numbers, which are needed, so expat is called directly.
     parser.buffer_text = True
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
 
-    # Expanding entities could exhaust the memory ("billion laughs" attack).
-    # PropBank files declare no entities, so a file that declares one is not read.
+    # Expanding entities could exhaust the memory ("billion laughs" attack). PropBank files declare no
+    # entities, so the parser stops at an entity declaration.
     def entity(*declaration: object) -> None:
         raise _EntityDeclared(parser.CurrentLineNumber)
 
@@ -190,7 +192,7 @@ def _rolesets(data: bytes, above: int = 0) -> list[Roleset | ReadError]:
 def _roleset(element: Element) -> Roleset:
     roles = {
         number: Role(number, role.get("f", "").upper(), one_line(role.get("descr", "")))
-        # If a role number occurs several times, the first role with the number counts.
+        # If a role number occurs several times, keep the first role that has it.
         for role in reversed(list(element.iter("role")))
         if (number := role.get("n", "")).isdigit()
     }
@@ -227,8 +229,8 @@ def _text(element: Element) -> str:
 
 Counts = dict[str, int]
 _CLASSES = {"r": "j"}
-"""For each word class that PropBank does not distinguish, the letter that it uses instead: adverbs have the
-letter of adjectives.
+"""The PropBank letters of word classes that PropBank does not distinguish: adverbs have the letter of
+adjectives.
 """
 
 
@@ -241,8 +243,8 @@ class FrameEntry:
         functions: Function tags by role number: ``{"0": "PAG"}``.
         verbal: Whether one of the words of the frame is a verb.
         examples: Number of annotated examples of the frame in PropBank.
-        seen: For each signature of an argument, such as ``dobj`` or ``prep_to``, how often it had each role
-            in the examples. A role is a number, or ``M`` for a modifier.
+        seen: How often an argument had each role in the examples, by the signature of the argument, such as
+            ``dobj`` or ``prep_to``. A role is a number, or ``M`` for a modifier.
     """
 
     id: str
@@ -254,7 +256,7 @@ class FrameEntry:
 
 @dataclass(slots=True)
 class FrameTable:
-    """PropBank frames by their ids, and the frame ids of each word.
+    """PropBank frames, which can be looked up by id, and by word.
 
     Attributes:
         frames: Frames by id.
@@ -268,9 +270,9 @@ class FrameTable:
         """Add frames from rows of ``frames.tsv``.
 
         Args:
-            rows: Rows of five tab-separated cells. They contain the frame id, the roles with their function
-                tags (``0:PAG 1:PPT``), the words (``v:give_up``), the number of annotated examples, and how
-                often an argument had a role in them (``dobj=1:27``; see `FrameEntry.seen`).
+            rows: Rows of five tab-separated cells: the frame id, the roles with their function tags (``0:PAG
+                1:PPT``), the words (``v:give_up``), the number of annotated examples, and how often an
+                argument had a role in these examples (``dobj=1:27``; see `FrameEntry.seen`).
         """
         for row in rows:
             id, roles, aliases, examples, seen = row.split("\t")

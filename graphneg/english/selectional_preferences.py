@@ -1,9 +1,10 @@
-"""Selectional preferences: which nouns are used as subjects and objects of which verbs.
+"""Selectional preferences: which nouns are used as subject or object of which verb.
 
 If a transform replaces a noun, the new noun should be one that is used with the verb. ``takes.tsv``, which
 ``python -m tools.takes`` creates, counts how often each noun occurs with each verb and role in parsed
-dialogues. Many possible nouns were never seen with a verb. So the counts are generalised to sorts of nouns. A
-sort consists of the similar nouns in one row of ``nouns.tsv``, which can replace each other.
+dialogues. The dialogues do not contain every possible combination of a noun and a verb. Therefore the counts
+are summed over sorts of nouns. A sort consists of the similar nouns in one row of ``nouns.tsv``, which can
+replace each other.
 
 >>> "like food" in preferred_nouns("eat-01", "ARG1"), noun_cluster("soup")
 (True, 'like food')
@@ -19,10 +20,10 @@ from graphneg.english.noun_kinds import OTHER, kind_of, lexeme
 from graphneg.english.words import table_rows
 
 MIN_COUNT = 2
-"""Minimum count of a sort with a verb. From this count on, the verb accepts all nouns of the sort."""
+"""Minimum count of a sort with a verb. If a sort reaches it, the verb accepts all nouns of the sort."""
 MAX_PREFERENCES = 48
-"""Maximum number of sorts and single nouns that a verb can prefer. A verb that occurs with more of them
-accepts almost any noun, so it counts as a verb without preferences.
+"""Maximum number of sorts and single nouns that a verb can prefer. If a verb occurs with more, it accepts
+almost any noun, so it counts as a verb without preferences.
 """
 
 
@@ -57,7 +58,7 @@ def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
     True
 
     Returns:
-        The counts by noun, for each pair of a verb and a role such as ``("drink", "ARG1")``.
+        The counts of the nouns, for each pair of a verb and a role such as ``("drink", "ARG1")``.
     """
     return {
         (verb, role): {noun: int(n) for noun, _, n in (pair.partition(":") for pair in nouns.split(" "))}
@@ -80,8 +81,8 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
         kinds: Noun kinds to consider; ``None`` considers all.
 
     Returns:
-        The sorts that occur at least `MIN_COUNT` times, and the single nouns of rarer sorts. Empty if there
-        are more than `MAX_PREFERENCES` in total.
+        The sorts that occur at least `MIN_COUNT` times, and the single nouns of rarer sorts. Empty if both
+        together are more than `MAX_PREFERENCES`.
     """
     found, sorts = Counter[str](), Counter[str]()
     for noun, n in noun_counts().get((lexeme(frame), role), {}).items():
@@ -91,8 +92,8 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
             found[noun] += n
             sorts[noun_cluster(noun) or noun] += n
     often = {sort: n for sort, n in sorts.items() if n >= MIN_COUNT}
-    # If few nouns of a cluster were seen with the predicate, its other nouns need not fit. Return only the
-    # nouns that were seen.
+    # If few nouns of a sort were seen with the predicate, the other nouns of the sort may not fit. Return
+    # only the nouns that were seen.
     rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= MAX_PREFERENCES else ()

@@ -3,8 +3,8 @@
 The surface decoder tags each sentence that it edits, and a neural tagger would be too slow for that. The
 tagger is a bigram Viterbi decoder whose costs were set by hand (``tagging.tsv``). The possible tags of
 open-class words come from lemminflect. The AMR graph of the sentence gives further evidence: a token that is
-aligned to the frame of a verb is probably a verb, and a token that is aligned to a plain concept is probably
-not.
+aligned to the frame of a verb is probably a verb, and a token that is aligned to a concept without a sense
+number is probably not a verb.
 
 The tags are those of the Penn Treebank, with these additions:
 
@@ -30,7 +30,7 @@ from functools import lru_cache
 from graphneg.english.words import inflections, readings, table_rows, word_class
 
 Costs = dict[str, float]
-"""Cost of each tag: 0 means usual, and 6 almost impossible."""
+"""Costs by tag. A cost of 0 means that the tag is usual, 6 that it is almost impossible."""
 
 NOUNS = frozenset({"NN", "NNS", "NNP"})
 """Tags of nouns."""
@@ -56,7 +56,7 @@ _BY_ENDING = (
 
 
 def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
-    """Return the tag costs of closed-class words, and the transition costs between tags, from the table."""
+    """Read the table. Return the tag costs of closed-class words, and the transition costs between tags."""
     words: dict[str, Costs] = {}
     follows: dict[str, Costs] = {}
     for kind, name, cells in table_rows("graphneg.english", "tagging.tsv"):
@@ -70,7 +70,7 @@ def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
 
 
 CLOSED, FOLLOWS = _read_costs()
-"""Tag costs of each closed-class word; and for each tag, the costs of the tags that may follow it."""
+"""The tag costs of each closed-class word; and for each tag, the costs of the tags that may follow it."""
 
 
 def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
@@ -78,9 +78,9 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
 
     Args:
         tokens: The tokens, as `graphneg.english.tokens.tokenize` splits them.
-        frames: Evidence from the graph, by token index: ``verb`` (the token is a form of the verb that its
-            frame is named after), ``predicate`` (the token has a different frame) or ``plain`` (the token has
-            a concept that is not a frame). Tokens without evidence are left out.
+        frames: Evidence from the graph, by token index. ``verb``: the token is a form of the verb after which
+            its frame is named. ``predicate``: the token has a different frame. ``plain``: the token has a
+            concept that is not a frame. Tokens without evidence are left out.
 
     Returns:
         One tag per token.
@@ -119,8 +119,8 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
         if before.lower() in _UNOWNED:
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
-    # After "very", "is" or the like, a word that can be an adjective but not a participle is an adjective.
-    # The evidence of the graph is then ignored, because adjectives often have PropBank frames.
+    # After words such as "very" and "is", a word that can be an adjective but not a participle is an
+    # adjective. The evidence from the graph is then ignored, because adjectives often have PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
         return costs
@@ -170,7 +170,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
 
 @lru_cache(maxsize=65536)
 def _open_class(low: str) -> Costs:
-    """Return the tag costs of an open-class word: from the dictionary, or else by its ending."""
+    """Return the tag costs of an open-class word, from the dictionary or from the ending of the word."""
     costs: Costs = {}
     by_upos = readings(low)
     for upos, lemmas in by_upos.items():

@@ -1,12 +1,12 @@
-"""Split texts into tokens, words and sentences, and normalise how they are written.
+"""Split texts into tokens, words and sentences, and normalise their spacing and punctuation.
 
 `tokenize` accepts raw text (``I don't know, sir.``) and tokenised text (``I do n't know , sir .``). Both
 forms of a text give the same tokens; only the character offsets differ.
 
 Corpora differ in their spacing. DailyDialog, for example, writes ``I ’ ll come , then .`` A language model
-writes worse if it reads such text, and learns to write in the same way. So models get text in standard
-spacing (`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`),
-since otherwise a ranker could recognise generated responses by their spacing.
+that reads such text writes worse, and imitates the spacing. Therefore models get text in standard spacing
+(`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`), since
+otherwise a ranker could recognise generated responses by their spacing.
 
 >>> [token.text for token in tokenize("I don't know, sir.")]
 ['I', 'do', "n't", 'know', ',', 'sir', '.']
@@ -25,9 +25,9 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A pattern for a word that consists of letters, including its clitics: ``don't`` is one word."""
 _NON_SPACE = re.compile(r"\S*\w\S*")
 _ANY_WORD = re.compile(r"\w+(?:['’-]\w+)*")
-# `_TOKEN` first tries URLs, e-mail addresses, "n't", other clitics, acronyms and abbreviations.
-# `_TOKEN` then tries sequences of dots and dashes, and numbers with units and compounds ("3:30pm").
-# `_TOKEN` finally tries words with clitics and hyphens, other word characters, and single marks.
+# The alternatives are tried in this order: URLs, e-mail addresses, "n't", other clitics, acronyms,
+# abbreviations, sequences of dots and dashes, numbers with units, compounds ("3:30pm"), words with clitics
+# and hyphens, other word characters, and single marks.
 _TOKEN = re.compile(
     r"""
       (?:https?://|www\.)\S+
@@ -47,16 +47,16 @@ _TOKEN = re.compile(
 _CLITIC = re.compile(r"(?P<stem>.+?)(?P<clitic>n['’]t|['’](?:s|m|re|ll|ve|d))$", re.IGNORECASE)
 # As in the Penn Treebank, "cannot" is split into the tokens "can" and "not".
 _CANNOT = re.compile(r"(can)(not)$", re.IGNORECASE)
-# A sentence ends after an end mark and any closing quotes, if a capital letter follows.
+# A sentence ends after an end mark and its closing quotes, if a capital letter follows.
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
-# Abbreviations and initials ("J. Smith") end with a dot, but the sentence continues.
+# After abbreviations and initials ("J. Smith"), a dot does not end the sentence.
 _NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
 _DOTS = re.compile(r"\.+")
 _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
-# The patterns for separated clitics accept different forms. `_CLITIC_APART` accepts "I' m" and "I 'm".
-# It also accepts clitics with an initial capital, which title-cased corpora have: "I ' Ve".
+# Patterns for clitics that are separated from their word. `_CLITIC_APART` accepts "I' m" and "I 'm". It also
+# accepts clitics with an initial capital, which occur in title-cased corpora: "I ' Ve".
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE
@@ -64,16 +64,16 @@ _LOOSE_CLITIC = re.compile(
 _APOSTROPHE = "'"
 _ANY_APART = re.compile(r"(?<=\w) ?(?:' ?| ')(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
 _NOT_APART = re.compile(r"(?<=\w) n ?' ?t\b", re.IGNORECASE)
-# `_INSIDE_QUOTES` matches a pair of double quotes with spaces inside: '" hello "'.
-# Quotes next to letters are not matched, because they may be unpaired.
+# `_INSIDE_QUOTES` matches text between double quotes with a space on the inner side of each: '" hello "'. A
+# quote next to a letter is not matched, because it may be unpaired.
 _INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
 _BOTH_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
 _NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
 _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
 # Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
-# A space is added after a punctuation mark that is directly followed by a word: "then .Is it".
-# A full stop counts only between two small letters and a capital, so that "U.S." is kept.
+# A space is added after a punctuation mark that is directly followed by a word: "then .Is it". After a full
+# stop, a space is added only between two small letters and a capital, so that "U.S." is kept.
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.
@@ -132,7 +132,7 @@ def tokenize(text: str) -> tuple[TextSpan, ...]:
 
 
 def _without_clitics(word: str, start: int) -> list[TextSpan]:
-    """Split a word into its stem and its clitics, of which it may have several: ``shouldn't've``."""
+    """Split a word into its stem and its clitics. A word may have several clitics: ``shouldn't've``."""
     parts: list[TextSpan] = []
     end = start + len(word)
     while match := _CLITIC.match(word) or _CANNOT.match(word):
@@ -159,7 +159,7 @@ def words_of(text: str) -> list[str]:
 
 
 def word_count(text: str) -> int:
-    """Count the words of a text that are separated by spaces.
+    """Count the words of a text. Words are separated by spaces.
 
     >>> word_count("At 8 o'clock - sharp!")
     4
@@ -168,7 +168,7 @@ def word_count(text: str) -> int:
         text: The text.
 
     Returns:
-        The number of parts between spaces that contain a letter or a digit.
+        The number of space-separated parts that contain a letter or a digit.
     """
     return len(_NON_SPACE.findall(text))
 
@@ -202,7 +202,7 @@ def typed_sentences(text: str) -> list[SentenceSpan]:
 
     In such text, capital letters are not reliable. A sentence always ends after ``!`` and ``?``. It ends
     after dots, or after an end mark inside quotes, only if the next word does not start with a small letter.
-    A token is never split, so the tokens of all sentences together are the tokens of the text.
+    A token is never split, so the tokens of the sentences are exactly the tokens of the text.
 
     >>> [sentence.text for sentence in typed_sentences("Mr. Wu left... why? i asked him .")]
     ['Mr. Wu left... why?', 'i asked him .']
@@ -220,7 +220,7 @@ def typed_sentences(text: str) -> list[SentenceSpan]:
     for number, token in enumerate(tokens):
         if token.text == _QUOTE:
             quoting = not quoting
-        # A closing quote or bracket after an end mark belongs to the same sentence: 'He said "go."'
+        # A closing quote or bracket after an end mark still belongs to the sentence: 'He said "go."'
         closes = token.text in _CLOSING or (token.text == _QUOTE and not quoting)
         sure = token.text in _SURE_ENDS
         ended = sure or bool(_DOTS.fullmatch(token.text)) or (ended and closes)
@@ -256,8 +256,8 @@ def match_key(text: str) -> str:
     """Return the normal form of a text, which is used to compare texts.
 
     Texts that have the same words and punctuation marks in the same order have the same normal form.
-    Differences in case, in white space, in the shape of quotation marks, dashes and ellipses, and in the
-    spacing of punctuation and contractions are removed.
+    The normal form ignores case, white space, the shape of quotation marks, dashes and ellipses, and the
+    spacing around punctuation and in contractions.
 
     >>> match_key(" I  don ’ t KNOW , sir ! "), match_key("I do n't know, sir!")
     ("i don't know,sir!", "i don't know,sir!")
@@ -301,7 +301,7 @@ def detokenize(text: str) -> str:
     'They don\'t know (yet), but "it\'s Ann\'s".'
 
     Args:
-        text: Text that is tokenised completely or in part.
+        text: Text that is completely or partly tokenised.
 
     Returns:
         The text in standard spacing.
@@ -323,13 +323,13 @@ def is_cut_up(text: str) -> bool:
         text: The text.
 
     Returns:
-        Whether the spacing should be corrected with `detokenize`.
+        True if the spacing should be corrected with `detokenize`.
     """
     return _CUT_UP.search(text) is not None
 
 
 def spaced_as(text: str, others: Sequence[str]) -> str:
-    """Put a space before the punctuation marks of a text, if most marks in other texts have one.
+    """Put spaces before the punctuation marks of a text, if most marks in other texts have one.
 
     >>> spaced_as("Yes, it is.", ["Is it far , then ?", "No ."])
     'Yes , it is .'
@@ -341,8 +341,8 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
         others: Texts of the corpus whose spacing should be imitated.
 
     Returns:
-        The text with spaces, if more than half of the punctuation marks in the other texts have one;
-        otherwise the text itself.
+        The text with spaces, if more than half of the punctuation marks in the other texts have a space
+        before them; otherwise the text itself.
     """
     marks = [match for other in others for match in _MARK.finditer(other)]
     apart = sum(match.group(0)[0].isspace() for match in marks)
@@ -350,7 +350,7 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
 
 
 def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
-    """Join the separated clitics of a text, and return the original form of each.
+    """Join the separated clitics of a text, and also return how each was written.
 
     >>> with_closed_clitics("Here' s the money. It's late, don ’ t go.")
     ("Here's the money. It's late, don’t go.", {"Here's": "Here' s", 'don’t': 'don ’ t'})
@@ -374,7 +374,7 @@ def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
 
 
 def has_spaced_apostrophes(text: str) -> bool:
-    """Return whether the apostrophes of all contractions have spaces on both sides: ``It ’ s late``.
+    """Return whether all apostrophes of a text's contractions have spaces on both sides: ``It ’ s late``.
 
     >>> has_spaced_apostrophes("It ’ s late ."), has_spaced_apostrophes("It's late.")
     (True, False)
@@ -383,7 +383,7 @@ def has_spaced_apostrophes(text: str) -> bool:
         text: The text.
 
     Returns:
-        Whether there is such an apostrophe, and no contraction is written without the spaces.
+        True if there is at least one contraction, and all contractions are written with the spaces.
     """
     return _BOTH_APART.search(text) is not None and space_apostrophes(joined(text)) == text
 
@@ -413,8 +413,8 @@ def space_apostrophes(text: str, like: str = "") -> str:
 
     Args:
         text: The text whose spacing is changed.
-        like: A text whose apostrophe character should be used. If it contains no contraction with spaces, the
-            apostrophes of the text itself are kept.
+        like: A text whose apostrophe character should be used. If it has no contraction with spaces, the
+            apostrophes of the first text are kept.
 
     Returns:
         The text with spaces around the apostrophes.

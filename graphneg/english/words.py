@@ -1,8 +1,8 @@
 """Look up English words in a dictionary: readings, inflections, lemmas, stems and word classes.
 
 The inflections are those of lemminflect (`readings`, `inflections`). `lemma_of` returns the most likely lemma
-of a word. `lemmas` and `stems` return all forms that count when words are compared. `word_class`, `word_list`
-and `word_map` read ``word_classes.tsv``.
+of a word. `lemmas` and `stems` return several forms of a word, by which words are compared. `word_class`,
+`word_list` and `word_map` read ``word_classes.tsv``.
 
 >>> readings("saw")["VERB"], inflections("see", "VERB")["VBD"]
 (('see', 'saw'), ('saw',))
@@ -55,7 +55,7 @@ def table_rows(package: str, name: str) -> list[list[str]]:
 
 @cache
 def _tables() -> dict[str, str]:
-    """Return the words of each class in ``word_classes.tsv``, as one string separated by spaces."""
+    """Read ``word_classes.tsv``. Return the words of each class, as one string separated by spaces."""
     return unique_rows(table_rows("graphneg.english", "word_classes.tsv"), "word_classes.tsv")
 
 
@@ -63,7 +63,7 @@ def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
     """Return the rows of a table with two columns as a dictionary.
 
     Args:
-        rows: Rows of a name and its words.
+        rows: Rows of two cells: a name, and the words that belong to it.
         table: File name of the table, for error messages.
 
     Returns:
@@ -89,7 +89,7 @@ def word_list(name: str) -> list[str]:
         name: Name of the class, such as ``months``.
 
     Returns:
-        The words. For a class whose words have values, the elements have the form ``word:value``.
+        The words. If the words of the class have values, the elements have the form ``word:value``.
     """
     return _tables()[name].split()
 
@@ -121,16 +121,16 @@ def word_map(name: str) -> dict[str, str]:
 
 
 CLOSED = word_class("closed")
-"""Words that do not tell the topic of a text: closed classes, auxiliaries, answers and greetings."""
+"""Words that say nothing about the topic of a text: closed classes, auxiliaries, answers and greetings."""
 
 
 @lru_cache(maxsize=1)
 def _lemminflect() -> tuple[Any, Any]:
     """Return the lemmatizer and the inflection tables of lemminflect."""
     # If spaCy is installed, lemminflect's __init__ imports it (and so torch) to extend spaCy's tokens.
-    # Importing spaCy takes seconds, and its tokens are not used here.
-    # The submodules of lemminflect are therefore imported below an empty package, which is removed later.
-    # A program that imports lemminflect itself still gets the complete package.
+    # Importing spaCy takes seconds, and its tokens are not used here. Therefore an empty package temporarily
+    # replaces lemminflect while its submodules are imported. A program that imports lemminflect itself still
+    # gets the complete package.
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
     empty = spec is not None and name not in sys.modules
@@ -153,8 +153,8 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
         word: A lower-case word.
 
     Returns:
-        The lemmas by ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For example, *saw* can be a
-        form of one noun and of two verbs. Empty for an unknown word.
+        The lemmas by part of speech: ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For example,
+        *saw* is a form of one noun and of two verbs. Empty for an unknown word.
     """
     lemmas: dict[str, tuple[str, ...]] = _lemminflect()[0].getAllLemmas(word)
     return lemmas
@@ -168,7 +168,7 @@ def is_past(word: str) -> bool:
         word: A lower-case word.
 
     Returns:
-        Whether it can only be a past tense. False for *cut*, which is also the base form, and for *taken*,
+        True if it can only be a past tense. False for *cut*, which is also the base form, and for *taken*,
         which is a participle.
     """
     # Words such as "goes", "going" and "given" are forms of verbs, but they are not past tenses.
@@ -217,7 +217,7 @@ def american(word: str) -> str:
 
     Returns:
         The word with American endings (*-or*, *-ize*) and with *color*, *gray* and *center*. Other words with
-        similar endings may be changed as well, so the result is not always a word.
+        similar endings may be changed as well, so the result may not be a word.
     """
     word = word.replace("colour", "color").replace("grey", "gray").replace("centre", "center")
     word = re.sub(r"(?<=..)our$", "or", word)
@@ -251,7 +251,7 @@ def lemmas(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def stems(word: str) -> frozenset[str]:
-    """Return rough stems of a word. Related words have at least one stem in common.
+    """Return rough stems of a word. Related words usually have at least one stem in common.
 
     Args:
         word: A word in any case.
@@ -285,8 +285,8 @@ def content_lemmas(text: str) -> tuple[str, ...]:
     """Return the distinct content lemmas of a text, in text order.
 
     The lemmas are the keys of `Term` nodes in the graph database. The function uses no tagger, so it is fast
-    (about 50,000 sentences per second). If a word is ambiguous, it gets the lemma of a verb (*ran*, *left*,
-    *saw*), or of a noun if it ends in *-s*. So all inflected forms of a word get the same lemma.
+    (about 50,000 sentences per second). An ambiguous word gets the lemma of a verb (*ran*, *left*, *saw*), or
+    of a noun if it ends in *-s*. As a result, all inflected forms of a word get the same lemma.
 
     Args:
         text: Raw or tokenised text.
@@ -313,9 +313,9 @@ def _content_lemma(word: str) -> str:
 
 
 _JUDGED = 200
-"""Maximum number of words, from the start of a text, by which its language is determined."""
+"""Number of words at the start of a text from which its language is determined."""
 _FEW = 4
-"""Minimum number of words that a text in the Latin script must have for its language to be determined."""
+"""Minimum number of words from which the language of a text in the Latin script is determined."""
 
 
 def is_foreign(text: str) -> bool:
@@ -330,7 +330,7 @@ def is_foreign(text: str) -> bool:
         text: The text.
 
     Returns:
-        Whether the text is foreign; always False for a text of fewer than four words in the Latin script.
+        True if the text is foreign; always False for a text of fewer than four words in the Latin script.
 
     Example:
         >>> is_foreign("Das Hotel liegt direkt am Strand."), is_foreign("The hotel is right on the beach.")
@@ -338,17 +338,17 @@ def is_foreign(text: str) -> bool:
     """
     words = [match[0].lower() for match in islice(_LETTERS.finditer(text), _JUDGED)]
     letters = "".join(words)
-    # U+02B0 is the first code point after the Latin and IPA blocks of Unicode.
+    # "ʰ" (U+02B0) is the first code point after the Latin and IPA blocks of Unicode.
     if 2 * sum(letter < "ʰ" for letter in letters) < len(letters):
         return True
     foreign = sum(word in word_class("foreign-function-words") for word in words)
     english = sum(word in CLOSED for word in words)
     long = [word for word in words if len(word) > 1]
     known = sum(word in CLOSED or (word.isascii() and bool(readings(word))) for word in long)
-    # English slang and names are not in the dictionary either.
-    # So a text with few known words counts as foreign only if it also has few English function words.
-    # A foreign text may share many words with English ("Das Hotel ist modern").
-    # So if it contains foreign function words, a larger share of known words is needed to count as English.
+    # The dictionary does not list English slang and names. So a text with few known words counts as foreign
+    # only if it also has few English function words. Conversely, a foreign text may share many words with
+    # English ("Das Hotel ist modern"). So a text with foreign function words needs a larger share of known
+    # words to count as English.
     return len(words) >= _FEW and (
         (known < 0.4 * len(long) and english <= 0.25 * len(words))
         or (known < 0.7 * len(long) and foreign > 0 and foreign >= english)
@@ -377,7 +377,7 @@ def _commonest_lemma(word: str) -> str:
     """Return the most common lemma of a word whose tag is not known."""
     known = readings(word)
     verbs, nouns = known.get("VERB", ()), known.get("NOUN", ())
-    # Such nouns are lemmas: "evening" is not a form of "even" here, and "glasses" is not one of "glass".
+    # Nouns such as "evening" and "glasses" are lemmas, although they look like forms of "even" and "glass".
     if word in word_class("nouns-in-ing") or (word.endswith("s") and word in nouns):
         return word
     if nouns and word.endswith("s"):
@@ -394,19 +394,19 @@ def _tagged_lemma(word: str, tag: str) -> str:
     # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", it has the tag MD.
     if word == "'d" and tag == "VBD":
         return "have"
-    # Irregular forms such as "does" and "thought" can also be nouns, which have a regular lemma.
+    # Irregular forms such as "does" and "thought" can also be nouns, which are inflected regularly.
     irregular = word_map("irregular-forms").get(word)
     if irregular is not None and (tag not in {"NN", "NNS"} or word in {"people", "men"}):
         return irregular
-    # The dictionary lists "leave" as a singular of "leaves" as well, but "leaf" is meant.
+    # The dictionary also lists "leave" as a singular of "leaves", but "leaf" is meant.
     if word == "leaves" and tag == "NNS":
         return "leaf"
     upos = _UNIVERSAL.get(tag) or _UNIVERSAL.get(tag[:2] if tag[:2] in ("NN", "VB") and tag != "NNP" else "")
     if upos is None or len(word) > _LONGEST_TAGGED or not word.isascii():
         return word
     known = lemmas_as(word, upos)
-    # A word with the tag of a singular noun is its own lemma.
-    # The dictionary may list it as a form of another noun as well, such as "data" as a form of "datum".
+    # A word with the tag of a singular noun is its own lemma, although the dictionary may also list it as a
+    # form of another noun, for example "data" as a form of "datum".
     if not known or (tag == "NN" and (word in known or word in ("leave", "stave", "axe"))):
         return word
     return next((lemma for lemma in known if lemma != word), word) if tag == "NNS" else known[0]

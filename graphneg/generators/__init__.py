@@ -1,4 +1,4 @@
-"""Define generators, which make wrong responses without editing the AMR graphs of correct ones.
+"""Define generators, which make wrong responses without editing the AMR graphs of correct responses.
 
 A transform edits the graph of a correct response. A generator instead retrieves a sentence, prompts a
 language model, or edits words and turns. Each generator has a name, which is registered as an entry point in
@@ -8,7 +8,7 @@ with the context but come from a different situation::
     context     A: Did you sign the offer letter?
     negative    B: I read the terms before signing the petition.
 
-``graphneg.generators.base`` defines the interface, ``graphneg.generators.generated`` runs a generator over a
+``graphneg.generators.base`` defines the interface. ``graphneg.generators.generated`` runs a generator over a
 store.
 """
 

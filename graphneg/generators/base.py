@@ -1,8 +1,8 @@
 """Define the generator interface, look up generators by name, and read contexts from a store.
 
-A context is the turns before a response, together with the correct responses. A generator receives contexts
-and returns a list of candidate responses for each. `graphneg.generators.generated` turns the candidates into
-negatives, and counts the contexts that got too few::
+A context consists of the turns before a response and of the correct responses. A generator receives contexts
+and returns a list of candidate responses for each context. `graphneg.generators.generated` turns the
+candidates into negatives, and counts the contexts with too few candidates::
 
     Context     id "everyday/train/1#2", turns A: "Is it far?" B: "No.", positives "Let's walk."
     Candidate   text "The far side of the moon is dark.", categories ("C-follow",)
@@ -38,7 +38,7 @@ from graphneg.store.dialogues import (
 from graphneg.workers import prefetch_map
 
 BATCH = 200
-"""Default number of dialogues whose contexts are read by one query and processed together."""
+"""Default number of dialogues per batch. One query reads the contexts of a batch."""
 SLOW_BATCH = 8
 """Number of dialogues per batch for generators that run a language model. A batch takes about one minute. The
 output is saved after each batch."""
@@ -47,9 +47,9 @@ UNRELATED = "C-follow"
 
 Options = TypeVar("Options")
 Places = Literal["last", "every"]
-"""Type of `ContextSelection.places`, which concerns dialogues that were loaded without separate responses.
+"""Type of `ContextSelection.places`, which applies to dialogues that were loaded without separate responses.
 With ``last``, only the last turn of the dialogue counts as a response, so the dialogue has one context. With
-``every``, each turn but the first counts as a response to the turns before it."""
+``every``, each turn except the first counts as a response to the turns before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,8 @@ class Context:
     """The turns before a response, together with the correct responses.
 
     Attributes:
-        id: Id that the response has or would have as an utterance, for example ``dailydialog_pp/dev/12#5``.
+        id: Id of the response as an utterance, for example ``dailydialog_pp/dev/12#5``. The id is also
+            defined if the store does not contain the response.
         corpus: Name of the corpus.
         split: Name of the split, for example ``train``.
         dialogue: Id of the dialogue.
@@ -67,8 +68,8 @@ class Context:
         positives: Correct responses in the store. If the dialogue continues after the context, its next turn
             comes first.
         replies_to_copies: Correct replies that were found in other dialogues, by turn number. Another
-            dialogue may begin with the same turns as this one (a copy of the context). The reply that follows
-            there is correct here, too. See `graphneg.store.copied_contexts`.
+            dialogue may begin with the same turns as this one, so that it contains a copy of the context. The
+            reply to the copy is also correct here. See `graphneg.store.copied_contexts`.
     """
 
     id: str
@@ -102,7 +103,7 @@ class TurnEdit:
         turn: Number of the turn, from 0.
         before: Original text of the turn; None if the turn was inserted.
         after: New text of the turn.
-        source: Id of the utterance that ``after`` was taken from, if any.
+        source: Id of the utterance from which ``after`` was taken, if any.
     """
 
     turn: int
@@ -122,12 +123,13 @@ class Candidate:
         text: The response.
         categories: Error categories, for example ``("C-follow",)``.
         scores: Scores of the response, by name.
-        provenance: Information on where the response comes from. ``source`` is the id of a sentence or
-            utterance in the store; other keys depend on the generator.
-        label: 0 for a wrong response, 1 for a correct one, which some generators make for data augmentation.
+        provenance: Information about the origin of the response. ``source`` is the id of a sentence or
+            utterance in the store. The other keys depend on the generator.
+        label: 0 for a wrong response, 1 for a correct response. Some generators make correct responses for
+            data augmentation.
         context: The edited turns before ``text``; None if these turns were not edited.
         turn_edits: The edits of the dialogue.
-        speaker: Speaker of ``text``; empty if the same speaker gave the original response in the dialogue.
+        speaker: Speaker of ``text``; empty if it is the speaker of the original response.
     """
 
     text: str
@@ -142,13 +144,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """All usable candidates of one context, from which a later step chooses those to return.
+    """All usable candidates for one context. A later step chooses the candidates to return.
 
     See `graphneg.generators.deferred_choice`.
 
     Attributes:
         candidates: The candidates.
-        facts: Data about the candidates that the later step needs for its choice, as JSON values.
+        facts: Data about the candidates on which the later choice depends, as JSON values.
     """
 
     candidates: Sequence[Candidate]
@@ -159,7 +161,7 @@ class Generator(ABC):
     """Base class of generators, which propose candidate responses for contexts.
 
     A subclass sets ``name`` and implements `generate`. It may keep the defaults of the other members if it is
-    fast and if its candidates for a context do not depend on other contexts.
+    fast and if its candidates for a context do not depend on the negatives for other contexts.
 
     Attributes:
         name: Name of the generator. It is also the recipe name of the negatives.
@@ -170,8 +172,8 @@ class Generator(ABC):
             `Draft` and `choice`).
         prefetches: Whether the generator implements `prefetch`. If so, `prefetch` is called in a separate
             thread.
-        reasons: Reasons for missing candidates: a code, which can be passed to `leave_out`, with a sentence
-            that explains it.
+        reasons: Reasons for missing candidates. The keys are codes that can be passed to `leave_out`; the
+            values are sentences that explain them.
 
     Example:
         >>> class Repeat(Generator):
@@ -188,10 +190,10 @@ class Generator(ABC):
     reasons: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, store: Store | None = None) -> None:
-        """Initialize the generator. A subclass with options, or one that reads the store, overrides this.
+        """Initialize the generator. A subclass that has options or reads the store overrides this method.
 
         Args:
-            store: Store with the dialogues, given to each generator that is created by name. The base class
+            store: Store with the dialogues. Each generator that is created by name gets it. The base class
                 does not use it.
         """
         return
@@ -208,7 +210,7 @@ class Generator(ABC):
         Args:
             contexts: Contexts to generate for.
             per_context: Maximum number of candidates per context. A generator may return fewer, and the
-                missing ones are reported. It must not add unsuitable candidates to reach the number.
+                missing candidates are reported. It must not add unsuitable candidates to reach the maximum.
             seed: Seed of all random choices.
 
         Returns:
@@ -216,11 +218,11 @@ class Generator(ABC):
         """
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """Prepare for a new run, or for resuming an interrupted one.
+        """Prepare for a new run, or for resuming an interrupted run.
 
         Args:
             given: Negatives that the interrupted run has already written; empty for a new run. A generator
-                needs them if its candidates depend on earlier negatives.
+                needs these negatives if its candidates depend on them.
             progress: Progress display for the preparation.
         """
         return
@@ -249,7 +251,7 @@ class Generator(ABC):
         return None
 
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
-        """Return the settings for choosing candidates from drafts, which is done when shards are merged.
+        """Return the settings for choosing candidates from drafts. The choice is made when shards are merged.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -261,7 +263,7 @@ class Generator(ABC):
         return None
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
-        """Return all possible candidates of each context, from which the merge of shards chooses.
+        """Return all possible candidates for each context as drafts. The merge of shards chooses among them.
 
         This method is called only if `choice` returns settings.
 
@@ -279,7 +281,7 @@ class Generator(ABC):
         raise NotImplementedError(f"generator {self.name} makes no drafts")
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output, besides the contexts and the seed, as JSON values.
+        """Return the options that determine the output, as JSON values. Contexts and seed are not included.
 
         An interrupted run can only be resumed with the same settings.
         """
@@ -290,7 +292,7 @@ class Generator(ABC):
         return ()
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates since the last call, and whether each was met.
+        """Return the target features of the candidates made since the last call, and whether each was met.
 
         A target feature is a property that a candidate should have, for example that it is a question.
         """
@@ -299,7 +301,7 @@ class Generator(ABC):
     def leave_out(self, code: str, id: str, amount: int = 1) -> None:
         """Record why a context has too few candidates.
 
-        Missing candidates for which nothing is recorded are reported with the reason ``too-few``.
+        A missing candidate for which no reason is recorded gets the reason ``too-few``.
 
         Args:
             code: Code of the reason, a key of ``reasons``.
@@ -315,7 +317,7 @@ class Generator(ABC):
         Returns:
             One pair of reason (``code: sentence``) and context id for each missing candidate.
         """
-        # The record is cleared so that each missing candidate is reported once.
+        # Clear the record, so that each missing candidate is reported only once.
         missing, self._missing = self._missing, ()
         return list(missing)
 
@@ -333,8 +335,7 @@ def options_of(
         kind: The options dataclass.
         name: Name of the generator, for error messages.
         options: Options that the user gave, by name.
-        others: Names of options that the generator takes besides the fields of ``kind``. They are only listed
-            in error messages.
+        others: Names of further options that the generator accepts. They are only listed in error messages.
 
     Returns:
         An instance of ``kind``.
@@ -365,8 +366,8 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
     """Create a generator by its name.
 
     Packages add generators by entry points in the group ``graphneg.generators``. An entry point refers to a
-    class or a function. It is called with the store, and with the options as keyword arguments. Raises
-    `GeneratorError` if the name or an option is unknown, or if the generator cannot be imported.
+    class or a function, which is called with the store as an argument and the options as keyword arguments.
+    Raises `GeneratorError` if the name or an option is unknown, or if the generator cannot be imported.
 
     Args:
         name: Name of the generator, for example ``overlap``.
@@ -402,15 +403,15 @@ def require_generator(made: Any) -> Generator:
 
 @dataclass(frozen=True, slots=True)
 class ContextSelection:
-    """A selection of contexts to generate responses for.
+    """A selection of contexts for which responses are generated.
 
-    If a dialogue was loaded with responses, its contexts end at the turns that these responses answer, and
-    ``places`` is ignored.
+    If a dialogue was loaded with separate responses, each of its contexts ends at a turn that one of these
+    responses answers, and ``places`` is ignored.
 
     Attributes:
         selection: Dialogues to read.
-        places: Contexts of a dialogue without loaded responses: ``last`` for the context of its last turn,
-            ``every`` for the contexts of all its turns but the first.
+        places: Contexts of a dialogue without loaded responses. With ``last``, the context is that of the
+            last turn. With ``every``, there is a context for each turn except the first.
 
     Raises:
         InputError: ``places`` has an unknown value.
@@ -434,7 +435,7 @@ class ContextBatch(NamedTuple):
         dialogues: Number of dialogues.
         contexts: Contexts of these dialogues.
         without: Ids of the dialogues that have no context.
-        last: Id of the last dialogue, converted to a sort key by ``natural_order``.
+        last: Sort key of the last dialogue: its id, converted by ``natural_order``.
     """
 
     dialogues: int
@@ -461,8 +462,8 @@ def context_batches(
         chosen: Contexts to read.
         batch: Number of dialogues per batch.
         skip: Number of dialogues to skip at the beginning.
-        after: Sort key of the last of the dialogues to skip, if it is known, to skip them faster.
-        copied: Correct replies to copies of contexts. `Context.replies_to_copies` is taken from them.
+        after: Sort key of the last skipped dialogue, if it is known. Skipping is then faster.
+        copied: Correct replies to copies of contexts, from which `Context.replies_to_copies` is set.
 
     Yields:
         Batches of contexts.
@@ -474,8 +475,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # A response with label 0 shows that a context ends here, but its text is not a correct
-                # response.
+                # A response with label 0 shows that a context ends here, but its text is a wrong response, so
+                # it is not added.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -511,16 +512,17 @@ def _contexts(
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # Some generators edit earlier turns of a dialogue, so the replies to copies are collected for all turns.
-    # The position after the last turn is included, because loaded responses answer the last turn.
+    # The same context may occur in other dialogues (its copies). Some generators edit earlier turns of a
+    # dialogue, so collect the replies to the copies for all turns. Include the position after the last turn,
+    # because loaded responses answer the last turn.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies
-    # If responses were loaded with the dialogue, its contexts end at the turns that they answer. If not, its
-    # own turns are the responses.
+    # If responses were loaded with the dialogue, its contexts end at the turns that these responses answer.
+    # Otherwise the turns of the dialogue itself are the responses.
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
-        # The first turn of a dialogue has no turns before it, so it is not a response.
+        # Skip the first turn of a dialogue: without turns before it, it is not a response.
         if not before:
             continue
         # The next turn of the dialogue, if there is one, is a correct response.

@@ -1,17 +1,17 @@
 """Generate replies to a context with a different perspective (CAPT, Ou et al. 2022).
 
-The perspective of a reply is the keyword that says what the reply is about, for example *jacket* in "Did you
-look in your jacket?". The generator takes a reply from the store whose perspective is known (the observed
-reply). It replaces the perspective by another keyword (the substitute), and asks a language model what the
-reply would have been (`graphneg.generators.counterfactual_model`)::
+The perspective of a reply is the keyword that the reply is about, for example *jacket* in "Did you look in
+your jacket?". The generator takes a reply from the store whose perspective is known (the observed reply). It
+replaces the perspective by another keyword (the substitute). A language model then answers what the reply
+would have been with the substitute (`graphneg.generators.counterfactual_model`)::
 
     A: I can't find my keys anywhere.
     observed         B (jacket): Did you look in your jacket?
     counterfactual   B (train):  Did you leave them on the train?
 
 The generator makes wrong or correct replies, depending on how the substitute is chosen. For wrong replies,
-the substitute is a keyword from unrelated contexts. For correct replies, as in CAPT, a predictor chooses a
-keyword that often follows the keywords of the context.
+the substitute is a perspective that is unrelated to the context. For correct replies, as in CAPT, a predictor
+chooses a keyword that often follows the keywords of the context.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from graphneg.shift.substitutes import Prediction, substitutes_of
 from graphneg.store.connection import Store
 
 PURPOSES = ("negatives", "positives")
-"""Kinds of replies to generate: wrong ones (``negatives``) or new correct ones (``positives``)."""
+"""Kinds of replies to generate: ``negatives`` (wrong replies) or ``positives`` (new correct replies)."""
 _DRAWS = 8
-"""Number of random draws for each substitute that is needed. One draw is not enough: frequent keywords are
-drawn several times, and many keywords are rejected because they are related to the context."""
+"""Number of random draws for each substitute that is needed. One draw is not enough, because frequent
+keywords are drawn several times, and many keywords are rejected as related to the context."""
 _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
@@ -71,10 +71,11 @@ class CounterfactualOptions(WritingOptions):
         purpose: ``negatives`` for wrong replies, ``positives`` for new correct replies.
         predictor: Name of the predictor that chooses substitutes for ``positives``.
         predictor_options: Options of the predictor.
-        turns: For ``positives``: number of most recent turns from whose keywords the predictor starts.
-        hops: For ``positives``: maximum number of edges in the shift graph between such a keyword and a
-            substitute, 1 or 2. The shift graph connects keywords to the perspectives of the replies that
-            followed them.
+        turns: For ``positives``: number of most recent turns whose keywords are starting points for the
+            predictor.
+        hops: For ``positives``: maximum number of edges in the shift graph from such a keyword to a
+            substitute, 1 or 2. The shift graph has an edge from a keyword to each perspective of the replies
+            that followed it.
         tries: Number of substitutes to try for each candidate that is needed.
         batch_size: Number of prompts per batch of a local model.
 
@@ -119,11 +120,11 @@ class _Asked(Gap):
 class CounterfactualGenerator(WritingGenerator):
     """Generate replies with different perspectives.
 
-    The observed replies are those correct responses to a context whose perspectives ``graphneg shift build``
-    found. If a context has none, it gets no candidate. For each candidate that is needed, several substitutes
-    are tried. A reply with a substitute is accepted if it is complete, contains the substitute and does not
-    repeat an earlier text. Of the accepted replies, those with the lowest loss under the ``judge`` model are
-    returned. If no judge is given, a local causal model judges its own replies.
+    The observed replies are the correct responses to a context whose perspectives ``graphneg shift build``
+    found. A context without observed replies gets no candidate. For each candidate that is needed, several
+    substitutes are tried. A reply with a substitute is accepted if it is complete, contains the substitute
+    and does not repeat an earlier text. The accepted replies with the lowest loss under the ``judge`` model
+    are returned. If no judge is given, a local causal model judges its own replies.
     """
 
     name = "counterfactual"
@@ -148,8 +149,8 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
-        # A model that was trained for this task writes about the perspective anyway, so no bias toward it is
-        # added.
+        # A model that was trained for this task already writes about the perspective, so no bias toward the
+        # perspective is added.
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
@@ -174,15 +175,14 @@ class CounterfactualGenerator(WritingGenerator):
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
-                # Different substitutes often lead to nearly the same reply. Only the first of such replies is
-                # used.
+                # Different substitutes often give nearly the same reply. Use only the first of such replies.
                 nearly = any(alike(words_of(reply.text), words_of(one.text)) for one in each.candidates)
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return a reply to each question. It is counterfactual only if a local model computes it."""
+        """Return a reply to each question. Only the replies of a local model are counterfactual."""
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
             return other_replies(writer, questions, seed=seed, temperature=temperature)
@@ -215,11 +215,11 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_Asked] = []
         for context, each in zip(contexts, observed, strict=True):
-            # Take the first substitute of each observed reply, then the second of each, and so on, so that
-            # all observed replies are used.
+            # Take the first substitute of each observed reply, then the second of each, and so on. In this
+            # way, all observed replies are used.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # Several observed replies may have the same substitute. A dict keeps the last value of a key, so
-            # the questions are reversed to keep the first one.
+            # If several observed replies have the same substitute, keep the first question. A dict keeps the
+            # last value of a key, so reverse the questions.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -271,9 +271,9 @@ def unrelated_perspectives(
 ) -> list[list[str]]:
     """Draw substitutes for wrong replies: perspectives that are not related to the context.
 
-    They are drawn in proportion to their frequency in the whole store. A perspective is rejected if the shift
-    graph has an edge to it from a keyword of the context, or if it occurs in the reply or in a turn before
-    it.
+    The draws are proportional to the frequency of the perspectives in the whole store. A perspective is
+    rejected if the shift graph has an edge to it from a keyword of the context. It is also rejected if the
+    reply or a turn before the reply contains it.
 
     Args:
         shifts: The shift graph.

@@ -4,8 +4,8 @@ The perspective of a reply is the keyword that the reply is about. The method fo
 (Ou et al. 2022, equations 1 to 3) for each token. It uses the Gumbel-max trick: sampling a token is the same
 as adding Gumbel noise to the logits and taking the argmax.
 
-1. Abduction: infer noise with which the model would have produced the observed reply from a prompt with its
-   perspective.
+1. Abduction: infer noise with which the model would have produced the observed reply from a prompt with the
+observed perspective.
 2. Action: replace the perspective in the prompt by the substitute.
 3. Prediction: decode a reply to the new prompt with the same noise.
 
@@ -16,12 +16,13 @@ For example, with the observed perspective *fish* and the substitute *milk*::
     B (fish): Yes, some fish.          observed
     B (milk): Yes, some milk.          counterfactual
 
-Both prompts pass through the same operations on tensors of the same shape. Therefore, if the substitute
-equals the observed perspective, all floating-point values are equal, and the result is the observed reply.
+Both prompts pass through the same operations on tensors of the same shape. Therefore, if the substitute is
+the same as the observed perspective, all floating-point values are equal, and the result is the observed
+reply.
 
-A model that was not trained to reply with a given perspective tends to ignore it. For such a model, a bias is
-added to the logits of the keyword's tokens until the reply contains the keyword (``keyword_bias``). The bias
-is used for both the observed and the new reply.
+A model that was not trained to reply with a given perspective tends to ignore the perspective. For such a
+model, a bias is added to the logits of the keyword's tokens until the reply contains the keyword
+(``keyword_bias``). The bias is used for both the observed and the new reply.
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ class Question:
     """A question to a model: what would a reply have been with a different perspective?
 
     Attributes:
-        id: Id of the question. With the seed, it determines the noise for positions after the end of the
-            observed reply, where no noise can be inferred.
+        id: Id of the question. The id and the seed determine the noise after the end of the observed reply,
+            where no noise can be inferred.
         observed: The observed reply, its perspective and the turns before it.
-        substitute: The perspective that replaces the observed one.
+        substitute: The perspective that replaces the observed perspective.
     """
 
     id: str
@@ -83,8 +84,7 @@ class CounterfactualReply:
     Attributes:
         text: The reply.
         finished: Whether the reply ended before the token limit.
-        kept: Fraction of the observed reply's tokens that are the same in this reply at the same positions,
-            from 0 to 1.
+        kept: Fraction of the observed reply's tokens that this reply has at the same positions, from 0 to 1.
     """
 
     text: str
@@ -94,7 +94,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """A question as token ids: the two prompts, and the observed reply with its end token."""
+    """A question as token ids: both prompts, and the observed reply with its end token."""
 
     question: Question
     observed_prompt: list[int]
@@ -118,14 +118,14 @@ def counterfactuals(
         model: A local language model.
         questions: The questions.
         examples: Solved examples at the beginning of the prompt, for a causal model that was not trained for
-            this task. If there are any, replies end at a line break.
+            this task. With examples, replies end at a line break.
         seed: Seed of the noise.
         temperature: Temperature for both the observed and the new reply; above 0.
         longer: Maximum number of tokens by which a reply may be longer than the observed reply. The noise for
             these tokens is sampled.
         keyword_bias: Strength of the bias toward a perspective that the reply does not contain yet; 0 for no
-            bias. It is added to the logit of the keyword's next token, for both the observed and the new
-            reply, and grows with the length of the reply.
+            bias. The bias is added to the logit of the keyword's next token, for both the observed and the
+            new reply. It grows with the length of the reply.
 
     Returns:
         Replies in the order of ``questions``.
@@ -144,7 +144,7 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, keyword_bias, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
-            # Tokens are compared position by position, so after an inserted token hardly any others are
+            # Tokens are compared position by position, so hardly any tokens after an inserted token are
             # equal.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
@@ -165,8 +165,8 @@ def other_replies(
 ) -> list[CounterfactualReply]:
     """Return replies with the substitutes from a served model, whose logits are not available.
 
-    Such a reply is not counterfactual. It answers the same turns with the new perspective, but it does not
-    use the noise of the observed reply.
+    Such a reply is not counterfactual. It replies to the same turns with the new perspective, but without the
+    noise of the observed reply.
 
     Args:
         writer: A served model.
@@ -175,7 +175,7 @@ def other_replies(
         temperature: Sampling temperature; above 0.
 
     Returns:
-        Replies in the order of ``questions``. ``kept`` is computed from words instead of tokens.
+        Replies in the order of ``questions``. Their share ``kept`` is computed from words instead of tokens.
     """
     settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _shown(PERSPECTIVE_EXAMPLES))
     prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]
@@ -197,15 +197,15 @@ def _shown(examples: Sequence[Exchange]) -> str:
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
     """Convert a question to token ids. Both prompts begin with ``shown``, the solved examples."""
     observed = question.observed
-    # After solved examples, a reply ends at a line break. A trained model ends it with its own end token.
+    # After solved examples, a reply ends at a line break. A trained model ends the reply with an end token.
     if shown:
         target = model.tokenizer(answer(observed.response) + "\n", add_special_tokens=False)["input_ids"]
     else:
         target = model.target_tokens(answer(observed.response))
     room = LONGEST_PROMPT
     if model.longest is not None:
-        # The model can read a limited number of tokens. The examples, the prompt and the longest possible
-        # reply must fit.
+        # The model can read a limited number of tokens. The limit must suffice for the examples, the prompt
+        # and the longest possible reply.
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
@@ -234,8 +234,7 @@ def _side_by_side(
         return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
 
     end = batch[0].observed[-1]
-    # All prompts are padded to the same width, so that observed and new replies have tensors of the same
-    # shape.
+    # Pad all prompts to the same width, so that the tensors for observed and new replies have the same shape.
     width = max(len(prompt) for item in batch for prompt in (item.observed_prompt, item.substitute_prompt))
     actual = model.steps([item.observed_prompt for item in batch], width)
     other = model.steps([item.substitute_prompt for item in batch], width)
@@ -251,8 +250,7 @@ def _side_by_side(
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
         # Abduction: compute noise with which the observed token is the argmax, given the observed
-        # perspective. After the end of the observed reply, there is no token to infer noise from, so sampled
-        # noise is used.
+        # perspective. After the end of the observed reply, no noise can be inferred, so use sampled noise.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)

@@ -1,11 +1,11 @@
 """Choose candidates when the choice for one context depends on the choices for earlier contexts.
 
-Some generators never return the same text twice, or use each sentence only a limited number of times. What
-such a generator returns for a context depends on what it returned for earlier contexts. If the contexts are
-split into shards that run in parallel, these earlier choices are not known. Therefore such a generator works
-in two steps. First, it makes a `Draft` for each context: all usable candidates, which do not depend on other
-contexts. Then a chooser reads the drafts in the order of the contexts, and selects from each the candidates
-to return::
+Some generators never return the same text twice, or use each sentence only a limited number of times. Their
+candidates for a context therefore depend on the candidates that they returned for earlier contexts. If the
+contexts are split into shards that run in parallel, these earlier candidates are not known. Therefore such a
+generator works in two steps. First, it makes a `Draft` for each context, which contains all usable candidates
+and does not depend on other contexts. Then a chooser reads the drafts in the order of the contexts, and
+selects the candidates to return from each draft::
 
     drafts    context 1: ["We left.", "I like tea."]    context 2: ["We left.", "It rained."]
     chosen    context 1: "We left."                     context 2: "It rained."
@@ -28,13 +28,12 @@ from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Draft
 
 FEW = 5
-"""Minimum number of chosen sentences that must have introduced a word before it can count as overused.
-Without this minimum, every word would be overused at the beginning of a run."""
+"""A word can count as overused only if at least this many chosen sentences introduced it. Without this
+minimum, every word would be overused at the beginning of a run."""
 DRAFTS = "drafts"
-"""The ``kind`` in the header of a shard's output file if the file contains drafts instead of chosen
-candidates."""
+"""The ``kind`` in the header of a shard's output file, if the file contains drafts."""
 BY_NEW_TEXTS, BY_SENTENCES = "new texts", "sentences"
-"""Names of the choosers, one of which is the value of ``by`` in a generator's ``choice``."""
+"""Names of the choosers. A generator's ``choice`` contains one of them as the value of ``by``."""
 Record = dict[str, Any]
 Choose = Callable[[Sequence[str], Mapping[str, Any]], list[int]]
 """Type of a chooser: takes the texts and the facts of a draft and returns the indexes of the chosen texts."""
@@ -43,7 +42,7 @@ Choose = Callable[[Sequence[str], Mapping[str, Any]], list[int]]
 class Sentence(Protocol):
     """The interface of a sentence on a shortlist.
 
-    A shortlist contains the sentences that match one target profile best.
+    A shortlist contains the sentences that best match one target profile.
     """
 
     @property
@@ -84,9 +83,9 @@ class SentenceChooser:
         Args:
             max_uses: Maximum number of times that the same sentence is chosen; None for no limit.
             max_word_share: Maximum fraction of the chosen sentences that introduce the same word, from 0 to
-                1; None for no limit. A sentence introduces a word if the context does not contain it. A word
-                above the limit is overused, and a sentence that introduces it is chosen only if there is no
-                other.
+                1; None for no limit. A sentence introduces a word if the context does not contain the word. A
+                word above the limit is overused. A sentence that introduces an overused word is chosen only
+                if there is no other.
         """
         self._max_uses, self._max_word_share = max_uses, max_word_share
         self._uses: Counter[str] = Counter()
@@ -94,11 +93,11 @@ class SentenceChooser:
         self._taken = 0
 
     def count(self, key: str, terms: Iterable[str]) -> None:
-        """Count a sentence as chosen, without choosing it.
+        """Count a sentence as chosen. Resumed runs call this method for sentences that were chosen before.
 
         Args:
-            key: Normalised words of the sentence, its ``key``.
-            terms: Lemmas of its content words.
+            key: The ``key`` of the sentence, that is, its normalised words.
+            terms: Lemmas of the sentence's content words.
         """
         self._uses[key] += 1
         self._taken += 1
@@ -107,7 +106,7 @@ class SentenceChooser:
     def choose(self, lists: Sequence[Iterable[Listed]]) -> list[tuple[int, Listed]]:
         """Choose one sentence from each shortlist and count it as chosen.
 
-        The first usable sentence of a shortlist is chosen. If none of its sentences is usable, the best
+        The first usable sentence of a shortlist is chosen. If a shortlist has no usable sentence, the best
         usable sentence from the other shortlists of the context is chosen instead. No sentence is chosen
         twice in one call.
 
@@ -124,8 +123,8 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # A sentence from another shortlist is also suitable for the context, but it matches this profile
-            # less well.
+            # Then try sentences from the other shortlists. They suit the context, but match this profile less
+            # well.
             yield from others()
 
         for at, listed in enumerate(lists):
@@ -150,7 +149,8 @@ class SentenceChooser:
         """Return whether a sentence introduces an overused word."""
         if self._max_word_share is None:
             return False
-        # In the first sentences of a run, every word has a large share, so the limit is at least `FEW`.
+        # At the beginning of a run, every word has a large share. Therefore the limit is at least `FEW`
+        # sentences.
         most = max(FEW, self._max_word_share * self._taken)
         return any(self._said[term] >= most for term in item.terms - item.shared)
 
@@ -174,7 +174,7 @@ def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tup
         lists: Shortlists for the context. Each entry is a sentence with the index of its candidate.
 
     Returns:
-        The draft. Its facts contain the data of each sentence once. The shortlists in its facts refer to a
+        The draft. Its facts contain the data of each sentence once. The shortlists in the facts refer to a
         sentence by the index of its candidate.
     """
     known = {place: item for listed in lists for place, item in listed}
@@ -196,7 +196,7 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
         choice: Name of the chooser (``by``) and its options.
 
     Returns:
-        A function that is called with one draft after another. It remembers its choices between the calls.
+        A function to be called with one draft after another. It remembers its choices between the calls.
 
     Raises:
         InputError: The chooser is unknown.
@@ -244,8 +244,8 @@ def _sentences(**limits: Any) -> Choose:
 def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
     """Pack the candidates of a draft into one record of a shard's output file.
 
-    The first candidate is stored completely. Of the others, only those fields are stored whose values differ
-    from it.
+    The first candidate is stored completely. For each other candidate, only the fields that differ from the
+    first are stored.
 
     Args:
         records: Candidates in the form of records, at least one.
@@ -259,8 +259,8 @@ def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records
-    # The records of one context have the same values in most fields, such as the context itself, so this
-    # saves much space.
+    # The records of one context have the same values in most fields, such as the context itself. Leaving
+    # these out saves much space.
     others = [{name: one[name] for name in one if one[name] != whole[name]} for one in rest]
     return {"whole": whole, "others": others, "facts": facts}
 
@@ -278,7 +278,7 @@ def choose_from_draft(item: Record, choose: Choose) -> list[Record]:
     whole = item["whole"]
     records = [whole, *({**whole, **other} for other in item["others"])]
     places = choose([record["response"] for record in records], item["facts"])
-    # An id consists of the context, the generator, the seed and the index, for example "d#2~overlap.0.3". The
-    # index is replaced, because it must count only the chosen candidates.
+    # An id consists of the context, the generator, the seed and the index, for example "d#2~overlap.0.3".
+    # Replace the index, because it must count only the chosen candidates.
     name = whole["id"].rpartition(".")[0]
     return [{**records[place], "id": f"{name}.{slot}"} for slot, place in enumerate(places)]

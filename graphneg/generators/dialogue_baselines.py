@@ -1,6 +1,6 @@
 """Corrupt whole dialogues by simple edits of their text, as baselines for DEAM (Ghazarian et al. 2022).
 
-DEAM, to which section 5 of that paper compares these four baselines, edits the AMR graphs of a dialogue. The
+DEAM edits the AMR graphs of a dialogue; section 5 of the paper compares it with these four baselines. The
 baselines shuffle, insert or replace turns without regard to their meaning (Mesgar, Bücker and Gurevych 2020,
 section 3.1; Vakulenko et al. 2018; Zhang et al. 2021). The dialogue to edit consists of a context and its
 first correct response::
@@ -8,9 +8,9 @@ first correct response::
     original       A: Is it far?    B: No.          A: Let's walk.
     turn-shuffle   A: Let's walk.   B: Is it far?   A: No.
 
-``turn-shuffle`` shuffles all turns, ``speaker-swap`` shuffles the turns of one speaker, ``insertion`` inserts
-an utterance, and ``replacement`` replaces one. Only the texts change places. The speakers still alternate as
-before, because a changed order of speakers would reveal the edit.
+``turn-shuffle`` shuffles all turns, and ``speaker-swap`` shuffles the turns of one speaker. ``insertion``
+inserts an utterance, and ``replacement`` replaces an utterance. Only the texts change places. The speakers
+still alternate as before, because a changed order of speakers would reveal the edit.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class DialogueBaseline(Generator):
     """A generator that edits whole dialogues, which consist of a context and its first correct response.
 
     All candidates for a context differ from the original dialogue and from each other. A short dialogue may
-    allow fewer distinct edits than candidates are needed. It then gets fewer candidates.
+    not have enough distinct edits. The context then gets fewer candidates than needed.
     """
 
     reasons = _REASONS
@@ -122,13 +122,13 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # An insertion makes the dialogue one turn longer, so the list of speakers gets one more.
+        # An insertion makes the dialogue one turn longer, so the list of speakers needs one more entry.
         speakers = (*(turn.speaker for turn in turns), next_speaker(turns))
         # A shuffle may by chance restore the original order, so the original dialogue counts as already seen.
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
-            # A short dialogue has few distinct edits, so an edit may be drawn that was drawn before.
+            # A short dialogue has few distinct edits, so the same edit may be drawn again. Skip it.
             if made is None or (key := _key(made[0])) in seen:
                 continue
             seen.add(key)
@@ -198,7 +198,7 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
 
 
 def replacement(store: Store) -> DialogueBaseline:
-    """Create the generator ``replacement``, which replaces an utterance by one from another dialogue.
+    """Create the generator ``replacement``, which replaces an utterance by an utterance of another dialogue.
 
     Args:
         store: Store to draw utterances from.
@@ -221,7 +221,7 @@ def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
 
 
 def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
-    """Shuffle the texts of some turns among each other. ``turns`` contains the indexes of these turns."""
+    """Shuffle the texts of the turns with the given indexes among each other."""
     order = list(range(len(draw.turns)))
     for at, taken in zip(turns, shuffled(turns, draw.seed, *draw.names), strict=True):
         order[at] = taken
@@ -244,8 +244,8 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
     edits = [
         TurnEdit(at, said[at], said[taken], utterance_id(draw.context.dialogue, taken))
         for at, taken in enumerate(order)
-        # If a "Yes." is moved to the place of another "Yes.", the turn has the same text as before, so it is
-        # not listed as edited.
+        # If "Yes." moves to the place of another "Yes.", the text of the turn stays the same. Do not list
+        # such a turn as edited.
         if said[at] != said[taken]
     ]
     return [said[taken] for taken in order], edits
@@ -257,20 +257,20 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # An insertion comes after a turn, so the first turn stays the first. A replacement may replace any
-        # turn.
+        # An insertion comes after an existing turn, so the first turn stays the first. A replacement may
+        # replace any turn.
         at = draw.below(len(said), "place") + 1 - replaced
-        # The utterance comes from the same corpus and split. Otherwise its style could reveal the edit.
+        # Take the utterance from the same corpus and split. Otherwise its style could reveal the edit.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
         others = {
             utterance_id(row["dialogue"], row["turn"]): row["text"]
             for row in rows
             if row["dialogue"] != context.dialogue
         }
-        # An utterance that also occurs in this dialogue would be a repetition rather than an unrelated
+        # Do not use an utterance that this dialogue also contains: it would be a repetition, not an unrelated
         # utterance.
         known = _key(said)
-        # An utterance that is a correct reply at this position would not be an error.
+        # Do not use an utterance that is a correct reply at this position: it would not be an error.
         right = NearTexts(
             [
                 *context.replies_to_copies.get(at, ()),
@@ -288,5 +288,5 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the normalised texts of a dialogue. Dialogues with equal results count as the same."""
+    """Return the normalised texts of a dialogue, by which equal dialogues are recognised."""
     return tuple(map(match_key, texts))

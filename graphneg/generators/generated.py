@@ -48,15 +48,15 @@ from graphneg.store.dialogues import count_dialogues
 from graphneg.workers import prefetch_map
 
 PREFETCHED = 2
-"""Number of batches for which `Generator.prefetch` is called in advance. With two, the server has prompts to
-answer while the prompts of the next batch are built."""
+"""Number of batches for which `Generator.prefetch` is called in advance. With two batches, the server always
+has prompts to answer while the prompts of the next batch are built."""
 TOO_FEW = "too-few: the generator returned fewer candidates than requested"
 """Reason that is recorded for missing candidates if the generator gives no reason."""
 EMPTY = "empty: the text has no words"
 RIGHT = "right-response: the text repeats a correct response of its context"
 COPY = "copies-context: the text repeats the last turn of the context"
 TOO_MANY = "too-many: the generator returned more candidates than requested"
-"""Reasons for which a candidate of any generator is dropped."""
+"""Reasons for which a candidate is dropped, whatever the generator."""
 NO_CONTEXT = "no-context: no turn precedes the response"
 """Reason that is recorded for the missing candidates of a dialogue without a context."""
 
@@ -90,9 +90,9 @@ class Generated(NegativeStream):
     """The negatives that a generator makes, as a stream.
 
     Each iteration generates the negatives again. ``summary`` describes the last iteration and counts the
-    missing negatives by reason: ``no-context`` if a dialogue has no context, otherwise the reason that the
-    generator gives, or ``too-few`` if it gives none. Candidates that `usable_candidates` drops are counted,
-    too.
+    missing negatives by reason: ``no-context`` if a dialogue has no context, otherwise the reason given by
+    the generator, or ``too-few`` if the generator gives no reason. Candidates that `usable_candidates` drops
+    are also counted.
     """
 
     def __init__(
@@ -128,8 +128,8 @@ class Generated(NegativeStream):
             The negatives of each batch, and the number of dialogues finished so far.
         """
         self._store.check_facts()
-        # The candidates of some generators depend on earlier negatives, so the generator gets those already
-        # written.
+        # The candidates of some generators depend on earlier negatives, so pass the negatives that were
+        # already written to the generator.
         with self._named():
             self._generator.begin(written(), self._progress)
         for done, part in self._parts(skip):
@@ -156,7 +156,7 @@ class Generated(NegativeStream):
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
         """Generate the items for the output file of one shard: drafts or negatives.
 
-        They are drafts if the generator makes drafts (see `graphneg.generators.deferred_choice`).
+        The items are drafts if the generator makes drafts (see `graphneg.generators.deferred_choice`).
 
         Args:
             skip: Number of dialogues of the shard that an interrupted run has already finished.
@@ -169,7 +169,7 @@ class Generated(NegativeStream):
         """
         generator, asked = self._generator, self._generation
         if generator.choice(asked.per_context) is None:
-            # Earlier contexts may be in other shards, and then the candidates for them are not known here.
+            # Earlier contexts may be in other shards, so the candidates for them are not known here.
             if generator.depends_on_earlier:
                 raise GeneratorError(
                     f"generator {generator.name} depends on its earlier output and makes no drafts: make its "
@@ -196,11 +196,11 @@ class Generated(NegativeStream):
             yield ShardBatch(done, items, part.last)
 
     def _named(self) -> AbstractContextManager[None]:
-        """Return a context manager for calls of the generator: if it fails, the error names it."""
+        """Return a context manager for calls of the generator. It adds the generator's name to errors."""
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """Yield batches, without the first ``skip`` dialogues, and the number of dialogues read so far."""
+        """Yield batches after the first ``skip`` dialogues, each with the number of dialogues read so far."""
         generator, asked = self._generator, self._generation
         check_selection(self._store, asked.contexts.selection)
         total = count_dialogues(self._store, asked.contexts.selection)
@@ -215,7 +215,8 @@ class Generated(NegativeStream):
             parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
-                # ``per_context`` negatives were requested for the dialogue, and all of them are missing.
+                # ``per_context`` negatives were requested for the dialogue, and all of them are missing:
+                # count each.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues
@@ -227,8 +228,8 @@ class Generated(NegativeStream):
         """Count the requests that the generator would send to a server.
 
         Returns:
-            A `graphneg.nn.served.CountingWriter` with the counts, which leave out requests whose answers are
-            cached; None if the generator uses no server.
+            A `graphneg.nn.served.CountingWriter` with the counts, in which requests with cached answers are
+            not included; None if the generator uses no server.
         """
         asked = self._generation
         copied = copied_contexts(self._store)
@@ -252,7 +253,7 @@ class Generated(NegativeStream):
         }
 
     def shared_content(self) -> str:
-        """Return a digest of the content of the whole corpus, which is the same for all shards."""
+        """Return a digest of the content of the whole corpus. It is the same for all shards."""
         return shared_content(self._store, self._generation.contexts.selection)
 
     def content_digest(self) -> str:
@@ -268,7 +269,7 @@ class Generated(NegativeStream):
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
-        """Yield the negatives for contexts. Count the missing ones and how many target features were met."""
+        """Yield the negatives for contexts. Count missing negatives, and target features that were met."""
         name, asked = self._generator.name, self._generation
         with self._named():
             answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
@@ -298,7 +299,7 @@ class Generated(NegativeStream):
 
 
 def _require_list(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if a generator did not return a list of candidates or of such lists."""
+    """Raise `GeneratorError` if a generator did not return a list where a list of candidates was expected."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__}; generate(contexts, per_context, seed) must "
@@ -316,22 +317,22 @@ def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> 
 def usable_candidates(
     context: Context, candidates: Sequence[Candidate], per_context: int, name: str
 ) -> tuple[list[Candidate], list[str]]:
-    """Drop the candidates that are no negatives of the context, and those that are too many.
+    """Drop candidates that are not negatives of the context, and candidates beyond the maximum.
 
     Raises `GeneratorError` if a candidate is not a `Candidate` with a string and known categories.
 
-    A candidate that edits the dialogue may end with the correct response, because another turn is wrong. A
-    candidate with label 1 is a correct response on purpose. Neither of them is compared with the correct
-    responses.
+    Two kinds of candidates are not compared with the correct responses. A candidate that edits the dialogue
+    may end with the correct response, because another turn is wrong. A candidate with label 1 is meant to be
+    a correct response.
 
     Args:
-        context: Context that the candidates were made for.
+        context: Context for which the candidates were made.
         candidates: The candidates, in the generator's order.
         per_context: Maximum number of candidates.
         name: Name of the generator, for error messages.
 
     Returns:
-        The usable candidates, and the reason for each dropped one.
+        The usable candidates, and the reason for each dropped candidate.
     """
     _require_list(candidates, name)
     right = set(map(match_key, context.correct_responses))
@@ -356,7 +357,7 @@ def usable_candidates(
 
 
 def _require_candidate(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if a generator returned something else than a valid candidate."""
+    """Raise `GeneratorError` if a generator returned anything other than a valid candidate."""
     if not isinstance(given, Candidate):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__} as a candidate; "
@@ -389,7 +390,7 @@ def negative_from_candidate(
     edit per edited turn, and ``original`` contains the turns before the edits.
 
     Args:
-        context: Context that the candidate was made for.
+        context: Context for which the candidate was made.
         candidate: The candidate.
         name: Name of the generator.
         seed: Seed of the run.
@@ -402,7 +403,7 @@ def negative_from_candidate(
     # The original turns are stored only if the generator edited them.
     before = None if turns == context.turns else context.turns
     right = context.positives[0] if context.positives else None
-    # If only earlier turns were edited, the response is still the correct one, so there is no original
+    # If only earlier turns were edited, the response is still the correct response. There is then no original
     # response to store.
     if candidate.context is not None and candidate.text == right:
         right = None

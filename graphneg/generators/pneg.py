@@ -11,8 +11,8 @@ it::
     2. Blue paint is cheaper than white this month.
 
 As in the paper, the examples in each prompt are chosen at random, and a list with too few responses is
-discarded as a whole. Single responses are discarded if they copy the context or an example, repeat another
-response, or are malformed. Of the remaining responses, those that share the most words with the context are
+discarded as a whole. A single response is discarded if it copies the context or an example, repeats another
+response, or is malformed. Among the remaining responses, those that share the most words with the context are
 returned.
 """
 
@@ -45,17 +45,16 @@ from graphneg.store.connection import Store
 BUNDLED = "pneg_examples.jsonl"
 """Name of the file with the solved examples that graphneg provides."""
 TOKENS_OF_RESPONSE = 32
-"""Number of tokens to allow per response, to limit the length of the whole list. Most responses are
-shorter."""
+"""Number of tokens to allow per response, which limits the length of the list. Most responses are shorter."""
 
 _OPENS = re.compile(r"[\[{]")
 """Matches the start of a JSON list or object."""
 _MOST_OPENINGS = 50
-"""Maximum number of brackets and braces at which the parser tries to find a JSON list. Without a limit, an
-output that consists of thousands of opening brackets would take minutes to parse."""
+"""Maximum number of brackets and braces at which the parser tries to start a JSON list. Without this limit,
+parsing an output that consists of thousands of opening brackets would take minutes."""
 _DECODER = json.JSONDecoder()
 _PUNCTUATION = re.compile(r"(?:`{3,}\w*|[\[\]{}(),\s])+")
-"""Matches a line without words, which consists only of brackets, braces, commas and code fences."""
+"""Matches a line without words, which contains only brackets, braces, commas and code fences."""
 _TEXT_KEYS = ("response", "text", "reply", "content", "sentence", "utterance")
 """Keys under which models put the text of a response in a JSON object."""
 _MARK = re.compile(r"^[\s>*_#]*(?:\(?\d{1,2}\s*[.):\]]+|[-–•*])(?:\*\*)?\s+")
@@ -81,19 +80,19 @@ class PnegOptions(WritingOptions):
 
     Attributes:
         responses: Number of responses that one prompt asks for.
-        min_responses: Minimum number of responses in a list. If a model writes fewer, the list is discarded.
-            None for ``responses``, the number that the prompt asks for.
+        min_responses: Minimum number of responses in a list. A shorter list is discarded. None takes
+            ``responses``, the number for which the prompt asks.
         k: Number of examples per prompt.
         examples: JSON Lines file with examples, each with a ``context`` and its ``responses``; None for the
             ten examples that graphneg provides.
-        max_draws: Maximum number of rounds of prompts. After each round, only contexts that lack responses
-            are asked about again.
+        max_draws: Maximum number of rounds of prompts. Each further round asks only about contexts that still
+            lack responses.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        max_context_gain: Highest accepted context gain of a response. The context gain says by which fraction
-            the loss of a response drops if the model reads it after the context instead of alone. A high gain
-            means that the response may be a correct answer, so it is rejected. On DailyDialog++, with a model
-            of 135 million parameters, 0.25 rejects 62% of human answers and 12% of human adversarial
-            responses.
+        max_context_gain: Highest accepted context gain of a response. The context gain is the fraction by
+            which the loss of a response drops if the model reads the response after the context instead of
+            alone. A response with a higher gain is rejected, because it may be a correct answer. On
+            DailyDialog++, with a model of 135 million parameters, 0.25 rejects 62% of human answers and 12%
+            of human adversarial responses.
 
     Raises:
         InputError: A number is out of range.
@@ -176,7 +175,7 @@ class PnegGenerator(WritingGenerator):
         self._options = options
         self._examples = examples
         # A completion model starts a list only if the prompt ends with the number of the first item. A chat
-        # model writes the numbers itself.
+        # model writes this number itself.
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
@@ -211,7 +210,7 @@ class PnegGenerator(WritingGenerator):
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
         for each in asked:
-            # Each prompt asks for several responses, so the number of prompts is a quotient, rounded up.
+            # Each prompt asks for several responses, so divide the number of missing responses and round up.
             for call in range(-(-each.lacks(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
                 # As in the paper, the examples are chosen again for each call.
@@ -220,8 +219,8 @@ class PnegGenerator(WritingGenerator):
                 request = irrelevant_request(shown, each.context.turns, amount)
                 prompts.append(Prompt(request + self._begins, id))
                 wanted.append((each, shown))
-        # Without these stop sequences, a completion model would go past the end of the list, for example with
-        # a second list.
+        # Without these stop sequences, a completion model would continue after the list, for example with a
+        # second list.
         stop = ["\n\n", f"\n{amount + 1}."] if self._begins else []
         answers = self.writer.complete(
             prompts, seed=seed, stop=stop, settings=self._options.generation_settings
@@ -235,7 +234,7 @@ class PnegGenerator(WritingGenerator):
                 each.texts.append((text, {**scores, CONTEXT_OVERLAP: said}))
 
     def _read(self, texts: Sequence[tuple[_Asked, str]]) -> Iterator[dict[str, float] | None]:
-        """Yield the judge's scores of each response, or None for a response that the judge rejects."""
+        """Yield the judge's scores of each response. Yield None for a response that the judge rejects."""
         if self.judge is None:
             yield from ({} for _ in texts)
             return
@@ -246,8 +245,7 @@ class PnegGenerator(WritingGenerator):
                 self.passes(each, "surprising")
                 yield None
                 continue
-            # A response that is much more likely after the context may be a correct answer, so it is
-            # rejected.
+            # Reject a response that is much more likely after the context: it may be a correct answer.
             expected = 1 - losses.after / losses.alone
             passes = self.passes(each, "fits" if expected > self._options.max_context_gain else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
@@ -255,7 +253,7 @@ class PnegGenerator(WritingGenerator):
     def _usable(
         self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
     ) -> Iterator[str]:
-        """Yield the usable responses in a model's output. If the list is too short, yield none."""
+        """Yield the usable responses in a model's output. Yield none if the list is too short."""
         listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
         if answer.problem == "truncated":
             # In "1. We left early. 2. My uncle has", the last response is cut off, so it is dropped.
@@ -279,7 +277,8 @@ class PnegGenerator(WritingGenerator):
             reason = refusal(text, (), each.context, self._options.lengths, told)
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
-            # The prompt asks for words of the context. A text without any is too easy to recognise as wrong.
+            # The prompt asks for words of the context. A text without any such word is too easily recognised
+            # as wrong.
             if reason is None and not context_overlap(turns, text):
                 reason = "no-clash"
             if self.passes(each, reason):
@@ -290,7 +289,7 @@ class PnegGenerator(WritingGenerator):
 def list_items(text: str) -> list[str]:
     r"""Extract the items of a list that a language model wrote.
 
-    The list may be numbered or bulleted, have one item per line or all on one line, or be JSON.
+    The list may be numbered, bulleted or JSON. Its items may be on separate lines or all on one line.
 
     Args:
         text: Output of the model.
@@ -306,15 +305,15 @@ def list_items(text: str) -> list[str]:
     """
     parsed = _json_list(text)
     if parsed is None:
-        # If a JSON list is incomplete, its lines are read one by one, without those that are only brackets or
-        # code fences.
+        # If a JSON list is incomplete, read its lines one by one. Skip lines with only brackets or code
+        # fences.
         lines = [
             line for raw in text.splitlines() if (line := raw.strip()) and not _PUNCTUATION.fullmatch(line)
         ]
         parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
         marked = [part for part in parts if _MARK.match(part)]
-        # If any lines have list markers, the others are remarks of the model and are dropped. If none has a
-        # marker, only headings are dropped, which end with ":".
+        # If any line has a list marker, lines without a marker are remarks of the model: drop them. If no
+        # line has a marker, drop only headings, which end with ":".
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
     return [item for part in parsed if (item := _bare(part))]
 
@@ -338,15 +337,15 @@ def _json_list(text: str) -> list[str] | None:
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())
         texts = [said for item in items if (said := _said(item))]
-        # An object with several texts counts as a list, such as {"1": "We left.", "2": "No."}.
-        # An object with one text does not, because it may be a remark: {"note": "Here they are."}.
+        # An object with several texts counts as a list, such as {"1": "We left.", "2": "No."}. An object with
+        # one text may be a remark, such as {"note": "Here they are."}, so it does not count as a list.
         if texts and len(texts) == len(items) and (isinstance(value, list) or len(texts) > 1):
             return texts
     return None
 
 
 def _said(item: Any) -> str | None:
-    """Return the text of a list item, which may be a string or an object with a text; None if it has none."""
+    """Return the text of a list item, which is a string or an object; None if it has no text."""
     if not isinstance(item, dict):
         return item if isinstance(item, str) else None
     # The text of an object has one of the usual keys, or it is the only text in the object.
@@ -358,10 +357,10 @@ def _said(item: Any) -> str | None:
 def _bare(text: str) -> str:
     """Remove surrounding quotation marks, emphasis and a speaker label from a text."""
     text = one_line(text).strip()
-    # In an incomplete JSON list, a comma may follow the closing quotation mark, as in: "We left.",
+    # In an incomplete JSON list, a comma may follow the closing quotation mark: "We left.",
     if text.endswith('",') or text.endswith("',"):
         text = text[:-1]
-    # If the text is: "Yes" and "no", its first and last quotation marks are not a pair, so they are kept.
+    # In the text "Yes" and "no", the first and the last quotation mark are not a pair, so keep them.
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))
@@ -379,8 +378,8 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         The examples, in the order of the file; at least one.
 
     Raises:
-        InputError: The file cannot be read or has no examples, or a line is not an example, has no context or
-            has no responses.
+        InputError: The file cannot be read, has no examples, or has a line that is not an example with a
+            context and responses.
     """  # noqa: DOC501
     where = str(path) if path is not None else BUNDLED
     try:
@@ -395,7 +394,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
-            # An example without turns or without responses would teach the model nothing, so it is an error.
+            # An example without turns or without responses would be useless in a prompt, so raise an error.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:

@@ -6,7 +6,7 @@ base class of the generators. It counts rejected texts by reason, never returns 
 run, and estimates the requests that a run would send to a server.
 
 A subclass implements `WritingGenerator.written`. For each context, this method returns a `Gap`: the context,
-the number of candidates that are wanted, and the candidates that the model wrote. In this example, the second
+the number of candidates that are needed, and the candidates that the model wrote. In this example, the second
 candidate is not returned, because it is nearly equal to the first::
 
     gap       context "d#3", two candidates wanted
@@ -41,19 +41,17 @@ from graphneg.progress import Progress
 
 Model = TypeVar("Model", bound=LanguageModel)
 ANSWERS = "answers"
-"""Name of the ranker's score in a record. It is also the code of the reason for rejecting a text with a high
-score."""
+"""Name of the ranker's score in a record, and reason code for rejecting a text with a high score."""
 
 _OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
-"""Options that name or configure models. The settings of a run describe the loaded models instead (see
-`WritingGenerator.models`)."""
+"""Options that name or configure models. They are not part of the settings of a run, because
+`WritingGenerator.models` describes the loaded models."""
 KEYWORD_BIAS = 3.0
-"""Default of the bias that is added to the logits of requested words, for models that were not trained to use
-given words."""
+"""Default bias on the logits of requested words, for a model that was not trained to use given words."""
 END = "\n"
 """Stop sequence for prompts that ask for a single line."""
 MIN_WORDS = 5
-"""Minimum number of words in a text. The model may not end the text before it has that many."""
+"""Minimum number of words in a text. The model may not end a text that has fewer words."""
 _ANSWERS_REASON = {ANSWERS: "the score of the judge is too high: the text may be an answer"}
 UNJUDGED = "no judge: unlikely or fitting texts are not rejected; name a judge with --option judge=MODEL"
 """Message to the user if a run has no judge."""
@@ -77,7 +75,7 @@ class AnswerScorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NamedScorer:
-    """A ranker with a name, which the settings of a run contain.
+    """A ranker with a name. The settings of a run contain the name.
 
     Attributes:
         name: Name of the ranker.
@@ -105,22 +103,22 @@ class WritingOptions:
     """Options of all generators that prompt a language model.
 
     Attributes:
-        model: Path or id of the language model that writes the texts; with ``served``, its name on the
-            server.
+        model: Path or id of the language model that writes the texts; with ``served``, the name of the model
+            on the server.
         gguf_file: Name of the GGUF file in the model's folder, as in `graphneg.nn.models.load_causal`.
         device: Device of local models; ``auto`` uses a GPU if there is one.
         offline: Whether to load models without network access.
-        served: Server that runs the model: a `graphneg.nn.serving.ServerSettings`, or a mapping of its
-            options. None for a local model.
-        route: ``chat`` to use the chat API, ``completion`` to use the completion API. None for the default:
-            chat for a served model, completion for a local one.
+        served: Server that runs the model: a `graphneg.nn.serving.ServerSettings`, or a mapping with the
+            options of such settings. None for a local model.
+        route: ``chat`` to use the chat API, ``completion`` to use the completion API. By default (None), a
+            served model uses the chat API, and a local model the completion API.
         temperature: Sampling temperature, above 0.
-        keyword_bias: Bias that is added to the logits of requested words, 0 or more. None for the default: 0
-            for a local model that was trained for the task, 3 for any other local model. Served models ignore
-            it.
+        keyword_bias: Bias that is added to the logits of requested words, 0 or more. By default (None), it is
+            0 for a local model that was trained for the task, and 3 for any other local model. Served models
+            ignore it.
         max_words: Maximum number of words in a text.
-        judge: Path or id of a causal language model that scores the texts. None for the default: the writer
-            itself, if it is a local causal model.
+        judge: Path or id of a causal language model that scores the texts. By default (None), a local causal
+            writer judges its own texts.
         max_perplexity: Highest accepted perplexity of a text after its history (see
             `graphneg.generators.text_filters.Bounds`).
         max_perplexity_alone: Highest accepted perplexity of a text without a history.
@@ -167,9 +165,9 @@ class WritingOptions:
             serving_of(self.served)
 
     def settings(self) -> dict[str, Any]:
-        """Return the options that determine the output, without those that name or configure models.
+        """Return the options that determine the output, except options that name or configure models.
 
-        The models are described by `WritingGenerator.models`.
+        `WritingGenerator.models` describes the models instead.
         """
         added = {} if self.served is None else dict(serving_of(self.served).parameters)
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _OF_MODELS}
@@ -200,7 +198,7 @@ class WritingOptions:
     def load(self, name: str, load: Callable[..., LanguageModel]) -> tuple[Writer, PerplexityFilter | None]:
         """Load the writer and the judge.
 
-        The judge is loaded first, because a missing judge is then reported before a large writer is loaded.
+        The judge is loaded first, so that a missing judge is reported before a large writer is loaded.
         The writer uses bfloat16 if its CUDA device supports it.
 
         Args:
@@ -209,7 +207,7 @@ class WritingOptions:
 
         Returns:
             The writer and the judge. If no ``judge`` is named and the writer is a local causal model, the
-            same model is the judge. If the writer is a different kind of model, there is no judge (None).
+            writer's model is also the judge. With any other writer, there is no judge (None).
 
         Raises:
             GeneratorError: No model is given.
@@ -244,7 +242,7 @@ class Gap:
 
     Attributes:
         context: The context.
-        reason: Code of the reason for which the last rejected text was rejected.
+        reason: Code of the reason for the last rejection of a text.
         wanted: Number of candidates that are needed.
         candidates: Candidates written so far, best first.
     """
@@ -258,8 +256,8 @@ class Gap:
 class WritingGenerator(Generator):
     """Base class of generators that prompt a language model.
 
-    A text is returned only once in a run, so the candidates for a context depend on those for earlier
-    contexts.
+    A text is returned only once in a run, so the candidates for a context depend on the candidates for
+    earlier contexts.
 
     Attributes:
         refused: Number of rejected texts by reason.
@@ -292,7 +290,7 @@ class WritingGenerator(Generator):
         self.writer = writer
         self.judge = judge
         # A server answers many prompts at the same time, so large batches are faster. A local model is slow,
-        # so batches are small, which saves the output more often.
+        # so small batches are used: the output is then saved more often.
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
@@ -306,11 +304,11 @@ class WritingGenerator(Generator):
             seed: Seed of all random choices.
 
         Returns:
-            One gap per context, in order, with its candidates, best first.
+            One gap per context, in order. The candidates of each gap are sorted, best first.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """Return candidates for each context, without near duplicates of earlier texts of the run.
+        """Return candidates for each context, without near duplicates of earlier texts in the run.
 
         Args:
             contexts: Contexts to generate for.
@@ -324,7 +322,7 @@ class WritingGenerator(Generator):
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # Candidates beyond the number wanted are not marked as used, so that other contexts can still
+                # Candidates beyond the number needed are not marked as used, so that other contexts can still
                 # use them.
                 if len(own) < gap.wanted and self.is_new(gap, one.text):
                     own.append(one)
@@ -363,7 +361,7 @@ class WritingGenerator(Generator):
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """Return the gaps. Candidates that the ranker rates as correct answers are removed."""
+        """Return the gaps, without candidates that the ranker rates as correct answers."""
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
             return gaps
@@ -373,8 +371,7 @@ class WritingGenerator(Generator):
         for gap in gaps:
             gap.candidates = []
         for (gap, one), score in zip(pairs, scores, strict=True):
-            # A candidate with label 1 is meant to be a correct answer, so a high score is no reason to reject
-            # it.
+            # A candidate with label 1 is meant to be a correct answer, so do not reject it for a high score.
             is_answer = one.label == 0 and score > self._max_score
             if self.passes(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
@@ -388,7 +385,7 @@ class WritingGenerator(Generator):
             progress: Not used.
         """
         self._said = NearDuplicates()
-        # A resumed run must not repeat the texts that the interrupted run has written.
+        # A resumed run must not repeat texts that the interrupted run has written.
         for negative in given:
             self._said.add(negative.response)
 
@@ -404,10 +401,10 @@ class WritingGenerator(Generator):
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def passes(self, gap: Gap, reason: str | None) -> bool:
-        """Return whether there is no reason to reject a text. Count the reason, if there is one.
+        """Return whether there is no reason to reject a text. If there is a reason, count it.
 
         Args:
-            gap: Gap that the text was written for.
+            gap: Gap for which the text was written.
             reason: Code of the reason to reject the text, or None.
 
         Returns:
@@ -419,16 +416,16 @@ class WritingGenerator(Generator):
         return reason is None
 
     def is_new(self, gap: Gap, text: str) -> bool:
-        """Return whether a text is not a near duplicate of an earlier text of the run. Remember the text.
+        """Return whether a text is not a near duplicate of an earlier text in the run. Remember the text.
 
         Call this method in the order of the contexts, so that the result does not depend on the batch size.
 
         Args:
-            gap: Gap that the text was written for.
+            gap: Gap for which the text was written.
             text: The text.
 
         Returns:
-            True if no earlier text of the run is nearly equal.
+            True if no earlier text in the run is nearly equal.
         """
         return self.passes(gap, None if self._said.add(text) else "said-before")
 
@@ -443,7 +440,7 @@ class WritingGenerator(Generator):
             seed: Seed of the run.
 
         Returns:
-            The counts; None if the model is a local one.
+            The counts; None if the model is local.
         """
         if not isinstance(self.writer, ServedWriter):
             return None
@@ -454,7 +451,7 @@ class WritingGenerator(Generator):
         return counting
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Send the first requests for later contexts, so that `generate` finds the answers in the cache.
+        """Send the first requests for later contexts, so that `generate` finds their answers in the cache.
 
         Args:
             contexts: Contexts of a later call of `generate`.
@@ -462,8 +459,8 @@ class WritingGenerator(Generator):
             seed: Seed of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # The later requests depend on the answers to the first ones, so only the first ones can be sent
-            # in advance. `_Drafts` raises an exception when these are answered, which ends `generate`.
+            # Further requests depend on the answers to the first requests, so only the first requests can be
+            # sent in advance. `_Drafts` raises an exception when they are answered, which ends `generate`.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
@@ -472,20 +469,20 @@ class WritingGenerator(Generator):
         other = copy.copy(self)
         # The copy only counts requests or sends them in advance, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # `missing` clears the record of missing candidates, which was copied from this generator.
+        # The record of missing candidates was copied from this generator. `missing` clears the copy.
         other.missing()
         return other
 
 
 class _Fetched(Exception):
-    """Raised by `_Drafts` to end `generate` when the first requests are answered."""
+    """Raised by `_Drafts` to end `generate` when the first requests have been answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Drafts:
     """A writer for `prefetch`: sends the first requests to a server and then raises `_Fetched`.
 
-    The server's answers are not used, but they are now in the cache.
+    The server's answers are not used here, but they are now in the cache.
     """
 
     writer: ServedWriter

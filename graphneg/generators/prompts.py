@@ -6,8 +6,8 @@ a prompt for a reply with the perspective *fish* is::
     A: Did you feed the cat?
     B (fish):
 
-Only `train_for` and `is_trained` depend on a model: they write and read the name of the task that a model was
-trained for, in the configuration of the model.
+Only `train_for` and `is_trained` depend on a model. They write and read the name of the task for which a
+model was trained. The name is stored in the model's configuration.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from graphneg.nn.language_models import LanguageModel
 HISTORY_TURNS = 2
 """Number of most recent turns of the history that a keyword prompt shows."""
 TURN_WORDS = 30
-"""Maximum number of words of a turn that a keyword prompt shows. Of longer turns, it shows the end."""
+"""Maximum number of words of a turn in a keyword prompt. The prompt shows only the end of a longer turn."""
 EXCHANGE_TURNS = 3
-"""Number of turns before a reply that a perspective prompt shows: the last turn and the two before it."""
+"""Number of turns that a perspective prompt shows before a reply: the last turn and the two before it."""
 
 TASK = "graphneg_task"
-"""Key in a model's configuration that stores the name of the task that the model was trained for."""
+"""Key in a model's configuration for the name of the task for which the model was trained."""
 REPLY_WITH_WORDS = "reply-with-words"
 """Task: write a reply that contains given keywords."""
 REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
@@ -39,7 +39,7 @@ REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
 FILL_BLANKS = "fill-blanks"
 """Task: write texts for the blanks of a reply."""
 BETWEEN = "|"
-"""Separator between the texts for the blanks of a reply, in prompts and in outputs of models."""
+"""Separator between the texts for several blanks, in prompts and in outputs of models."""
 BLANK = re.compile(r"\[(?:word|phrase|sentence)\]")
 """Matches a mark that stands for a blank, such as ``[word]``."""
 _BLANKS = "Blanks:"
@@ -47,7 +47,7 @@ _BLANKS = "Blanks:"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A reply, the turns before it, and its perspective, that is, the keyword that it is about.
+    """A reply, the turns before it, and its perspective: the keyword that the reply is about.
 
     Attributes:
         turns: Texts of the turns before the reply, oldest first. Two speakers alternate.
@@ -66,8 +66,8 @@ PERSPECTIVE_EXAMPLES = (
     Exchange(("My sister moves to Rome in May.",), "language", "Does she speak the language well?"),
     Exchange(("How was the match?",), "rain", "We lost, and the rain never stopped."),
 )
-"""Solved examples of replies with a perspective, for the prompts of models that were not trained for this
-task."""
+"""Solved examples of replies with a perspective. They are used in the prompts of models that were not trained
+for this task."""
 
 _SENTENCES = (
     ("ladder", "My uncle fell off the ladder while he was painting the garage."),
@@ -99,12 +99,11 @@ _REPLIES = (
         "It lies on the river, and in winter we keep it in our barn.",
     ),
 )
-"""Turns before a reply, keywords, and the reply, which contains the keywords. `REPLY_EXAMPLES` is made of
-them."""
+"""Solved examples for `REPLY_EXAMPLES`: turns before a reply, keywords, and the reply with the keywords."""
 
 
 def answer(text: str) -> str:
-    """Return a reply in the form that follows a prompt that ends with a speaker's name, such as ``B:``.
+    """Return a reply as it follows a prompt that ends with a speaker's name, such as ``B:``.
 
     Args:
         text: The reply.
@@ -123,7 +122,8 @@ def perspective_prompt(turns: Sequence[str], perspective: str) -> str:
     """Return the prompt for a reply with a given perspective.
 
     Args:
-        turns: Texts of the turns before the reply, oldest first; only the last `EXCHANGE_TURNS` are shown.
+        turns: Texts of the turns before the reply, oldest first. The prompt shows only the last
+            `EXCHANGE_TURNS`.
         perspective: Keyword that the reply should introduce.
 
     Returns:
@@ -171,9 +171,9 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
     """Return the prompt for a reply to the last turns of a dialogue.
 
     Args:
-        history: Turns before the reply, oldest first. The prompt shows the end of the last `HISTORY_TURNS`
-            turns.
-        words: Words that the reply must contain; empty if it need not contain any.
+        history: Turns before the reply, oldest first. The prompt shows the last `HISTORY_TURNS` turns, and
+            only the end of each long turn.
+        words: Words that the reply must contain; empty for no such words.
 
     Returns:
         The prompt, which ends with the name of the replying speaker.
@@ -190,7 +190,7 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
 
 
 def context_prompt(context: Sequence[str]) -> str:
-    """Return the prompt for a response. It is used to measure the perplexity of a response after its context.
+    """Return the prompt after which a response is scored, to measure its perplexity after the context.
 
     Args:
         context: Texts of the turns, oldest first.
@@ -204,13 +204,13 @@ def context_prompt(context: Sequence[str]) -> str:
         B: No.
         A:
     """
-    # The first turn is by A, and the speakers alternate, so the number of turns determines the next speaker.
+    # The first turn is by A and the speakers alternate. So the number of turns determines the next speaker.
     said = [f"{'AB'[at % 2]}: {one_line(text)}" for at, text in enumerate(context)]
     return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
 
 
 def response_prompt(response: str) -> str:
-    """Return the prompt for the turn before a given response, which the model should guess from the response.
+    """Return the prompt for guessing the turn before a given response.
 
     Args:
         response: The response.
@@ -227,14 +227,14 @@ def response_prompt(response: str) -> str:
 
 
 def is_trained(model: LanguageModel, task: str) -> bool:
-    """Return whether a model was trained for a task. If so, its prompts need no solved examples.
+    """Return whether a model was trained for a task. The prompts of such a model need no solved examples.
 
     Args:
         model: A local language model.
         task: One of the tasks of this module, for example `FILL_BLANKS`.
 
     Returns:
-        Whether the model's configuration names the task.
+        True if the model's configuration names the task.
     """
     return getattr(model.model.config, TASK, None) == task
 
@@ -254,7 +254,8 @@ def train_for(
     Returns:
         A report of the training.
     """
-    # The task is saved with the model, so that the generators later leave solved examples out of its prompts.
+    # The task is saved with the model, so that generators later leave out the solved examples from its
+    # prompts.
     setattr(model.model.config, TASK, task)
     return fine_tune(model, examples, out, **arguments)
 
@@ -304,7 +305,7 @@ def blank_request(history: Sequence[Turn], marked: str) -> str:
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    """Put the names of two alternating speakers before texts. The last text is by A."""
+    """Put the names of two alternating speakers before texts. The last text gets the name A."""
     # The speakers are assigned from the end, because the reply after the texts must be by B.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
 
@@ -328,8 +329,8 @@ REPLY_EXAMPLES = _solved(
 )
 """Prompt prefix with six solved requests for replies."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
-"""The sentences and replies in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`, because models sometimes copy
-one."""
+"""The sentences and replies in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`. Texts that copy them are rejected,
+because models sometimes copy examples."""
 
 
 def _with(marked: str, answers: Sequence[str]) -> str:
@@ -345,7 +346,7 @@ _FILLED = (
     (("Who is at the door?",), "It is [phrase] from the [word].", ("a man", "bank")),
     (("Shall we eat out?",), "I would rather [word] here and [phrase].", ("stay", "finish the soup")),
 )
-"""Turns, a reply with blanks, and the texts for the blanks. The constants below are made of them."""
+"""Turns, a reply with blanks, and the texts for the blanks. The constants below are made from these."""
 FILLED_EXAMPLES = _solved(
     "Write what stands in the blanks of the last turn.",
     (blanks_request([Turn("", text) for text in turns], marked) for turns, marked, _ in _FILLED),
@@ -361,7 +362,7 @@ FILLED_BLANKS = _solved(
     ),
     (one for _, _, answers in _FILLED for one in answers),
 )
-"""Prompt prefix with solved requests for the same replies. Each request asks for only one blank."""
+"""Prompt prefix with solved requests for the replies in `FILLED_EXAMPLES`, each for only one blank."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

@@ -1,7 +1,7 @@
-"""Use correct responses of other contexts as negatives: random, BM25 and semi-hard ones.
+"""Use correct responses to other contexts as negatives: random, BM25 and semi-hard negatives.
 
 A response that is correct for one context is usually wrong for another. The generators read the correct
-responses in the store (the bank, see `read_bank`), and rank them for each context::
+responses in the store (the bank, see `read_bank`), and rank these responses for each context::
 
     context     A: Where is the boat now?
     random      B: I would rather stay and finish the soup.
@@ -40,10 +40,10 @@ MOST = 100_000
 MOST_SEMI_HARD = 50_000
 """Maximum number of responses to embed. Their vectors of 384 numbers take about 80 MB of memory."""
 BY = ("context", "response")
-"""What the responses in the bank are compared with: the context, or its correct response."""
+"""Texts with which the responses in the bank can be compared: the context, or its correct response."""
 _FIRST_RANKED = 64
-"""Number of best results that are found without sorting all scores. All scores are sorted only if more
-results are needed."""
+"""Number of best results that are found without sorting all scores. Only if more results are needed, all
+scores are sorted."""
 _DIGITS = 4
 """Number of decimals to which scores are rounded, because the last bits of an embedding depend on the
 batch."""
@@ -73,8 +73,8 @@ candidates for the context, best first."""
 def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[BankEntry]:
     """Read the correct responses in a store without duplicates, in random order.
 
-    If there are more than ``most`` responses, those whose texts have the lowest hashes are kept. This random
-    sample is the same for every database, and drawing it takes constant memory.
+    If there are more than ``most`` responses, the responses whose texts have the lowest hashes are kept. This
+    random sample is the same in every database, and drawing it takes constant memory.
 
     Args:
         store: Store to read.
@@ -85,8 +85,8 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
         The responses, sorted by the hashes of their texts.
 
     Raises:
-        GeneratorError: The store has no correct responses. Or ``most`` is larger than `MOST`, the number of
-            responses in a snapshot, and the store has a snapshot.
+        GeneratorError: The store has no correct responses. Also if the store has a snapshot and ``most`` is
+            larger than `MOST`, the number of responses in a snapshot.
     """
     sample = HashSample[BankEntry](most)
     if has_whole_corpus(store):
@@ -117,8 +117,8 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
         corpus: Name of the corpus.
 
     Returns:
-        One row per response. With a snapshot of these rows, `read_bank` returns the same bank as without one,
-        for any ``most`` up to `MOST`.
+        One row per response. `read_bank` returns the same bank from a snapshot of these rows as from the
+        whole store, for any ``most`` up to `MOST`.
     """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):
@@ -131,8 +131,8 @@ def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEn
     for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
             if text.strip():
-                # The hash ignores only case and white space. Other spellings, such as "do n't" and "don't",
-                # count as different texts, and both stay in the bank.
+                # The hash ignores only case and white space. Texts with different spellings, such as "do n't"
+                # and "don't", count as different texts, and both stay in the bank.
                 draw = number(0, "bank", one_line(text.casefold()))
                 yield draw, BankEntry(context.id, text, context.dialogue)
 
@@ -163,7 +163,7 @@ class NewTexts:
         self._known.update(match_key(turn.text) for turn in context.turns)
 
     def take_entry(self, entry: BankEntry) -> bool:
-        """Return whether a bank entry may be used, and remember it as used.
+        """Return whether a bank entry may be used. If so, remember it as used.
 
         Args:
             entry: A response from a bank.
@@ -175,7 +175,7 @@ class NewTexts:
         return is_elsewhere and entry.text not in self._right and self.take(entry.text)
 
     def take(self, text: str) -> bool:
-        """Return whether a text may be used, and remember it as used.
+        """Return whether a text may be used. Remember it as used.
 
         Args:
             text: Any text.
@@ -260,7 +260,7 @@ class BankGenerator(Generator):
 
 
 class RandomGenerator(BankGenerator):
-    """Draw correct responses of other contexts at random, all with equal probability.
+    """Draw correct responses to other contexts at random, all with equal probability.
 
     Random negatives are the usual training data of rankers, and a baseline of Gupta et al. (2021,
     "Synthesizing Adversarial Negative Responses for Robust Response Ranking and Evaluation"). The options are
@@ -278,8 +278,7 @@ class RandomGenerator(BankGenerator):
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
-                # If the random entry is rejected, the entries after it are tried, and then those at the
-                # beginning.
+                # If the random entry is rejected, try the entries after it, and then those at the beginning.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -287,7 +286,7 @@ class RandomGenerator(BankGenerator):
 
 
 class Bm25Generator(BankGenerator):
-    """Retrieve the responses of other contexts that BM25 ranks first.
+    """Retrieve the responses to other contexts that BM25 ranks first.
 
     The package ``bm25s`` computes BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework:
     BM25 and Beyond"). BM25 negatives are used for training by Karpukhin et al. (2020, "Dense Passage
@@ -295,8 +294,8 @@ class Bm25Generator(BankGenerator):
     Adversarial Negative Responses for Robust Response Ranking and Evaluation"). BM25 makes no random choices,
     so the seed is not used.
 
-    ``by`` says what to search for: the words of the ``context``, or of its correct ``response``. ``most`` is
-    the maximum number of responses to search, and ``corpora`` are the names of the corpora to read. ``k1``
+    ``by`` selects the words to search for: those of the ``context``, or of its correct ``response``. ``most``
+    is the maximum number of responses to search, and ``corpora`` are the names of the corpora to read. ``k1``
     and ``b`` are the parameters of BM25.
     """
 
@@ -333,8 +332,8 @@ class Bm25Generator(BankGenerator):
         """Read the bank and build the search index.
 
         Returns:
-            A function that yields the responses that share a word with the query, highest score first. It
-            yields none if the query is the correct response and the context has none.
+            A function that yields the responses that share a word with the query, highest score first. If the
+            query is the correct response and the context has none, the function yields nothing.
 
         Raises:
             GeneratorError: The package ``bm25s`` is not installed.
@@ -355,8 +354,8 @@ class Bm25Generator(BankGenerator):
             # Words that are not in the index cannot contribute to a score.
             known = sorted(set(_words(query or "")) & index.vocab_dict.keys())
             for at, score in _best_first(index.get_scores(known)) if known else ():
-                # The results are sorted. The first one with score 0 and all after it share no word with the
-                # query.
+                # The results are sorted. From the first result with score 0 on, no response shares a word
+                # with the query.
                 if score <= 0:
                     return
                 if new.take_entry(entries[at]):
@@ -366,15 +365,15 @@ class Bm25Generator(BankGenerator):
 
 
 class SemiHardGenerator(BankGenerator):
-    """Retrieve responses that are slightly less similar to the query than the correct response is.
+    """Retrieve responses that are slightly less similar to the query than the correct response.
 
-    Similarity is the cosine of sentence embeddings. A response is a candidate if its cosine with the query is
-    lower than that of the correct response, by less than ``margin``. The most similar candidates come first.
-    Schroff et al. (2015, "FaceNet", section 3.2) define semi-hard negatives in this way: they are farther
-    away than the positive example, but inside the margin. Li et al. (2019, "Sampling Matters! An Empirical
-    Study of Negative Sampling Strategies for Learning of Matching Models in Retrieval-based Dialogue
-    Systems") use them for dialogues. Gupta et al. (2021) use them as a baseline with a sentence encoder.
-    There are no random choices, so the seed is not used.
+    Similarity is the cosine between sentence embeddings. A response is a candidate if its cosine with the
+    query is lower than that of the correct response, but by less than ``margin``. The most similar candidates
+    come first. Schroff et al. (2015, "FaceNet", section 3.2) define semi-hard negatives in this way: they are
+    farther away than the positive example, but inside the margin. Li et al. (2019, "Sampling Matters! An
+    Empirical Study of Negative Sampling Strategies for Learning of Matching Models in Retrieval-based
+    Dialogue Systems") use them for dialogues. Gupta et al. (2021) use them as a baseline with a sentence
+    encoder. There are no random choices, so the seed is not used.
 
     ``by`` selects the query: the ``context``, or its correct ``response``. In the latter case, the correct
     response has the cosine 1. ``embedder`` is a path, an id or an object
@@ -399,8 +398,8 @@ class SemiHardGenerator(BankGenerator):
             store: Store to read the bank from.
             embedder: An embedder, or its path or id.
             by: Text to compare responses with, ``context`` or ``response``.
-            margin: Upper limit for the difference between the cosine of the correct response and that of a
-                candidate, above 0 and at most 2.
+            margin: Upper limit for the difference between the cosine of the correct response and the cosine
+                of a candidate, above 0 and at most 2.
             most: Maximum number of responses to search.
             corpora: Names of the corpora to read; empty for all.
 
@@ -420,7 +419,7 @@ class SemiHardGenerator(BankGenerator):
         return {**super().settings(), **own}
 
     def prepare(self) -> Candidates:
-        """Embed the bank. Return a function that yields the responses inside the margin, best first."""
+        """Embed the bank. Return a function that yields responses inside the margin, most similar first."""
         import numpy as np
 
         entries = self.bank()
@@ -436,10 +435,10 @@ class SemiHardGenerator(BankGenerator):
             right = round(float(vector @ answer), _DIGITS)
             cosines = np.round((vectors @ vector).astype(float), _DIGITS)
             new = NewTexts(context)
-            # A response that is at least as similar to the query as the correct one may be correct, so it is
-            # left out.
+            # Leave out a response that is at least as similar to the query as the correct response: it may be
+            # correct.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
-                # The results are sorted, so this response and all after it are outside the margin.
+                # The results are sorted, so this response and all later ones are outside the margin.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):
@@ -449,7 +448,7 @@ class SemiHardGenerator(BankGenerator):
 
 
 def embedder_of(embedder: str | Path | Embedder) -> Embedder:
-    """Return the given embedder; load it first if it is given as a path or an id.
+    """Return the given embedder. If it is given as a path or an id, load it.
 
     Args:
         embedder: An embedder, or its path or id.
@@ -470,7 +469,7 @@ def _candidate(entry: BankEntry, **scores: float) -> Candidate:
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the text to compare responses with; None if it is the correct response and there is none."""
+    """Return the text to compare responses with; None if a correct response is needed and missing."""
     if by == "context":
         return context.text
     return context.positives[0] if context.positives else None
@@ -488,8 +487,7 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
-    # Usually a few results are enough, so the best ones are found first, which needs no sorting of all
-    # scores.
+    # Usually a few results are enough, so find the best results first, without sorting all scores.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()

@@ -1,8 +1,8 @@
 """Select responses by their perplexities in both directions (CAPT, Ou et al. 2022, section 3.3).
 
-A response fits its context if a language model finds two things likely: the response after the context
-(forward), and the last turn of the context given the response (backward). `Selected` reads a file of records,
-scores each record, and keeps either those that fit or those that do not::
+A response fits its context if a language model finds two texts likely: the response after the context
+(forward), and the last turn of the context given the response (backward). `Selected` reads a file of records
+and scores each record. It keeps either the responses that fit or the responses that do not fit::
 
     context     A: How was the match?
     kept        B: We lost, and the rain never stopped.   forward 21, backward 18
@@ -49,7 +49,7 @@ BACKWARD = "backward_perplexity"
 """Name under which records store the backward perplexity."""
 
 _LARGEST_LOSS = 50.0
-"""Upper limit of a mean loss. Without it, its exponential, the perplexity, could overflow."""
+"""Upper limit of a mean loss. Without it, the perplexity (the exponential of the loss) could overflow."""
 PAIRS = 1_000
 """Maximum number of correct pairs from which thresholds are learned."""
 
@@ -68,14 +68,14 @@ RANKED_OUT = "ranked-out: other records of the same context have a lower backwar
 """Reasons to drop a record, as ``code: sentence``."""
 
 Keep = Literal["fitting", "unfitting"]
-"""Type of ``keep``: whether to keep the responses that fit their context, or those that do not."""
+"""Type of ``keep``: keep the responses that fit their context, or those that do not fit."""
 Predicted = Literal["reply", "post"]
-"""Type of ``direction``: whether a model learns to predict a reply from the turns before it, or the last of
-these turns (the post) from the reply."""
+"""Type of ``direction``, that is, of what a model learns to predict: a reply from the turns before it, or the
+post (the last of these turns) from the reply."""
 
 
 class ContextResponse(NamedTuple):
-    """A context and a response, which need not be correct.
+    """A context and a response, which may be correct or wrong.
 
     Attributes:
         context: Texts of the turns of the context, oldest first.
@@ -104,9 +104,9 @@ class Bidirectional:
 
     Attributes:
         forward: Model that predicts the response from the context.
-        backward: Model that predicts the last turn of the context from the response. It may be a model that
-            was trained for this task, a model that reads right to left (its ``direction`` is ``backward``),
-            or a general model, which can be the same as ``forward``.
+        backward: Model that predicts the last turn of the context from the response. There are three kinds of
+            such models: a model that was trained for this task, a model that reads right to left (its
+            ``direction`` is ``backward``), and a general model, which can be the same as ``forward``.
     """
 
     forward: LanguageModel
@@ -128,8 +128,8 @@ class Bidirectional:
         backward = self.backward.score(
             [answer(pair.context[-1]) for pair in pairs],
             [
-                # A model that reads right to left reads the response before the turn, so it needs no
-                # instruction.
+                # A model that reads right to left sees the response before it predicts the turn, so it needs
+                # no instruction.
                 f"\nB: {one_line(pair.response)}" if from_end else response_prompt(pair.response)
                 for pair in pairs
             ],
@@ -162,7 +162,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """A perplexity threshold, and how well it separates correct from random pairs.
+    """A perplexity threshold, and how well it separates correct pairs from random pairs.
 
     Attributes:
         threshold: Highest perplexity of a pair that is kept.
@@ -176,7 +176,7 @@ class Separation:
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of two fractions: correct pairs that are kept and random pairs that are dropped."""
+        """The mean of two fractions: correct pairs that are kept, and random pairs that are dropped."""
         return (self.right_kept + 1 - self.random_kept) / 2
 
 
@@ -185,8 +185,8 @@ def learn_thresholds(
 ) -> tuple[Separation, Separation]:
     """Learn the forward and the backward threshold from correct responses.
 
-    The thresholds must separate correct pairs of a context and a response from random pairs. For a random
-    pair, a context is combined with a response from another dialogue.
+    A pair consists of a context and a response. The thresholds must separate correct pairs from random pairs.
+    In a random pair, the response is from another dialogue than the context.
 
     Args:
         records: Records of correct responses. Only records with label 1 and a context are used.
@@ -206,10 +206,10 @@ def learn_thresholds(
 def pairs_to_learn(
     records: Iterable[Negative], seed: int = 0
 ) -> tuple[list[ContextResponse], list[ContextResponse]]:
-    """Return pairs of a context and its correct response, and for each a random pair with the same context.
+    """Return pairs of a context and its correct response, and a random pair with each of these contexts.
 
     Args:
-        records: Records, of which the first `PAIRS` with label 1 and a context are used.
+        records: Records. The first `PAIRS` records with label 1 and a context are used.
         seed: Seed of the random pairs.
 
     Returns:
@@ -226,16 +226,16 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # The list is doubled, so that the records from any start, once around, are a slice of it.
+    # Double the list. From any record, a slice of the length of the original list then contains all records.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
         start = number(seed, "random pair", own.id) % len(right)
         others = [record for record in turned[start : start + len(right)] if record.dialogue != own.dialogue]
-        # Short replies such as "Yes." occur often. A random response must not happen to be equal to the
-        # correct one.
+        # Short replies such as "Yes." occur often. A random response must not be equal to the correct
+        # response by chance.
         fits = NearTexts([own.response])
-        # If every other response is nearly equal to the correct one, the first of them is used anyway.
+        # If every other response is nearly equal to the correct response, use the first of them anyway.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
@@ -247,8 +247,8 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     Args:
         right: Perplexities of correct pairs.
         random: Perplexities of random pairs.
-        quantile: Fraction of the correct pairs to keep, above 0 and at most 1. None to choose the threshold
-            with the highest balanced accuracy, or the lowest of several such thresholds.
+        quantile: Fraction of the correct pairs to keep, above 0 and at most 1. None chooses the threshold
+            with the highest balanced accuracy. If several thresholds have it, the lowest is chosen.
 
     Returns:
         The threshold, and the fractions of correct and random pairs that it keeps.
@@ -265,8 +265,8 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
-    # Between the perplexities of two correct pairs, a lower threshold is never worse, so only these values
-    # are tried.
+    # Only the perplexities of correct pairs are tried. Any value between two of them keeps as many correct
+    # pairs as the lower of the two, and at least as many random pairs, so it cannot be better.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -291,10 +291,10 @@ class SelectionCriteria:
 
     Attributes:
         thresholds: Highest perplexities with which a response still fits its context.
-        keep: ``fitting`` to keep responses if neither perplexity is above its threshold, ``unfitting`` to
-            keep all others.
-        per_context: Maximum number of records per context. Those with the lowest backward perplexity are
-            kept. None for no maximum.
+        keep: ``fitting`` to keep responses whose perplexities are both at most their thresholds,
+            ``unfitting`` to keep all other responses.
+        per_context: Maximum number of records per context. The records with the lowest backward perplexity
+            are kept. None for no maximum.
 
     Raises:
         InputError: A value is out of range.
@@ -323,7 +323,7 @@ class SelectionCriteria:
             The reason, or None if the record is kept.
         """
         reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
-        # If both perplexities are too high, the forward one is given as the reason.
+        # If both perplexities are too high, give the forward perplexity as the reason.
         if record.scores[FORWARD] > self.thresholds.forward:
             reason = UNLIKELY
         if self.keep == "unfitting":
@@ -335,7 +335,7 @@ class Selected(NegativeStream):
     """The records of a file that meet given criteria, as a stream.
 
     Consecutive records of the same context are ranked together. Only one batch of contexts is in memory at a
-    time. ``summary`` counts the records that were kept, and those that were dropped by the reason.
+    time. ``summary`` counts the kept records, and the dropped records by reason.
     """
 
     def __init__(
@@ -355,7 +355,8 @@ class Selected(NegativeStream):
             scorer: Models that score the records.
             selection: Criteria that determine which records are kept.
             batch: Number of contexts that are scored together.
-            shard: Shard to process: only records whose dialogues belong to it are read. None for all records.
+            shard: Shard to process: only records whose dialogues belong to the shard are read. None for all
+                records.
             progress: Progress display; advanced by the number of finished contexts.
 
         Raises:
@@ -379,7 +380,7 @@ class Selected(NegativeStream):
             written: Not used.
 
         Yields:
-            The records that are kept from each batch, and the number of contexts finished so far.
+            The records kept from each batch, and the number of contexts finished so far.
         """
         self._progress.start("selection", None, "contexts")
         contexts = islice(numbered(contexts_of(read_negatives(self._path)), self._shard), skip, None)
@@ -387,9 +388,9 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # `places` contains the position of each context in the input, by which shards are merged. If
-            # the records of a context are in several groups, the first group counts. A dict keeps the last
-            # value of a key, so the order is reversed.
+            # `places` contains the position of each context in the input, by which shards are merged. If the
+            # records of a context are in several groups, the first group counts. A dict keeps the last value
+            # of a key, so reverse the order.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -399,7 +400,7 @@ class Selected(NegativeStream):
     def settings(self) -> Mapping[str, Any]:
         """Return the settings that determine the output. The batch size has no influence on it."""
         with open(self._path, "rb") as file:
-            # The digest of the content is used, because the path alone does not show that a file was changed.
+            # Use a digest of the content, because the path alone does not show whether the file has changed.
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         thresholds = self._selection.thresholds
         return {
@@ -422,10 +423,10 @@ class Selected(NegativeStream):
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        """Yield the records to keep. Those of the same context are sorted by backward perplexity."""
+        """Yield the records to keep. Records of the same context are sorted by backward perplexity."""
         usable: list[Negative] = []
         for records in contexts:
-            # A generated response that is equal to a correct response to the same context is not a negative.
+            # If a generated response equals a correct response to the same context, it is not a negative.
             right = {
                 (_said_before(one), match_key(text)) for one in records for text in _right_responses(one)
             }
@@ -460,7 +461,7 @@ class Selected(NegativeStream):
 
 
 def _said_before(record: Negative) -> tuple[str, ...]:
-    """Return the normalised context of a record. Contexts with equal results count as the same."""
+    """Return the normalised context of a record, by which equal contexts are recognised."""
     return tuple(match_key(turn.text) for turn in record.context)
 
 
@@ -497,8 +498,8 @@ def train_scorer(
 ) -> TrainingReport:
     """Train a model to predict a reply from the turns before it, or the last of these turns from the reply.
 
-    Each turn after the first counts as a reply to the turns before it. Loaded correct responses count as
-    replies, too.
+    Each turn except the first counts as a reply to the turns before it. Loaded correct responses also count
+    as replies.
 
     Args:
         model: Model to train.
@@ -522,7 +523,7 @@ def train_scorer(
     examples = [
         Example(context_prompt(turns), answer(response))
         # A forward model reads the turns and predicts the reply. A backward model reads the reply and
-        # predicts the turn.
+        # predicts the last turn.
         if direction == "reply"
         else Example(response_prompt(response), answer(turns[-1]))
         for context in read_contexts(store, ContextSelection(selection or Selection(), "every"))

@@ -6,10 +6,10 @@ return the code of the first rule that a text violates::
     "You can use the calendar for."                     unfinished
     "The summer was hot and the hot summer came."       repeats
 
-`PerplexityFilter` scores texts with a causal language model, and accepts those whose losses are within
-`Bounds`. A text is scored twice, alone and after the turns before it (its history). It is never scored after
-the prompt that it was written for, because a small model assigns a high probability to any sentence that
-contains a word from its prompt. A text that is unlikely both alone and after its history is usually
+`PerplexityFilter` scores texts with a causal language model, and accepts texts whose losses are within
+`Bounds`. A text is scored twice: alone, and after the turns before it (its history). It is never scored after
+the prompt for which it was written, because a small model assigns a high probability to any sentence that
+contains a word from the prompt. A text that is unlikely both alone and after its history is usually
 ungrammatical or makes no sense.
 """
 
@@ -54,7 +54,7 @@ NEAR = 0.7
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
-"""Matches what does not belong in the text of a spoken turn: URLs, underscores, symbols, long numbers,
+"""Matches parts that do not belong in the text of a spoken turn: URLs, underscores, symbols, long numbers,
 ellipses."""
 _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
 """Matches the end of a sentence, including closing quotation marks."""
@@ -64,20 +64,20 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
 """Minimum length in letters of the words that `is_repetitive` checks for repetition."""
 _COPIED_RUN = 5
-"""A text counts as copied if it has this many consecutive words in common with another text."""
+"""A text counts as copied if it has at least this many consecutive words in common with another text."""
 _MANY_COMMAS = 4
-"""Number of commas from which on a text counts as a repetitive list."""
+"""A text with at least this many commas counts as a repetitive list."""
 _STRANGEST = 3
-"""Number of tokens that `LaterLosses.strangest` is the mean of."""
+"""`LaterLosses.strangest` is the mean over this number of tokens."""
 _SENTENCES = 2
-"""Maximum number of sentences. If a small model writes more before it uses its keyword, it has usually left
-the topic."""
+"""Maximum number of sentences. A small model that writes more sentences before it uses its keyword has
+usually left the topic."""
 
 FUNCTION_WORDS = word_class("function-words")
-"""Function words, which do not count as repeated if they occur twice."""
+"""Function words. A function word that occurs twice does not count as repeated."""
 NO_ENDINGS, LEADING = word_class("no-endings"), word_class("leading")
-"""Words that cannot end a statement, such as "for", and words that allow such an ending if they come before
-it, such as "what" in "It is what I came for"."""
+"""`NO_ENDINGS` are words that cannot end a statement, such as "for". `LEADING` are words that allow such an
+ending if they come before it, such as "what" in "It is what I came for"."""
 WORDS_OF_TALK = word_class("words-of-talk")
 """Words of greetings, thanks and other small talk, which are not used as keywords."""
 
@@ -89,14 +89,14 @@ def refusal(
     lengths: range,
     examples: Iterable[str] = (),
 ) -> str | None:
-    """Return why a text cannot be used as a negative for a context.
+    """Return the reason why a text cannot be used as a negative for a context.
 
     Args:
         text: A generated text.
         keywords: Keywords that the text must contain, each as a sequence of words. They may be inflected.
         context: The context.
         lengths: Allowed numbers of words.
-        examples: Texts of the examples that were in the prompt.
+        examples: Texts of the solved examples in the prompt.
 
     Returns:
         The code of the reason, or None if the text is usable.
@@ -108,8 +108,8 @@ def refusal(
     # Models often copy examples from their prompt.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
-    # A text with nearly the same words as a correct response has nearly the same meaning, so it is also
-    # correct.
+    # A text with nearly the same words as a correct response has nearly the same meaning, so it is probably
+    # also correct.
     if any(alike(words, words_of(positive)) for positive in context.correct_responses):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
@@ -118,7 +118,7 @@ def refusal(
 
 
 def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
-    """Return why a text is not a well-formed utterance. The context is not considered.
+    """Return the reason why a text is not a well-formed utterance. The context is not considered.
 
     Args:
         text: A generated text.
@@ -186,7 +186,7 @@ def is_repetitive(words: Sequence[str]) -> bool:
     """
     # "Ann" and "Ann's" are the same word here.
     plain = [_POSSESSIVE.sub("", word) for word in words]
-    # A word may have several lemmas ("saw": "see", "saw"). The alphabetically first one represents the word.
+    # A word may have several lemmas ("saw": "see", "saw"). Use the alphabetically first lemma for the word.
     content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
     runs = Counter(zip(words, words[1:], words[2:], strict=False))
     return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
@@ -247,7 +247,7 @@ class TextLosses(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean of `alone` and `after`, by which texts are ranked."""
+        """The mean of `alone` and `after`. Texts are ranked by it."""
         return (self.alone + self.after) / 2
 
     @property
@@ -257,7 +257,7 @@ class TextLosses(NamedTuple):
 
 
 class LaterLosses(NamedTuple):
-    """The losses of a text, in nats per token, after other turns than those for which it was written.
+    """The losses of a text, in nats per token, after turns other than those for which it was written.
 
     Attributes:
         mean: Mean loss.
@@ -335,9 +335,9 @@ class PerplexityFilter:
             The losses of each text, or None for a text that is not within the bounds.
         """
         said = [f" {detokenize(text)}" for text in texts]
-        # A model needs some token before the text. Without a history, this is a line break.
+        # A model needs some token before the text. Without a history, use a line break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
-        # A text that is too unlikely alone is rejected, so only the others are scored after their histories.
+        # A text that is too unlikely alone is rejected. Score only the other texts after their histories.
         passing = [
             at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.max_perplexity_alone)
         ]
@@ -348,7 +348,7 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # For a text without a history, the losses after the history are those of the text alone.
+            # For a text without a history, use the losses of the text alone as the losses after the history.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None
@@ -357,15 +357,15 @@ class PerplexityFilter:
     def beside(
         self, texts: Sequence[str], originals: Sequence[str], margin: float
     ) -> list[TextLosses | None]:
-        """Score each text alone, and compare its loss with that of the text from which it was made.
+        """Score each text alone, and compare its loss with the loss of the text from which it was made.
 
         A text is accepted if its perplexity is at most ``max_perplexity_alone``, and if its mean loss exceeds
-        that of its original by at most ``margin``. The loss of a single token may exceed ``max_token_loss``
-        only if a token of the original has a loss that is at least as high.
+        that of the original by at most ``margin``. The loss of a single token may exceed ``max_token_loss``
+        only if a token of the original has at least the same loss.
 
         Args:
             texts: Generated texts.
-            originals: For each text, the text that it was made from.
+            originals: For each text, the text from which it was made.
             margin: Maximum increase of the mean loss, in nats per token.
 
         Returns:
@@ -376,8 +376,8 @@ class PerplexityFilter:
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
-            # If the original contains a rare name, the edited text usually contains it, too, so its high loss
-            # is accepted.
+            # If the original contains a rare name, the edited text usually contains it as well. Therefore its
+            # high loss is accepted.
             worst = max([self.bounds.max_token_loss, *before])
             most = min(log(self.bounds.max_perplexity_alone), _mean(before) + margin)
             found.append(one if one.alone <= most and one.max_token_loss <= worst else None)
@@ -400,5 +400,5 @@ class PerplexityFilter:
 
 def _mean(losses: Sequence[float]) -> float:
     """Return the mean of losses, rounded to three decimals, or infinity if there are none."""
-    # The last digits of a loss depend on the other texts in the batch, so they are rounded off.
+    # The last digits of a loss depend on the other texts in the batch, so round them off.
     return round(sum(losses) / len(losses), 3) if losses else inf

@@ -5,8 +5,8 @@ The result is usually grammatical but wrong, which makes it a simple baseline::
     correct     I like my new boat.
     negative    I like my new truck.
 
-A substitute is either a word that a masked language model predicts, or a word from the store that has the
-same possible parts of speech and inflections as the replaced word.
+A substitute is either a word that a masked language model predicts, or a word from the store. A word from the
+store must have the same possible parts of speech and inflections as the replaced word.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ VBZ."""
 
 WordSource = Callable[[Sequence[str], int], Sequence[str]]
 """Type of a function that returns possible substitutes for the word ``words[at]``, in a fixed order.
-``words`` is a text that is split into words and the parts between them."""
+``words`` consists of the words of a text and the parts between them."""
 
 
 class TokenSubstitutionGenerator(BankGenerator):
@@ -52,9 +52,9 @@ class TokenSubstitutionGenerator(BankGenerator):
     Negative Samples by Manipulating Golden Responses for Unsupervised Learning of a Response Evaluation
     Model") use a masked language model. If ``model`` is the path or id of a masked language model, a
     substitute is drawn from the ``candidates`` words that the model considers most likely at the position.
-    Without a model, it is drawn from the words of the responses in the store that, according to lemminflect's
-    dictionary, have the same possible parts of speech and inflections. ``device`` and ``offline`` are options
-    for loading the model.
+    Without a model, the substitute is drawn from the words of the responses in the store that have the same
+    possible parts of speech and inflections in lemminflect's dictionary. ``device`` and ``offline`` are
+    options for loading the model.
 
     Raises:
         GeneratorError: An option has an invalid value.
@@ -80,7 +80,7 @@ class TokenSubstitutionGenerator(BankGenerator):
             model: Path or id of a masked language model; None to take substitutes from the store.
             least: Minimum number of words to replace.
             most: Maximum number of words to replace.
-            candidates: Number of most likely words from which the model's substitute is drawn.
+            candidates: Number of words to draw from. These are the words that the model finds most likely.
             device: Device of the model, for example ``cuda``; None to choose one automatically.
             offline: Whether to load the model without network access.
 
@@ -102,14 +102,14 @@ class TokenSubstitutionGenerator(BankGenerator):
         return self._options
 
     def prepare(self) -> Candidates:
-        """Return a function that edits the correct responses of a context, one for each candidate."""
+        """Return a function that edits correct responses of a context, one response for each candidate."""
         source = self._model or known_words(entry.text for entry in self.bank())
 
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context if context.positives else 0):
-                # If there are fewer correct responses than candidates are needed, responses are edited
-                # several times.
+                # If there are fewer correct responses than candidates needed, responses are edited several
+                # times.
                 right = context.positives[slot % len(context.positives)]
                 text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
                 if replaced and new.take(text):
@@ -122,7 +122,7 @@ class TokenSubstitutionGenerator(BankGenerator):
     def _replaced(
         self, source: WordSource, text: str, seed: int, id: str
     ) -> tuple[str, list[tuple[str, str]]]:
-        """Return the edited text, and pairs of each replaced word and its substitute."""
+        """Return the edited text, and for each replaced word a pair of the word and its substitute."""
         parts = _PARTS.split(text)
         amount = self._amounts[number(seed, "substitutions", id) % len(self._amounts)]
         content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
@@ -132,7 +132,7 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random substitute, and take the first one with a lemma other than that of the word.
+            # Start at a random substitute, and take the first substitute with a different lemma.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
             # An inflected form of the same word ("boats" for "boat") would change only the grammar, not the
@@ -141,8 +141,8 @@ class TokenSubstitutionGenerator(BankGenerator):
             if other is None:
                 continue
             replaced.append((word, other))
-            # If the replaced word has a capital, for example at the start of a sentence, the substitute gets
-            # one.
+            # If the replaced word is capitalized, for example at the start of a sentence, capitalize the
+            # substitute.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
             # The article before the word may have to change: "a boat" becomes "an apple".
             if at > 1:
@@ -162,7 +162,7 @@ def known_words(texts: Iterable[str]) -> WordSource:
     words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
     by_tags: dict[Tags, list[str]] = {}
     for word in sorted(words):
-        # Words that are not in the dictionary have no known tags, so they are not used as substitutes.
+        # Words that are not in the dictionary have no known tags, so do not use them as substitutes.
         if tags := tags_of(word):
             by_tags.setdefault(tags, []).append(word)
     return lambda words, at: by_tags.get(tags_of(words[at].lower()), ())
@@ -200,15 +200,16 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         word = str(tokenizer.decode([token])).strip()
         if not (WORD.fullmatch(word) and _is_content(word)):
             return ""
-        # Tokenizers mark parts of words in different ways: WordPiece by "##" at a part, byte-level BPE by a
-        # space at the first token of a word. A whole word is encoded as this one token.
+        # Tokenizers mark parts of words in different ways: WordPiece puts "##" before a part, byte-level BPE
+        # puts a space before the first token of a word. The token is a whole word if the tokenizer encodes
+        # the word as only this token.
         is_whole = tokenizer(before + word, add_special_tokens=False)["input_ids"] == [token]
         return word.lower() if is_whole else ""
 
     def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
         """Return the most likely words at a position."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
-        # Each text is processed alone, because in a batch the last bits of the logits would be different.
+        # Process each text alone, because in a batch the last bits of the logits would be different.
         rows = tokenizer(text, truncation=True, return_tensors="pt").to(network.device)
         masked = (rows["input_ids"][0] == tokenizer.mask_token_id).nonzero()
         # If the text is too long, the tokenizer truncates it and may remove the mask.
@@ -216,7 +217,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
             return ()
         with torch.inference_mode():
             logits = network(**rows).logits[0, masked[0, 0]]
-        # Many of the most likely tokens are not content words, so four times as many as needed are checked.
+        # Many of the most likely tokens are not content words, so check four times as many tokens as needed.
         tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
         before = " " if at and words[at - 1].isspace() else ""
         found = (word_of(token, before) for token in tokens)

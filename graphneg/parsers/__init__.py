@@ -1,8 +1,8 @@
 """Parsers that turn texts into AMR graphs.
 
-`get_parser` creates a parser by name. ``dependency`` applies rules and small trained models to spaCy's
-dependency trees, on the CPU. ``amrlib`` runs any parse model of the amrlib package. Other packages can add
-parsers through the entry point group ``graphneg.parsers``.
+`get_parser` creates a parser by name. The parser ``dependency`` applies rules and small trained models to
+spaCy's dependency trees and needs no GPU. The parser ``amrlib`` runs any parse model of the amrlib package.
+Other packages can add parsers through the entry point group ``graphneg.parsers``.
 
 >>> parser = get_parser("dependency")
 >>> [parsed] = parser.parse_batch(["Birds sing."])

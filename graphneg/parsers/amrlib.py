@@ -2,8 +2,8 @@
 
 amrlib models parse one sentence at a time and may produce ill-formed graphs. This module splits each text
 into sentences and lets the model propose several graphs per sentence. It repairs small defects and takes the
-best proposal that is well-formed. It aligns the nodes to tokens, and joins the graphs of a text under
-``multi-sentence``. Warnings report what was truncated, repaired or lost.
+best proposal that is well-formed. It aligns the nodes with tokens, and joins the graphs of a text under
+``multi-sentence``. Warnings report truncated sentences, repaired graphs and sentences without a graph.
 
 The text *Go. Good!* gives:
 
@@ -74,13 +74,13 @@ class AmrlibParser:
     ) -> None:
         """Initialize the parser and load its model.
 
-        Raises `ParserError` also if the directory does not exist or does not contain a parse model, if the
+        Raises `ParserError` also if the model directory does not exist or contains no parse model, if the
         model cannot be loaded, or if a package is missing.
 
         Args:
             model: Directory of the model.
-            device: ``cpu``, ``cuda`` or ``mps``; the best available one by default.
-            batch: Number of sentences per batch; halved if memory runs out.
+            device: ``cpu``, ``cuda`` or ``mps``; ``None`` takes the best available device.
+            batch: Number of sentences per batch. The parser halves it if memory runs out.
             beams: Beam size, which is also the number of graphs proposed per sentence.
             offline: Whether to refuse to download a tokenizer from the Hugging Face hub.
 
@@ -105,7 +105,7 @@ class AmrlibParser:
             One result per text, in order. A result without a graph has a warning with the reason.
         """
         split = [typed_sentences(text) for text in texts]
-        # A sentence that occurs several times ("Yes.") goes through the model once.
+        # A sentence that occurs several times ("Yes.") is passed to the model only once.
         different = sorted({sentence.text for sentences in split for sentence in sentences})
         proposals = dict(zip(different, self._propose(different), strict=True))
         return [self._parsed(sentences, proposals) for sentences in split]
@@ -124,7 +124,7 @@ class AmrlibParser:
         return Parsed(joined(graphs) if graphs else None, tuple(warnings))
 
     def _aligned(self, graph: AmrGraph, sentence: SentenceSpan) -> AmrGraph:
-        """Align the graph of a sentence to the tokens of the whole text."""
+        """Align the graph of a sentence with the tokens of the whole text."""
         spans = self._align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
         first = sentence.first_token
         return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in spans.items()})
@@ -148,10 +148,10 @@ class ParseCandidates(NamedTuple):
     """All graphs that the model proposes for a sentence.
 
     Attributes:
-        candidates: The proposed graphs, best first; ``None`` if there was not enough memory to parse the
+        candidates: The proposed graphs, best first; ``None`` if the memory did not suffice to parse the
             sentence.
-        tokens: Length of the sentence in model tokens.
-        cut: Number of tokens at the end of the sentence that exceeded the input limit and were not read.
+        tokens: Number of model tokens in the sentence.
+        cut: Number of tokens that were cut off at the end of the sentence, because of the input limit.
     """
 
     candidates: tuple[Hypothesis, ...] | None
@@ -162,8 +162,8 @@ class ParseCandidates(NamedTuple):
 def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed:
     """Choose the best well-formed graph among the proposals for a sentence.
 
-    A graph that the model finished is preferred to one that reached the output limit. Among equals, the
-    proposal that the model ranks higher wins.
+    A graph that the model finished is preferred to a graph that reached the output limit. Among graphs that
+    are equal in this respect, the model's ranking decides.
 
     Args:
         proposal: The proposals for the sentence.
@@ -171,7 +171,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
         longest: Output limit of the model in tokens, for warnings.
 
     Returns:
-        The graph and its warnings; or no graph, and a warning with the reason.
+        The graph and its warnings. If no proposal is usable, no graph and a warning with the reason.
     """
     where = f"sentence {number}"
     warnings: list[str] = []
@@ -198,7 +198,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
 
 
 def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
-    """Return the graph after repairs, or ``None`` if it is still invalid; and the number of repairs."""
+    """Return the repaired graph (``None`` if it is still invalid) and the number of repairs."""
     try:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
     except PenmanError:
@@ -218,11 +218,11 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
        :snt2 (g2 / good))
 
     Args:
-        graphs: The graphs of the sentences, at least one. Their spans must be ranges over the tokens of the
-            whole text.
+        graphs: The graphs of the sentences; at least one. Their spans must count the tokens of the whole
+            text, not those of the sentence.
 
     Returns:
-        One graph in which variables are unique. A single graph is returned unchanged.
+        One graph with unique variables. A single graph is returned unchanged.
     """
     if len(graphs) == 1:
         return graphs[0]
@@ -250,7 +250,7 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
 
 
 def _unique(variable: str | None, taken: set[str]) -> str | None:
-    """Return the variable, or a numbered variant if it is already taken, and add the result to ``taken``."""
+    """Return the variable, or a numbered variant if it is already taken. Add the result to ``taken``."""
     if variable is None:
         return None
     stem = variable.rstrip("0123456789") or "x"
@@ -271,9 +271,9 @@ def repair_graph(graph: AmrGraph) -> AmrGraph | None:
     """Repair the defects of a graph.
 
     Duplicate arcs, arcs from a node to itself, and a second ``:polarity`` or ``:mode`` of a node are removed.
-    So are constants under an inverse role, and variables that are never introduced. A role with an invalid
-    name becomes ``:mod`` if its target is a subtree; otherwise it is removed. A ``name`` without ``:op1``
-    gets ``:op1 "?"``. The roles ``:opN`` and ``:sntN`` are renumbered without gaps.
+    Constants under an inverse role and variables that are never introduced are also removed. A role with an
+    invalid name becomes ``:mod`` if its target is a subtree; otherwise it is removed. A ``name`` without
+    ``:op1`` gets ``:op1 "?"``. The roles ``:opN`` and ``:sntN`` are renumbered without gaps.
 
     >>> from graphneg.amr.penman import format_graph
     >>> graph = parse_graph("(a / and :op1 (b / be) :op3 (c / cat :polarity - :polarity -))")
@@ -305,8 +305,8 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
     kept: list[Branch] = []
     seen: set[Branch] = set()
     for role, target in branches:
-        # A node may have only one polarity and one mode, so their targets are left out of the key.
-        # Other roles may occur twice with different targets.
+        # A node may have only one polarity and one mode, so `key` does not contain their target. Any other
+        # role may occur twice with different targets.
         key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
             kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
@@ -323,10 +323,11 @@ def _stays(variable: str, role: str, target: str, variables: set[str]) -> bool:
     """Return whether a branch to a constant or to a reentrant node is valid."""
     if not _ROLE.fullmatch(role):
         return False
-    # A reentrancy is valid unless it leads from a node to itself.
+    # A reentrancy is valid unless its target is the node itself.
     if target in variables:
         return target != variable
-    # A constant cannot be the head of an arc. A bare "b2" must be a variable that the model never introduced.
+    # A constant cannot be the head of an arc. A value such as b2 is not a constant, but a variable that the
+    # model never introduced.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 
@@ -346,14 +347,14 @@ SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
 
 _INFERENCE = re.compile(r"\.(parse_\w+)\.inference")
 _TASKS = ("parse_amr", "translation_amr_to_text")
-"""Keys under which the training settings may be stored in ``config.json``. The first released model stored
-them under the key of another task.
+"""Keys under which ``config.json`` may store the training settings. The first released model stored them
+under the key of another task.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ParseModel:
-    """The description of a model directory that amrlib can parse with.
+    """The description of a model directory from which amrlib can parse.
 
     Attributes:
         path: The directory.
@@ -415,7 +416,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"it is not imported; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
-    # Models with equal metadata can still differ, for example after fine-tuning. The digest tells them apart.
+    # Models with equal metadata can still differ, for example after fine-tuning. The digest distinguishes
+    # them.
     weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
     whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:
@@ -427,14 +429,14 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"{path}: config.json has no task_specific_params for parse_amr, which amrlib writes when "
             "it trains a model; download the model again"
         )
-    # These are amrlib's own defaults. They apply to models that do not record their limits.
+    # These numbers are amrlib's own defaults. They apply to models that do not record their limits.
     limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
 
 
 Engine = Callable[[Sequence[str]], list[ParseCandidates]]
-"""A function that takes sentences and returns the proposals for each, in the same order. To save padding, it
-runs the longest sentences first and batches sentences of similar length.
+"""A function that takes sentences and returns the proposals for each sentence, in the same order. To save
+padding, it runs the longest sentences first, and each batch contains sentences of similar length.
 """
 
 
@@ -468,12 +470,13 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
 
 def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
     """Load a sequence-to-sequence model."""
-    # graphneg generates the output itself and uses amrlib only to read graphs from it.
-    # When amrlib generates, it reports truncated sentences only in its log, and unfinished graphs not at all.
+    # graphneg generates the output itself and uses amrlib only to read graphs from it. If amrlib generated
+    # the output, it would report truncated sentences only in its log, and would not report unfinished graphs.
     reader = importlib.import_module("amrlib.models.parse_xfm.penman_serializer")
     tokenizer = load_tokenizer(model.tokenizer, offline=offline)
     backend = TorchBackend(model.path, tokenizer, device)
-    # By default, BART forbids repeated n-grams. That is useful for summaries, but graphs repeat n-grams.
+    # By default, BART forbids repeated n-grams, which is useful for summaries. In graphs, repeated n-grams
+    # are normal.
     backend.model.generation_config.no_repeat_ngram_size = 0
 
     def generate(rows: Sequence[Sequence[int]]) -> list[list[Output]]:
@@ -503,10 +506,9 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
 
 def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
-    """Read a graph from model output with amrlib; return it with the number of logged warnings."""
-    # Models name nodes by their concepts, and their parentheses may not match.
-    # The reader of amrlib repairs such output but reports the repairs only in its log.
-    # The log messages are counted, to report repaired graphs.
+    """Read a graph from model output with amrlib. Return the graph and the number of logged warnings."""
+    # Models name nodes by their concepts, and their parentheses may not match. The reader of amrlib repairs
+    # such output but reports the repairs only in its log. The warnings in the log are counted as repairs.
     complaints: list[str] = []
 
     def note(record: logging.LogRecord) -> bool:

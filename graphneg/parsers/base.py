@@ -1,8 +1,8 @@
 """The parser interface, the lookup of parsers by name, and the check of their output.
 
-A parser is any object with ``name``, ``version`` and ``parse_batch``. `CheckedParser` wraps such an object.
-The rest of the package can then rely on one result per text, which contains either a well-formed graph or a
-warning that says why there is no graph.
+A parser is any object with ``name``, ``version`` and ``parse_batch``. `CheckedParser` wraps a parser, so that
+the rest of the package gets exactly one result per text. The result contains a well-formed graph, or a
+warning with the reason why there is no graph.
 
 >>> class Fixed:
 ...     def parse_batch(self, texts):
@@ -35,8 +35,8 @@ FOREIGN = "language: few words of the text are English, so it is not edited"
 """Warning for a text that is not English. The text is parsed, but transforms never edit its graph."""
 
 LONGEST_TEXT = 5_000
-"""Maximum length in characters of a text that is parsed or edited. A turn that is longer is usually a pasted
-file, and parsing a megabyte would take minutes and gigabytes of memory.
+"""Maximum length in characters of a text that is parsed or edited. A longer turn is usually a pasted file,
+and parsing a megabyte would take minutes and gigabytes of memory.
 """
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -70,8 +70,8 @@ Answer = AmrGraph | str | Parsed | None
 class Parser(Protocol):
     """The interface of a parser.
 
-    A class that sets ``parallel = True`` may be instantiated in several processes at the same time. Any other
-    class is instantiated in one process only.
+    If a class sets ``parallel = True``, several processes may each create an instance of it at the same time.
+    Any other parser runs in one process only.
     """
 
     @property
@@ -83,8 +83,8 @@ class Parser(Protocol):
     def version(self) -> str:
         """The version of the parser.
 
-        It must change whenever the parser may return a different graph for the same text, because a store
-        reuses earlier parses that have the same name and version.
+        It must change whenever the parser may return a different graph for the same text. The reason is that
+        a store reuses earlier parses with the same name and version.
         """
         ...
 
@@ -103,14 +103,13 @@ class Parser(Protocol):
 class CheckedParser:
     """A wrapper that checks the answers of a parser, so that each result has a valid graph or a warning.
 
-    Some texts are not passed to the parser as they are. A text without words gets the result `WORDLESS`. A
-    text longer than `LONGEST_TEXT` gets no graph. Control characters and lone surrogates are replaced by
-    U+FFFD one by one, so that token indices do not change. A text that is not English is parsed and gets the
-    warning `FOREIGN`.
+    Some texts get special treatment. A text without words gets the result `WORDLESS`. A text longer than
+    `LONGEST_TEXT` gets no graph. Each control character or lone surrogate is replaced by one U+FFFD, so that
+    token indices do not change. A text that is not English is parsed and gets the warning `FOREIGN`.
 
     Attributes:
-        name: Name of the parser; the name of its class if it does not define one.
-        version: Version of the parser; empty if it does not define one.
+        name: Name of the parser; the name of its class if the parser has no name.
+        version: Version of the parser; empty if the parser has no version.
         parallel: Whether several processes may each have an instance of the parser.
     """
 
@@ -135,10 +134,10 @@ class CheckedParser:
             One result per text, in order.
 
         Raises:
-            ParserError: The number of answers is not the number of texts, or an answer has an unsupported
-                type.
+            ParserError: The number of answers differs from the number of texts, or an answer has an
+                unsupported type.
         """
-        # Texts that are too long are replaced by the empty string, so the wrapped parser never gets them.
+        # Replace texts that are too long by the empty string, so that the wrapped parser never gets them.
         readable = ["" if len(text) > LONGEST_TEXT else readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
         answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
@@ -154,8 +153,7 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} control characters or lone surrogates were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
-            # A text in a different language keeps its graph, but this warning makes transforms skip the
-            # graph.
+            # A foreign text keeps its graph, but the warning makes transforms skip the graph.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked
@@ -180,14 +178,14 @@ class CheckedParser:
 
 
 def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
-    """Return a result with the graph if it is valid and can be stored; otherwise with the reason why not."""
+    """Return a result with the graph, or with the reason why the graph is invalid or cannot be stored."""
     try:
         penman = format_graph(graph)
         again = parse_graph(penman)
     except (PenmanError, LookupError, RecursionError) as error:
         return Parsed(None, (*warnings, f"ill-formed: the graph can't be written ({error})"))
-    # The store keeps graphs as PENMAN text. A graph that changes when it is written and read would change
-    # there.
+    # The store keeps graphs as PENMAN text. If a graph changes when it is written and read again, it cannot
+    # be stored.
     if again.nodes != graph.nodes or again.mentions != graph.mentions:
         return Parsed(None, (*warnings, "ill-formed: the graph changes when it is written and read again"))
     defects = check(graph)
@@ -238,7 +236,7 @@ def readable_text(text: str) -> str:
     Returns:
         The text with the same length; white space is kept.
     """
-    # Printable ASCII contains no control characters and no surrogates. Most texts end here.
+    # Printable ASCII contains no control characters and no surrogates. Most texts are returned here.
     if text.isascii() and text.isprintable():
         return text
     no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}
@@ -268,7 +266,7 @@ def get_parser(name: str, **options: Any) -> CheckedParser:
 
 
 def warning_code(warning: str) -> str:
-    """Return the code at the start of a warning, by which reports count warnings.
+    """Return the code at the start of a warning. Reports count warnings by this code.
 
     >>> warning_code("truncated: 12 of 600 tokens were left out")
     'truncated'

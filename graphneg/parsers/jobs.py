@@ -1,9 +1,9 @@
 """Parse at scale: run a parser in worker processes over the texts of a store or the lines of a file.
 
 `open_pool` starts the worker processes. `parse_store` parses the texts of a store and writes their graphs to
-it. `parse_lines` parses the lines of a file and yields one PENMAN block per line. Both keep the input order
-and count the results in a `ParseReport`. A parser that is passed as an object, not by name, runs in the
-current process.
+the store. `parse_lines` parses the lines of a file and yields one PENMAN block per line. Both keep the input
+order and count the results in a `ParseReport`. A parser that is passed as an object instead of a name runs in
+the current process.
 
 >>> class Birds:
 ...     def parse_batch(self, texts):
@@ -43,8 +43,8 @@ from graphneg.store.connection import Store
 from graphneg.workers import WorkerError, Workers, prefetch_map
 
 MOST_PROCESSES = 8
-"""Maximum number of worker processes if the caller does not set a number. A single process writes the graphs
-to the store, and more than 8 parsers would produce graphs faster than it can write them.
+"""Default maximum number of worker processes. A single process writes the graphs to the store, and more than
+8 parsers would produce graphs faster than it can write them.
 """
 
 Texts = Sequence[str]
@@ -52,12 +52,12 @@ Kept = TypeVar("Kept")
 BATCH = 100
 """Number of texts per batch."""
 MOST_CRASHES = 20
-"""Maximum number of texts that may crash the parser; at the next crash the run ends with an error."""
+"""Maximum number of texts that may crash the parser. At the next crash, the run ends with an error."""
 KEPT_EXAMPLES = 3
 """Maximum number of example warnings to keep per warning code."""
 UNPARSED = "(a / amr-unintelligible)"
 """The graph that is written for a text that could not be parsed (``amr-unintelligible``, AMR guidelines
-1.2.6). With it, the output has exactly one graph per input line.
+1.2.6). Because of this graph, the output always has one graph per input line.
 """
 
 Listener = Callable[[str, str], None]
@@ -72,7 +72,7 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         name: Name of the parser.
         version: Version of the parser; empty if it has none.
         parse: Function that parses batches of texts and yields the list of results of each batch, in order.
-            It reads a few batches ahead of its results.
+            It reads a few batches ahead of the results that it yields.
         close: Function that ends the processes.
     """
 
@@ -87,19 +87,19 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         return f"{self.name} {self.version}".strip()
 
     def parse_tagged(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
-        """Parse batches, each of which carries a value that is returned with the results.
+        """Parse batches. Each batch has a value attached, which is returned with the results.
 
         Args:
-            batches: Pairs of a value and a batch of texts. The value may be anything.
+            batches: Pairs of a value of any type and a batch of texts.
 
         Yields:
-            Pairs of the value and the results of its batch, in order.
+            Pairs of the value and the results of its batch, in the order of the batches.
         """
         ahead: deque[Kept] = deque()
 
         def texts() -> Iterator[Texts]:
-            # `parse` reads batches ahead of its results.
-            # The values of these batches wait in a queue until the results arrive.
+            # `parse` reads batches ahead of its results. The values of these batches wait in a queue until
+            # the results arrive.
             for kept, batch in batches:
                 ahead.append(kept)
                 yield batch
@@ -115,18 +115,18 @@ class ParserPool(AbstractContextManager["ParserPool"]):
 def open_pool(
     parser: str | Parser, options: Mapping[str, Any] | None = None, processes: int | None = None
 ) -> ParserPool:
-    """Start a parser, in worker processes if it is given by name.
+    """Start a parser. If it is given by name, start it in worker processes.
 
     Args:
         parser: Name of a parser, which is then created in each worker process; or a parser object, which runs
             in the current process.
         options: Arguments for the constructor of a named parser.
-        processes: Number of processes. The default is one per core, but at most 8, for parsers that can run
-            in parallel, and one for others.
+        processes: Number of processes. By default, a parser that can run in parallel gets one process per
+            core, but at most 8; any other parser gets one process.
 
     Returns:
-        The pool. Close it, or use it in a ``with`` statement. Raises `ParserError` if the parser cannot be
-        created.
+        The pool. Call its ``close``, or use it in a ``with`` statement. Raises `ParserError` if the parser
+        cannot be created.
     """
     if not isinstance(parser, str):
         given = checked(parser)
@@ -138,8 +138,8 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        # Each process answers this request only after it has loaded its model.
-        # So the time for loading does not count as parsing time.
+        # Each process answers this request only after it has loaded its model, so that the loading time does
+        # not count as parsing time.
         name, version = workers.ask_each(None)[0]
     except BaseException:
         workers.close()
@@ -148,16 +148,16 @@ def open_pool(
 
 
 class RestartingParser:
-    """A parser in a separate process, which is restarted when a text crashes it.
+    """A parser in a separate process. The process is restarted if a text crashes it.
 
     If a batch fails, its texts are parsed one by one. A text that crashes the parser gets no graph and is
-    recorded in ``crashes``. If another text crashes the parser when 20 crashes are recorded, a `ParserError`
-    ends the run, because the texts are probably not the cause. A `ParserError` also ends the run if the
-    parser returns an answer of the wrong type.
+    recorded in ``crashes``. After more than 20 recorded crashes, a `ParserError` ends the run, because the
+    texts are probably not the cause. A `ParserError` also ends the run if the parser returns an answer of the
+    wrong type.
 
     Attributes:
-        crashes: Texts that crashed the parser, each with the reason. The caller may empty the list, which
-            restarts the count.
+        crashes: Texts that crashed the parser, each with the reason. If the caller empties the list, counting
+            starts again.
         pool: The pool whose `parse` method returns the results of this parser.
     """
 
@@ -183,12 +183,13 @@ class RestartingParser:
         """Parse a batch; if it fails, parse its texts one by one."""
         try:
             return next(self._inner.parse([texts]))
-        # The process died, for example because it ran out of memory, so a new process is started.
+        # The process died, for example because it ran out of memory. Start a new process.
         except WorkerError as error:
             reason = first_line(error)
             self._inner.close()
             self._inner = self._open()
-        # The parser broke its interface, for example with an answer of the wrong type. Retrying cannot help.
+        # The parser violated its interface, for example with an answer of the wrong type. Retrying cannot
+        # help.
         except GraphnegError:
             raise
         except Exception as error:
@@ -202,7 +203,7 @@ class RestartingParser:
 
 
 def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | None], Any]:
-    """Create a parser, and return the function that answers the requests to a worker process.
+    """Create a parser, and return the function with which a worker process answers requests.
 
     The function returns the results for a batch of texts. For ``None`` it returns the parser's name and
     version.
@@ -219,8 +220,8 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
     def answer(texts: Texts | None) -> Any:
         if texts is not None:
             return parser.parse_batch(texts)
-        # Some parsers load their model with the first text.
-        # Parse a text now, to report a missing model at the start and to load it before the run is timed.
+        # Some parsers load their model with the first text. Parse a text now, so that a missing model is
+        # reported at the start, and so that loading the model does not count as parsing time.
         with plugin_errors("parser", name, PLUGINS.find(name), ParserError):
             parser.parse_batch(["Hello."])
         return parser.name, parser.version
@@ -235,15 +236,15 @@ class ParseReport:
     Attributes:
         source: Name and version of the parser.
         parsed: Number of texts that went through the parser.
-        reused: Number of texts whose graph was not parsed again, because the store or an earlier batch had
-            it.
+        reused: Number of texts that were not parsed again, because the store or an earlier batch already had
+            their graph.
         graphs: Number of graphs written.
         replaced: Number of the written graphs that replaced an older graph.
         failed: Number of texts for which no graph was written.
         sentences: Number of sentences in the graphs.
         seconds: Duration of the run.
         warnings: Number of warnings by warning code.
-        examples: By warning code, up to `KEPT_EXAMPLES` pairs of a text id and a warning.
+        examples: Up to `KEPT_EXAMPLES` pairs of a text id and a warning, by warning code.
         on_warning: Function that is called with each warning, or ``None``.
     """
 
@@ -260,7 +261,7 @@ class ParseReport:
     on_warning: Listener | None = None
 
     def warn(self, text: str, warnings: Sequence[str]) -> None:
-        """Count the warnings about a text, and keep the first few as examples.
+        """Count the warnings about a text, and keep the first few warnings of each code as examples.
 
         Args:
             text: Id or line number of the text.
@@ -279,8 +280,8 @@ class ParseReport:
         """Return a one-line summary.
 
         Returns:
-            A line such as ``dependency 1: 300 graphs of 300 texts, 412 sentences in 2.1 s (196/s)``, followed
-            by the numbers of reused and replaced graphs if there are any.
+            A line such as ``dependency 1: 300 graphs of 300 texts, 412 sentences in 2.1 s (196/s)``. The
+            numbers of reused and replaced graphs follow if they are not zero.
         """
         texts = self.graphs + self.failed
         line = f"{self.source}: {self.graphs:,} graphs of {texts:,} texts, {self.sentences:,} sentences"
@@ -311,7 +312,7 @@ def sentences_of(graph: AmrGraph) -> int:
 
 
 class _Batch(NamedTuple):
-    """A batch of texts that need a graph. The key of a text is a digest of the parser and the text.
+    """A batch of texts that need a graph. The key of a text is a digest of the parser's name and the text.
 
     Attributes:
         pending: Pairs of a key and a text.
@@ -331,8 +332,8 @@ def parse_store(
 ) -> ParseReport:
     """Parse the texts of a store that need a graph, and write their graphs.
 
-    If the run is stopped, the graphs written so far stay in the store, and another run continues from there.
-    Batches are read while earlier ones are still being parsed, and are written in the order in which they
+    If the run is stopped, the graphs written so far stay in the store, and the next run parses the rest.
+    Batches are read while earlier batches are still being parsed, and are written in the order in which they
     were read. Raises `StoreError` if the store becomes unavailable, and `ParserError` if the parser returns
     invalid answers.
 
@@ -340,7 +341,7 @@ def parse_store(
         store: The store to read from and write to.
         pool: The running parser, as `open_pool` returns it.
         scope: The texts to parse.
-        report: Report whose counts are increased.
+        report: Report to which the counts of this run are added.
         progress: Progress display.
 
     Returns:
@@ -349,7 +350,7 @@ def parse_store(
     began = time.monotonic()
     progress.start("parse", stored.count_pending(store, scope, report.source), "utterances")
     # A text may occur in several batches that are in flight at the same time, but it is parsed only once.
-    # `uses` counts the batches in flight that need a text, and `parses` keeps its parse as long as needed.
+    # `uses` counts the batches in flight that need a text. `parses` keeps the parse until no batch needs it.
     uses: Counter[str] = Counter()
     parses: dict[str, Parsed] = {}
     try:
@@ -377,7 +378,8 @@ def _read(
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]
         texts = {key: text.text for key, text in keyed}
-        # A parser without a version may have changed since the last run, so none of its parses is reused.
+        # A parser without a version may have changed since the last run, so its earlier parses are not
+        # reused.
         remembered = stored.read_parses(store, texts) if pool.version else {}
         asked = [key for key in texts if key not in remembered]
         new = [key for key in asked if not uses[key]]
@@ -424,13 +426,14 @@ def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
     """
     for number, line in enumerate(stream):
         progress.advance(len(line))
-        # A line with an invalid byte must not be skipped, since output line N has the graph of input line N.
+        # Do not skip a line with an invalid byte: line N of the output must be the graph of line N of the
+        # input.
         text = line.decode("utf-8", "surrogateescape")
         yield (text.removeprefix("\ufeff") if not number else text).removesuffix("\n").removesuffix("\r")
 
 
 def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> Iterator[str]:
-    """Parse lines and yield a PENMAN block for each.
+    """Parse lines, and yield a PENMAN block for each line.
 
     A block consists of the text as ``::snt``, each warning as ``::warning``, and the graph. A text without a
     graph gets the graph ``amr-unintelligible`` and counts as failed. Raises `ParserError` if the parser
@@ -439,10 +442,10 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
     Args:
         pool: The running parser, as `open_pool` returns it.
         lines: The texts, one per line.
-        report: Report whose counts are increased.
+        report: Report to which the counts of this run are added.
 
     Yields:
-        One block per line; each ends in a line break.
+        One block per line. Each block ends in a line break.
     """
     began = time.monotonic()
     rest = iter(lines)

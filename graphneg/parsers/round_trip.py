@@ -1,8 +1,8 @@
-"""Parse generated texts, and compare the resulting graphs with the graphs that the texts were generated from.
+"""Parse generated texts, and compare the resulting graphs with the graphs of origin.
 
-If a decoder preserves the meaning of a graph, parsing its text returns the same graph. Smatch (Cai and Knight
-2013) measures the similarity by the triples that both graphs share. The parser and Smatch run in worker
-processes.
+A text is generated from a graph. If the decoder preserves the meaning of the graph, parsing the text returns
+the same graph. Smatch (Cai and Knight 2013) measures the similarity of the two graphs by the triples that
+both contain. The parser and Smatch run in worker processes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MATCHER = "graphneg.amr.smatch:matcher"
 
 
 class RoundTrip(AbstractContextManager["RoundTrip"]):
-    """Worker processes that parse texts and compare the graphs by Smatch.
+    """Worker processes that parse texts and compare the resulting graphs by Smatch.
 
     Use it in a ``with`` statement, or call `close`.
 
@@ -41,8 +41,8 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
         Args:
             parser: Name of the parser.
             options: Arguments for the constructor of the parser.
-            processes: Number of worker processes for the parser. As many further processes are started for
-                Smatch.
+            processes: Number of worker processes for the parser. The same number of further processes is
+                started for Smatch.
         """
         self._pool = open_pool(parser, options, processes)
         self.parser = self._pool.source
@@ -58,7 +58,8 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
                 graph.
 
         Returns:
-            Per pair, the number of triples in both graphs, in the graph of the text, and in the given graph.
+            For each pair, the number of triples that both graphs share, that the graph of the text has, and
+            that the given graph has.
         """
         parts = [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
         return [tally for some in self._matchers.map(self._parsed(parts)) for tally in map(_tally, some)]
@@ -76,8 +77,8 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
         """Parse the texts of each batch, and yield the batches as graph pairs for Smatch."""
         texts = ((part, [text or "" for _, text in part]) for part in parts)
         for part, answers in self._pool.parse_tagged(texts):
-            # The number of a pair seeds Smatch's random restarts.
-            # All pairs get the number 0, so that the result for a pair does not depend on its position.
+            # The number of a pair is the seed of Smatch's random restarts. All pairs get the number 0, so
+            # that the result for a pair does not depend on its position.
             yield [
                 GraphPair(0, flat_graph(answer.graph) if text and answer.graph else None, flat_graph(graph))
                 for (graph, text), answer in zip(part, answers, strict=True)
@@ -85,5 +86,5 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
 
 
 def _tally(compared: Compared) -> Tally:
-    """Return the triple counts of a pair, or zeros if Smatch cannot read the given graph."""
+    """Return the triple counts of a pair; zeros if Smatch cannot read the given graph."""
     return compared.tallies[SMATCH] if compared.tallies else Tally(0, 0, 0)

@@ -1,9 +1,9 @@
 """Read texts that need a graph from a store, and write their graphs to it.
 
 `read_pending` yields the texts that have no graph yet. `read_parses` looks up texts in the store's cache of
-parses from earlier runs. `write_graphs` writes graphs in batches. One transaction writes the graphs of a
-batch and their rows in the cache. So a graph is in the store completely or not at all, and a run that was
-killed can be completed by running it again.
+parses from earlier runs. `write_graphs` writes graphs in batches. For each batch, one transaction writes the
+graphs and their cache rows. Therefore a graph is never stored only in part, and a run that was killed can be
+completed by running it again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def remembered_parse(
 
     Args:
         penman: The graph in PENMAN notation.
-        spans: Flat list of triples: node index, first token, and the token after the last one.
+        spans: Flat list of triples: node index, index of the first token, index after the last token.
         warnings: Warnings of the parser about the text.
         **_: Other columns of the row; they are ignored.
 
@@ -63,7 +63,7 @@ def remembered_parse(
 
 
 def parse_row(key: str, source: str, parsed: Parsed) -> Row:
-    """Return the row that stores a parse in the cache, for reuse by later runs.
+    """Return the row that stores a parse in the cache, from which later runs can reuse it.
 
     Args:
         key: Digest of the parser's name and version, and the text.
@@ -75,7 +75,7 @@ def parse_row(key: str, source: str, parsed: Parsed) -> Row:
     """
     row: Row = {"id": key, "source": source, "penman": parsed.penman}
     if parsed.graph is not None and parsed.graph.spans:
-        # A property of a node cannot be a nested list, so the spans are flattened.
+        # Neo4j cannot store a nested list as a property, so the spans are flattened.
         row["spans"] = [number for k, span in sorted(parsed.graph.spans.items()) for number in (k, *span)]
     if parsed.warnings:
         row["warnings"] = list(parsed.warnings)
@@ -93,13 +93,13 @@ _DIALOGUES = 50
 
 @dataclass(frozen=True, slots=True)
 class ParseScope:
-    """The texts to parse: the texts of the selected dialogues that need a graph.
+    """The selection of texts to parse: the texts of the given dialogues that need a graph.
 
     Attributes:
         selection: The dialogues.
         kinds: The kinds of texts to parse: ``utterances``, ``responses`` or both.
-        existing: ``keep`` skips each text that has a graph. ``replace`` parses a text again if its graphs
-            come from other parsers or other versions of this parser. A gold graph is never replaced.
+        existing: ``keep`` skips each text that has a graph. ``replace`` also parses texts whose graphs come
+            from other parsers or from other versions of this parser. A gold graph is never replaced.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -141,7 +141,8 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     Args:
         store: The store.
         scope: The texts to parse.
-        parser: Name and version of the parser, with which its graphs are marked in the store.
+        parser: Name and version of the parser. The store marks the graphs of this parser with the same
+            string.
 
     Returns:
         The number of texts; an estimate if only a shard of the dialogues is selected.
@@ -158,7 +159,7 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
-    # The number is only used for the progress display, so for a shard an even share of the total suffices.
+    # The number is needed only for the progress display, so an even share of the total suffices for a shard.
     return count if shard is None else -(-count // shard.amount)
 
 
@@ -168,10 +169,11 @@ def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[Pendi
     Args:
         store: The store.
         scope: The texts to parse.
-        parser: Name and version of the parser, with which its graphs are marked in the store.
+        parser: Name and version of the parser. The store marks the graphs of this parser with the same
+            string.
 
     Yields:
-        The texts, in the order of dialogues and turns.
+        The texts, in the order of the dialogues and of the turns within each dialogue.
     """
     ids = dialogue_ids(store, scope.selection)
     while page := list(islice(ids, _DIALOGUES)):
@@ -191,7 +193,7 @@ def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: s
         if amr is not None:
             graphs[amr] = source
     for (_, id, text), graphs in sorted(texts.items(), key=lambda item: item[0]):
-        # A gold graph, or a graph by the same version of this parser, is never replaced.
+        # A gold graph, or a graph from the same version of this parser, is never replaced.
         stays = graphs if scope.existing == "keep" else {GOLD, parser} & set(graphs.values())
         if not stays:
             yield PendingText(kind, id, text, tuple(sorted(graphs)))
@@ -210,7 +212,7 @@ class NewGraph:
         graph: The graph.
         of: The text that the graph belongs to.
         parsed: The parse that the graph comes from.
-        note: The cache row from which later runs can reuse the parse; ``None`` if it must not be reused.
+        note: The cache row for the parse, for reuse by later runs; ``None`` if the parse must not be reused.
     """
 
     graph: AmrGraph
@@ -243,14 +245,15 @@ def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Itera
         source: Name and version of the parser; the graphs are marked with it.
 
     Yields:
-        After each transaction, the number of graphs that it wrote, and how many of these replaced a graph.
+        After each transaction, the number of graphs that it wrote, and the number of these that replaced a
+        graph.
     """
     for batch in _batches(graphs):
         yield store.write(lambda tx, batch=batch: _write(tx, batch, source))
 
 
 def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
-    """Yield batches within the limits of rows and bytes per transaction."""
+    """Yield batches of graphs within the limits of rows and bytes per transaction."""
     batch: list[NewGraph] = []
     rows = size = 0
     for new in graphs:
@@ -265,8 +268,8 @@ def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
 
 def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tuple[int, int]:
     """Write the graphs of a batch and the cache rows of their parses, in one transaction."""
-    # The driver may retry the transaction, or another process may have written the same graphs.
-    # Graphs that are already stored are not written again.
+    # The driver may have retried the transaction, or another process may have written the same graphs. Do not
+    # write the graphs that are already stored.
     stored = run(tx, "load/stored_graphs", ids=[new.graph.id for new in batch])
     there = {row["id"] for row in stored} - {id for new in batch for id in new.of.replaces}
     missing = [new for new in batch if new.graph.id not in there]
@@ -285,8 +288,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
     for kind, amrs in by_kind.items():
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]
-        # If a text was deleted in the meantime, its graph would have no owner.
-        # An error is raised in this case, which rolls back the transaction.
+        # If a text was deleted in the meantime, its graph would belong to no text. Raise an error, which
+        # rolls back the transaction.
         if tied != len(amrs):
             raise StoreError(
                 f"{len(amrs) - tied} {kind} were removed while their graphs were written; run the command "
@@ -300,8 +303,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
 
 
 def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:
-    """Delete graphs, and the variants of the dialogues that they belong to."""
-    # A variant refers to nodes of its dialogue's graphs, so it cannot be kept without them.
+    """Delete graphs, and also the variants of the dialogues to which the graphs belong."""
+    # A variant refers to nodes of its dialogue's graphs, so it must be deleted together with the graphs.
     variants = sorted(row["variant"] for row in run(tx, "parse/edited", amrs=amrs))
     if variants:
         edited = sorted(row["amr"] for row in run(tx, "parse/materialized", ids=variants))

@@ -1,6 +1,6 @@
 """Build the shift graph of a store.
 
-For all selected dialogues, the module finds the keywords of all texts (relationship ``MENTIONS``), and the
+For all selected dialogues, the module finds the keywords of each text (relationship ``MENTIONS``), and the
 focus and the perspective of each reply (``FOCUS``, ``PERSPECTIVE``). It counts the shifts from each focus to
 each perspective (``SHIFTS_TO``)::
 
@@ -71,10 +71,10 @@ class ShiftReport:
         keywords: Name of the keyword extractor.
         embedder: Name of the embedder.
         dialogues: Number of dialogues that were added.
-        pairs: Number of pairs of a post and a reply in these dialogues.
-        shifts: Number of these pairs that were added to the shift graph.
-        mentions: Number of links between a text and one of its keywords that were written.
-        skipped: Number of pairs that were not added, by reason.
+        pairs: Number of pairs of a post and a reply in the added dialogues.
+        shifts: Number of pairs that were added to the shift graph.
+        mentions: Number of relationships written between a text and one of its keywords.
+        skipped: Number of pairs that were not added to the shift graph, by reason.
         seconds: Duration of the run.
         notes: Messages for the user.
     """
@@ -120,7 +120,7 @@ class ShiftReport:
 
 
 class DialogueText(NamedTuple):
-    """An utterance, or a correct response that was loaded with a dialogue.
+    """An utterance, or a correct response that was loaded together with a dialogue.
 
     Attributes:
         id: Id of the utterance or response.
@@ -171,7 +171,7 @@ class Shift(NamedTuple):
 
     Attributes:
         focus: Text of the keyword that the reply takes up from the post.
-        perspective: Text of the keyword that the reply moves on to.
+        perspective: Text of the keyword to which the reply shifts the topic.
     """
 
     focus: str
@@ -186,7 +186,7 @@ def build_shifts(
     existing: Existing,
     progress: Progress,
 ) -> ShiftReport:
-    """Add dialogues to the shift graph that are not in it yet.
+    """Add dialogues to the shift graph, unless they are already in it.
 
     While a batch of dialogues is written, the next batch is read and its shifts are computed. If the run is
     interrupted, the batches that were written are kept.
@@ -204,13 +204,13 @@ def build_shifts(
         The counts of the run.
     """
     began = time.monotonic()
-    # If there are no replies, there are no shifts, so an error is raised before anything is computed.
+    # Without replies there are no shifts, so raise an error before computing anything.
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())
     _check_replies(store, selection, amount["dialogues"])
     method = {"keywords": extractor.name, "embedder": embedder.name}
     report = ShiftReport(extractor.name, embedder.name, notes=extractor.notes)
     known = store.read(cypher_text("shift/method"))
-    # If a run was interrupted while it deleted an older shift graph, the deletion is completed first.
+    # If a run was interrupted while deleting an older shift graph, complete the deletion first.
     anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
     if anew:
         _forget(store, method, progress)
@@ -237,7 +237,7 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
     keyword of the reply that is most similar to the focus. Similarity is the cosine of the embeddings. If the
     reply repeats the focus, the perspective is the same as the focus. Cosines are rounded to four decimals,
     because the last digits of an embedding depend on the other texts in the batch. If two keywords are
-    equally similar, the one with the higher keyword score is chosen.
+    equally similar, the keyword with the higher score of the extractor is chosen.
 
     Args:
         pairs: Pairs in which both the post and the reply have keywords.
@@ -246,8 +246,8 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
     Returns:
         The shifts in the order of the pairs.
     """
-    # A dict keeps the order of the texts, unlike a set. The batches of the embedder are therefore
-    # reproducible.
+    # Use a dict and not a set, because a dict keeps the order of the texts. The batches of the embedder are
+    # then reproducible.
     texts = {pair.text: None for pair in pairs}
     texts |= {word.text: None for pair in pairs for word in (*pair.post, *pair.reply)}
     vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
@@ -268,7 +268,7 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
     responses = read_responses(store, ids)
     dialogues: list[DialogueShifts] = []
     for dialogue in read_dialogues(store, ids):
-        # Every turn can be a post, and every turn but the first is a reply.
+        # Every turn can be a post, and every turn except the first is a reply.
         posts = {
             turn.turn: DialogueText(utterance_id(dialogue.id, turn.turn), turn.text, "utterances")
             for turn in dialogue.turns
@@ -335,7 +335,7 @@ def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]
 def _write(
     tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
-    """Add dialogues to the shift graph, except those that another run has already added.
+    """Add dialogues to the shift graph, except dialogues that another run has already added.
 
     Returns:
         The dialogues that were added.
@@ -346,21 +346,20 @@ def _write(
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
         raise InputError(_TAKEN)
-    # Several runs may work at the same time. `claim` returns the dialogues that no other run has added.
+    # Several runs may work at the same time. `claim` returns only the dialogues that no other run has added.
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
     rows = {
         name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
         for name in (*_MENTIONS, *_SHIFTS)
     }
-    # Several replies may have the same edge. They are counted here, so that the server writes each edge only
-    # once.
+    # Several replies may have the same edge. Count them here, so that the server writes each edge only once.
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
-    # The following statements do not create terms, so all terms were created above.
+    # The following statements do not create terms, so all terms had to be created above.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)
@@ -381,13 +380,13 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph, one part after another. Raise an error if another run takes over."""
+    """Delete the shift graph in several steps. Raise an error if another run takes over."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
         """Delete a part of the shift graph, unless another run has started to delete it."""
-        # The check is in the same transaction as the deletion, so that nothing is deleted that a later run
-        # wrote.
+        # The check and the deletion are in the same transaction. Otherwise data that a later run wrote might
+        # be deleted.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

@@ -42,7 +42,7 @@ class ShiftGraphMethods:
         """Build the shift graph: find the keywords of all texts, and the focus and perspective of each reply.
 
         The focus is the keyword of the previous turn that the reply takes up. The perspective is the keyword
-        of the reply that it moves on to.
+        to which the reply shifts the topic.
 
         Args:
             embedder: Path or id of an embedder, as in `graphneg.nn.embedders.get_embedder`, or an object with
@@ -50,8 +50,8 @@ class ShiftGraphMethods:
             embedder_options: Options of the embedder, if it is given by its path or id.
             keywords: Keyword extractor: ``yake``, ``rake``, or an object with the method ``extract(texts)``.
             language: Language of the texts, if the extractor is given by its name.
-            existing: ``keep`` to add the dialogues that are not in the shift graph yet, or ``replace`` to
-                delete the whole shift graph first.
+            existing: ``keep`` to add only dialogues that are not in the shift graph yet, or ``replace`` to
+                first delete the whole shift graph.
             corpora: Names of the corpora to add; empty for all.
             splits: Names of the splits to add; empty for all.
             progress: Progress display; advanced by the number of finished dialogues.
@@ -109,17 +109,17 @@ class ShiftGraphMethods:
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> SubstituteFinder:
-        """Return an object that finds substitutes, that is, other perspectives that a reply could have had.
+        """Return an object that finds substitutes: other perspectives that a reply could have had.
 
-        A perspective is the keyword that a reply moves on to. With ``turns=1, hops=1``, the candidates are
-        those of Algorithm 1 in CAPT.
+        A perspective is the keyword to which a reply shifts the topic. With ``turns=1, hops=1``, the
+        candidates are those of Algorithm 1 in CAPT.
 
         Args:
             predictor: Name of a predictor, or an object with the method ``choose(post, focus, subsets)``.
             predictor_options: Options of the predictor, if it is given by its name.
             turns: Number of turns before the reply whose keywords are used as foci.
             hops: Maximum number of edges between a focus and a candidate, 1 or 2.
-            max_candidates: Maximum number of candidates for each focus; the most likely ones are kept.
+            max_candidates: Maximum number of candidates for each focus; the most likely candidates are kept.
             subset_size: Number of candidates in a subset. From each subset, the predictor chooses one
                 candidate.
             seed: Seed of the random division into subsets.
@@ -134,8 +134,8 @@ class ShiftGraphMethods:
         Returns:
             The finder. It reads the store only when substitutes are requested.
         """
-        # The options are stored together with an output file, because a call with different options must not
-        # resume it.
+        # A call with different options must not resume an output file, so the options are stored with the
+        # file.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, CandidateOptions(turns, hops, max_candidates, subset_size, seed), top, options)

@@ -1,17 +1,17 @@
-"""Find candidates for substitutes, that is, for other perspectives that a reply could have.
+"""Find candidates for substitutes: other perspectives that a reply could have had.
 
 The method is Algorithm 1 of CAPT (Ou et al. 2022). The post is the turn that is replied to. Every keyword of
-the post is a focus. The candidates for a focus are all perspectives to which replies in the store move from
-this focus, except for the perspective of the reply itself. They are divided into subsets, and a predictor
-(`graphneg.shift.prediction`) chooses one substitute from each subset::
+the post is a focus. The candidates for a focus are all perspectives to which replies in the store shift from
+this focus, except the perspective of the reply itself. The candidates are divided into subsets, and a
+predictor (`graphneg.shift.prediction`) chooses one substitute from each subset::
 
     post        "I had a coffee."          reply about "cake"
     focus       coffee                     shifts to cake, sugar, price and morning
     candidates  sugar, price, morning
 
 The module departs from the paper in two ways, which `CandidateOptions.paper` switches off. Keywords of
-earlier turns are foci, too, but with a lower weight. Perspectives that are two edges away from a focus are
-candidates, too.
+earlier turns are also foci, but with a lower weight. Perspectives that are two edges away from a focus are
+also candidates.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.statements import cypher_text
 
 DECAY = 0.5
-"""Factor for the weight of keywords in earlier turns. It is applied once per turn further back."""
+"""Factor for the weight of keywords in earlier turns. It is applied once per turn that is further back."""
 DIALOGUES = 50
 """Number of dialogues that are read with one query."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateOptions:
-    """Settings for where to search for candidates, and how to divide them into subsets.
+    """Settings that determine where to search for candidates, and how to divide them into subsets.
 
     Attributes:
         turns: Number of turns before the reply whose keywords are used as foci; 1 for the post only.
         hops: Maximum number of edges between a focus and a candidate. With 2, perspectives of perspectives
-            are candidates, too.
-        max_candidates: Maximum number of candidates for each focus; the most likely ones are kept.
-        subset_size: Minimum size of a subset, unless there are fewer candidates. Subsets are smaller than
-            twice this size. CAPT uses subsets of 5 to 100 candidates.
+            are also candidates.
+        max_candidates: Maximum number of candidates for each focus; the most likely candidates are kept.
+        subset_size: Minimum number of candidates in a subset, unless there are fewer candidates in all. A
+            subset has fewer than twice as many candidates. CAPT uses subsets of 5 to 100 candidates.
         seed: Seed of the random division into subsets.
     """
 
@@ -69,7 +69,7 @@ class CandidateOptions:
         return cls(turns=1, hops=1, max_candidates=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
-        """Divide the candidates for a focus into subsets, so that each is in exactly one subset.
+        """Divide the candidates for a focus into subsets, so that each candidate is in exactly one subset.
 
         Args:
             focus: Text of the focus. With the seed, it determines the random order of the candidates.
@@ -85,8 +85,8 @@ class CandidateOptions:
         """
         # The number of subsets is rounded down, so that no subset is smaller than `subset_size`.
         amount = max(1, len(candidates) // self.subset_size)
-        # The candidates are sorted by likelihood. They are shuffled, because only one is chosen from each
-        # subset, and the likely ones should be in different subsets.
+        # The candidates are sorted by likelihood. Shuffle them, because only one candidate is chosen from
+        # each subset, and the likely candidates should be in different subsets.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
         ends = [len(mixed) * part // amount for part in range(amount + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]
@@ -101,9 +101,9 @@ class Reply:
         id: Id of the utterance or response.
         text: Text of the reply.
         focus: Keyword that the reply takes up, or None if unknown.
-        perspective: Keyword that the reply moves on to, or None if unknown.
-        turns: Texts of the turns before the reply, oldest first; the last one is the post.
-        keywords: For each of these turns, the scores of its keywords.
+        perspective: Keyword to which the reply shifts the topic, or None if unknown.
+        turns: Texts of the turns before the reply, oldest first. The last turn is the post.
+        keywords: For each turn before the reply, the scores of its keywords.
     """
 
     id: str
@@ -120,7 +120,7 @@ class Focus:
 
     Attributes:
         text: Text of the keyword.
-        salience: Score of the keyword, which is lower if it is from an earlier turn.
+        salience: Score of the keyword. The score is lower if the keyword is from an earlier turn.
         candidates: Perspectives that can be reached from this focus, the most likely one first.
         likelihoods: Likelihoods of all perspectives for this focus.
     """
@@ -136,9 +136,9 @@ class Post:
     """The context of a reply, from which a predictor chooses substitutes.
 
     Attributes:
-        turns: Texts of the turns before the reply, oldest first; the last one is the post.
+        turns: Texts of the turns before the reply, oldest first. The last turn is the post.
         foci: Foci that have candidates, the most salient one first.
-        keywords: Salience of all keywords of the context. They need not be in the shift graph.
+        keywords: Salience of all keywords of the context, including keywords that are not in the shift graph.
     """
 
     turns: tuple[str, ...]
@@ -168,7 +168,7 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # The reply's own perspective may be removed, so one candidate more than needed is taken.
+            # The perspective of the reply may be removed, so take one candidate more than needed.
             ranked = known[text].ranked[: reach.max_candidates + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[
                 : reach.max_candidates
@@ -214,7 +214,7 @@ def all_replies(
         store: Store that contains the dialogues.
         selection: Dialogues to read.
         skip: Number of dialogues to skip at the beginning.
-        after: Sort key of the last of the dialogues to skip, if it is known, to skip them faster.
+        after: Sort key of the last skipped dialogue, if it is known. Skipping is then faster.
 
     Yields:
         The ids of some dialogues, and their replies.
@@ -248,9 +248,8 @@ def stored_reply(store: Store, id: str) -> Reply:
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
     """Return the salience of the keywords in the last turns, the most salient one first."""
     found: dict[str, float] = {}
-    # A score is multiplied by DECAY once for each turn between its turn and the end of the context, so the
-    # keywords of the last turn, the post, keep their scores. If a keyword occurs in several turns, its
-    # highest value counts.
+    # Multiply a score by DECAY once for each turn between the keyword's turn and the post. The keywords of
+    # the post thus keep their scores. If a keyword occurs in several turns, its highest value counts.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)

@@ -1,9 +1,9 @@
 """Read the shift graph as a networkx graph, as a file, or as likelihoods of perspectives.
 
-P(p | f) is the likelihood that a reply that takes up the focus ``f`` moves on to the perspective ``p``. If a
-focus occurs only a few times, the likelihoods cannot be computed from its counts alone. Therefore the counts
-are smoothed with two distributions (Dirichlet smoothing). P2(p | f) follows two edges of the graph: it
-contains the perspectives that the perspectives of ``f`` lead to. P(p) is the frequency of ``p`` after any
+P(p | f) is the likelihood that a reply that takes up the focus ``f`` shifts to the perspective ``p``. If a
+focus occurs only a few times, its counts alone are not enough to estimate the likelihoods. Therefore the
+counts are smoothed with two distributions (Dirichlet smoothing). P2(p | f) is the distribution over
+perspectives that are reached from ``f`` over two edges of the graph. P(p) is the frequency of ``p`` after any
 focus::
 
     P(p | f) = (n(f, p) + STRENGTH * (BACK_OFF * P2(p | f) + (1 - BACK_OFF) * P(p))) / (n(f) + STRENGTH)
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 SUFFIXES = (".graphml", ".parquet", ".jsonl")
 """Suffixes of the formats in which `export_shifts` can write a file."""
 STRENGTH = 50.0
-"""Weight of the smoothing, in observed pairs: with 50, it counts as much as 50 observations."""
+"""Weight of the smoothing, in observed pairs. With 50, the smoothing counts as much as 50 observed pairs."""
 BACK_OFF = 0.3
-"""Fraction of the smoothing that uses the distribution with two edges."""
+"""Fraction of the smoothing that uses P2, the distribution over two edges."""
 WAYS = 400
-"""Maximum number of perspectives of a focus from which second edges are followed. The most frequent ones are
-used."""
+"""Maximum number of perspectives of a focus from which second edges are followed. The most frequent
+perspectives are used."""
 KEPT = 20_000
 """Number of terms whose shifts are cached in memory. Likelihoods are cached for a quarter of this number."""
 
@@ -63,7 +63,7 @@ def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
     """
     counts = Counter[tuple[str, str]]()
     if corpora:
-        # The query returns separate rows for utterances and for responses, so their counts are added up.
+        # The query returns separate rows for utterances and for responses, so add up their counts.
         for row in store.stream(cypher_text("shift/edges_of_corpora"), corpora=list(corpora)):
             counts[row["focus"], row["perspective"]] += row["count"]
     else:
@@ -130,23 +130,23 @@ class Likelihoods:
     Attributes:
         counts: Number of shifts from the focus to each perspective.
         known: Likelihoods of all perspectives that can be reached from the focus.
-        ranked: The same perspectives, the most likely one first.
+        ranked: The perspectives in ``known``, the most likely first.
     """
 
     counts: Mapping[str, int]
     known: Mapping[str, float]
     ranked: tuple[str, ...]
     rest: float
-    """Factor for ``prior``. The product is the likelihood of a perspective that cannot be reached from the
-    focus."""
+    """Factor for ``prior``. The product of both is the likelihood of a perspective that cannot be reached
+    from the focus."""
     prior: Mapping[str, float]
-    """P(p): the fraction of all shifts in the graph that lead to each perspective."""
+    """P(p): for each perspective, the fraction of all shifts in the graph that end at it."""
 
     def of(self, perspective: str) -> float:
         """Return the likelihood of a perspective.
 
         Args:
-            perspective: Text of any keyword. It need not be reachable from the focus.
+            perspective: Text of any keyword, even if it cannot be reached from the focus.
 
         Returns:
             The likelihood, from 0 to 1.
@@ -170,7 +170,7 @@ class ShiftGraph:
 
     @cached_property
     def prior(self) -> Mapping[str, float]:
-        """P(p): the fraction of all shifts that lead to each perspective, the most frequent first."""
+        """P(p): for each perspective, the fraction of all shifts that end at it; the most frequent first."""
         rows = self._store.read(cypher_text("shift/candidates_prior"))
         counts = {row["perspective"]: int(row["count"]) for row in rows}
         total = sum(counts.values())
@@ -183,8 +183,8 @@ class ShiftGraph:
             terms: Texts of foci.
 
         Returns:
-            For each focus, the number of shifts to each perspective, the most frequent first; empty for a
-            term without shifts.
+            For each focus, the number of shifts to each perspective, the most frequent first. A term without
+            shifts has an empty mapping.
         """
         found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
         missing = [term for term in found if term not in self._shifts]
@@ -192,7 +192,7 @@ class ShiftGraph:
         for row in rows:
             ordered = sorted(row["shifts"], key=lambda shift: (-shift[1], shift[0]))
             found[row["focus"]] = {text: int(count) for text, count in ordered}
-        # Terms without shifts are cached, too, so that they are not queried again.
+        # Terms without shifts are cached as well, so that they are not queried again.
         _keep(self._shifts, found, KEPT)
         return found
 
@@ -226,7 +226,7 @@ class ShiftGraph:
         """Return the likelihoods for a focus, smoothed by the formula in the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # The rest of the smoothing uses P(p).
+        # The rest of the smoothing uses P(p), the frequency after any focus.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

@@ -1,9 +1,9 @@
 """Find the keywords of texts with YAKE or RAKE.
 
-For each text, an extractor returns a list of `Keyword`, the most salient one first. spaCy provides tokens,
-lemmas and parts of speech. A keyword is identified by a key, which consists of its lemmas: "Small T-shirts"
-has the key ``small t shirt``. Words in AMR graphs and in ConceptNet get their keys in the same way, so that a
-keyword can be found there.
+For each text, an extractor returns a list of `Keyword`, the most salient first. spaCy provides tokens, lemmas
+and parts of speech. A keyword is identified by a key, which consists of its lemmas: "Small T-shirts" has the
+key ``small t shirt``. Words in AMR graphs and in ConceptNet get keys in the same way, so keywords can be
+found in AMR graphs and in ConceptNet.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class KeywordExtractor(Protocol):
     """Interface of keyword extractors.
 
     Attributes:
-        name: Method, language and model. If two shift graphs have the same name here, their keywords were
-            found in the same way.
+        name: Method, language and model. If two shift graphs were built with extractors of the same name,
+            their keywords were found in the same way.
         notes: Messages for the user.
     """
 
@@ -69,7 +69,7 @@ class KeywordExtractor(Protocol):
     notes: tuple[str, ...]
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """Return the keywords of each text, the most salient one first. Keys are unique within a text.
+        """Return the keywords of each text, the most salient first. Keys are unique within a text.
 
         Args:
             texts: Texts of any length.
@@ -83,13 +83,13 @@ class KeywordExtractor(Protocol):
 def get_extractor(name: str = "yake", language: str = "en", model: str | None = None) -> KeywordExtractor:
     """Create a keyword extractor by its name.
 
-    If no spaCy model for the language is installed, all words that are not stop words can be keywords, and
-    words are not lemmatised. The extractor's ``notes`` say so.
+    If no spaCy model for the language is installed, every word that is not a stop word can be a keyword, and
+    words are not lemmatised. The extractor's ``notes`` contain a message about this.
 
     Args:
         name: ``yake`` or ``rake``.
         language: Language of the texts, as a code such as ``en``.
-        model: Package or path of a spaCy pipeline with parts of speech and lemmas; None for an installed
+        model: Package or path of a spaCy pipeline with parts of speech and lemmas; None takes an installed
             pipeline for the language.
 
     Returns:
@@ -113,7 +113,7 @@ def extractor_named(name: str | None) -> KeywordExtractor:
         The extractor.
 
     Raises:
-        InputError: The extractor is not one of those that graphneg provides.
+        InputError: The extractor is not provided by graphneg.
     """
     if name is None:
         return get_extractor()
@@ -146,8 +146,8 @@ class KeywordToken(NamedTuple):
 class SpacyExtractor(ABC):
     """Base class of extractors that choose keywords among the tokens of a spaCy pipeline.
 
-    English words are lemmatised in the same way as by the dependency parser. A keyword and the same word in a
-    graph from this parser therefore have the same ``Term`` node in the store.
+    English words are lemmatised in the same way as by the dependency parser. Therefore a keyword and the same
+    word in a graph from this parser have the same ``Term`` node in the store.
     """
 
     method: str
@@ -158,7 +158,7 @@ class SpacyExtractor(ABC):
 
         Args:
             language: Language of the texts, as a code such as ``en``.
-            model: Package or path of a spaCy pipeline; None for an installed pipeline for the language.
+            model: Package or path of a spaCy pipeline; None takes an installed pipeline for the language.
         """
         self._language = language
         found = find_pipeline(model, language)
@@ -175,7 +175,7 @@ class SpacyExtractor(ABC):
             )
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """Return the keywords of each text, the most salient one first.
+        """Return the keywords of each text, the most salient first.
 
         Args:
             texts: Texts of any length.
@@ -201,7 +201,7 @@ class SpacyExtractor(ABC):
         """Convert a spaCy token."""
         text: str = token.text
         kind: WordClass | None
-        # There are notes only if there is no model. Then lemmas and parts of speech are not available.
+        # There are notes only if there is no model, so lemmas and parts of speech are not available.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -223,8 +223,8 @@ class SpacyExtractor(ABC):
         # noun are excluded, too.
         if "verb" in kinds or "noun" not in kinds:
             return False
-        # In English, the last word must be a noun. This excludes "battery dead". Only the first word may be a
-        # word such as "tomorrow". This excludes "work tomorrow".
+        # In English, the last word must be a noun, which excludes "battery dead". A word such as "tomorrow"
+        # can only be the first word, which excludes "work tomorrow".
         return self._language != "en" or (
             words[-1].kind == "noun" and _DAYS.isdisjoint(word.lemma for word in words[1:])
         )
@@ -250,7 +250,7 @@ def key_of(words: Sequence[KeywordToken]) -> str:
 
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
-    """Load a spaCy pipeline; without a ``model``, create an empty pipeline for the language."""
+    """Load a spaCy pipeline. Without a ``model``, create an empty pipeline for the language."""
     unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
     try:
         nlp: Any = import_spacy().blank(language) if model is None else load_pipeline(model, unused)
@@ -262,7 +262,7 @@ def _pipeline(model: str | None, language: str) -> Any:
         raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
     if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
         raise InputError(f"the spaCy model {model} gives no parts of speech, because it has no tagger")
-    # spaCy limits the length of texts because of its parser and its entity recogniser. They are not loaded
+    # spaCy limits the length of texts because of its parser and its entity recogniser. Neither is loaded
     # here, so longer texts are possible.
     nlp.max_length = _LONGEST_TEXT
     return nlp
@@ -306,7 +306,7 @@ class RakeExtractor(SpacyExtractor):
 
         for kind, run in groupby(words, kind_of_run):
             some = list(run)
-            # The head of an English noun phrase comes last, so the last words are kept.
+            # The head of an English noun phrase is its last word, so keep the last words.
             if kind == "phrase" and self._is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
             elif kind is not None:
@@ -316,8 +316,8 @@ class RakeExtractor(SpacyExtractor):
 class YakeExtractor(SpacyExtractor):
     """YAKE (Campos et al. 2020) for nouns, adjectives and verbs, as used in CAPT (section 3.1).
 
-    Of the keywords that YAKE finds, only phrases without stop words are used. A name with several words is a
-    keyword as a whole, and parts of it are not: "San Francisco" gives ``san francisco``, but not ``san``.
+    Among the keywords that YAKE finds, only phrases without stop words are used. A name with several words is
+    a keyword as a whole, but its parts are not: "San Francisco" gives ``san francisco``, but not ``san``.
 
     YAKE's own score ``h`` is 0 or more, and a lower score is better. It is converted to ``1 / (1 + h)``.
     """
@@ -348,7 +348,7 @@ class YakeExtractor(SpacyExtractor):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
             return ()
-        # YAKE and spaCy treat hyphens differently, so hyphens are replaced by spaces for both.
+        # YAKE and spaCy treat hyphens differently, so replace hyphens by spaces for both.
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
@@ -358,12 +358,13 @@ class YakeExtractor(SpacyExtractor):
             form = phrase.lower().replace("-", " ").split()
             size = len(form)
             score = 1 / (1 + max(0.0, float(h)))
-            # If YAKE and spaCy tokenise the phrase differently, it is not found among the tokens.
+            # If YAKE and spaCy tokenise the phrase differently, it is not found among the tokens and is
+            # skipped.
             places = [
                 range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             ]
             for place in places:
-                # If the phrase is part of a name, such as "Francisco", the whole name is used instead.
+                # If the phrase is part of a name, such as "Francisco", use the whole name instead.
                 name = next((name for name in names if _cuts(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""

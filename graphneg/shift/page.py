@@ -1,10 +1,10 @@
 """Read the shifts from and to a topic, and draw them as an HTML page.
 
 The page shows the most frequent shifts from and to the topic, each with example utterances. In the drawing,
-the topic is in the middle. On its left are the foci from which replies move to the topic. On its right are
-the perspectives to which replies move from the topic. Both are sorted by count. Curves connect them with the
-topic. A shift from the topic to itself is drawn as a loop above it. Coordinates are given in columns (-1, 0,
-1) and rows.
+the topic is in the middle. On its left are the foci from which replies shift to the topic. On its right are
+the perspectives to which replies shift from the topic. Both sides are sorted by count, and curves connect
+them with the topic. A shift from the topic to itself is drawn as a loop above it. Coordinates are given in
+columns (-1, 0, 1) and rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ POINTS = 24
 WIDEST, NARROWEST = 18.0, 3.0
 """Maximum and minimum width of a curve, in pixels."""
 FREQUENT = 5
-"""Minimum number of pairs for a curve of the maximum width, so that rare shifts are never drawn that wide."""
+"""A shift with at least this many pairs has a curve of the maximum width; rarer shifts have narrower ones."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
 """Width of a loop in columns, and its height in rows."""
 ROW_PIXELS, LEAST_PIXELS = 38, 300
@@ -36,7 +36,7 @@ ROW_PIXELS, LEAST_PIXELS = 38, 300
 TOPIC_PIXELS = 30
 """Size of the dot that marks the topic, in pixels."""
 COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
-"""Colours of the curves by their sides: -1 for the left, 0 for a loop, 1 for the right."""
+"""Colours of the curves: -1 for curves on the left, 0 for a loop, 1 for curves on the right."""
 GAP_PIXELS = 14
 """Distance between the end of a curve and its label, in pixels."""
 LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
@@ -66,9 +66,9 @@ class CountedShift:
 
     Attributes:
         focus: Topic that the replies take up.
-        perspective: Topic that the replies move on to.
+        perspective: Topic to which the replies shift.
         count: Number of pairs of a post and a reply with this shift.
-        pairs: Examples of these pairs.
+        pairs: Some of these pairs, as examples.
     """
 
     focus: str
@@ -107,7 +107,7 @@ class Neighbourhood:
 
     @property
     def arriving(self) -> int:
-        """The number of pairs with a shift to the topic from another topic, including those not listed."""
+        """The number of pairs with a shift from another topic to the topic, including shifts not listed."""
         return self.incoming - self.stays
 
     @property
@@ -181,7 +181,7 @@ def layout(around: Neighbourhood) -> list[Curve]:
         around: The topic and its shifts.
 
     Returns:
-        The curves: first the loop, if there is one, then those on the right, then those on the left.
+        The curves: the loop (if there is one), the curves on the right, and the curves on the left.
     """
     # Widths are relative to the most frequent shift on the page.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
@@ -207,7 +207,7 @@ def layout(around: Neighbourhood) -> list[Curve]:
 
 
 def _empty_figure(curves: Sequence[Curve]) -> figure:
-    """Return an empty figure with a transparent background, which is high enough for the curves."""
+    """Return an empty figure with a transparent background, high enough for the curves."""
     from bokeh.models import Range1d
     from bokeh.plotting import figure
 
@@ -248,8 +248,8 @@ def _figure(around: Neighbourhood) -> figure:
     )
     label: dict[str, Any] = {"text_baseline": "middle", "text_font": value(FONT), "name": "labels"}
     drawing.text(
-        # When a curve is selected, bokeh fades the rest of its data source. Labels must not fade, so they
-        # have their own.
+        # When a curve is selected, bokeh fades the rest of its data source. The labels have a separate data
+        # source, so that they do not fade.
         "x", "y", text="label", x_offset="offset", y_offset="rise", text_align="align",
         text_font_size="14px", source=ColumnDataSource(data=_columns(curves)), **label,
     )  # fmt: skip

@@ -1,10 +1,10 @@
 """Choose substitute perspectives: the best candidate from each subset of candidates.
 
-This is the prediction step of CAPT. A predictor gets a post (the turn that is replied to), one of its
-keywords as the focus, and the candidates for this focus, divided into subsets. It returns one `ScoredTerm`
-for each subset. graphneg provides four predictors. ``frequency`` uses the counts of the shift graph.
+This is the prediction step of CAPT. A predictor gets a post (the turn that is replied to), a keyword of the
+post as the focus, and the candidates for this focus, divided into subsets. It returns one `ScoredTerm` for
+each subset. graphneg provides four predictors. ``frequency`` uses the counts of the shift graph.
 ``embedding`` also compares embeddings. ``seq2seq`` (CAPT, section 3.2) and ``causal`` combine a language
-model with the counts. `examples_of` returns training data for these two.
+model with the counts. `examples_of` returns training data for the models of ``seq2seq`` and ``causal``.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def choices_of(
         One choice for each subset, in the order of the subsets.
 
     Raises:
-        ModelError: The choices are not one candidate from each subset, in the order of the subsets.
+        ModelError: The predictor did not choose exactly one candidate from each subset, in the order of the
+            subsets.
     """
     with plugin_errors("predictor", predictor.name, predictor, ModelError):
         choices = predictor.choose(post, focus, subsets)
@@ -123,7 +124,7 @@ salience."""
 class FrequencyPredictor:
     """A predictor that uses the likelihood of a perspective, averaged over the foci of the post.
 
-    Foci are weighted by their salience. The predictor ignores which of them it gets as the focus.
+    Foci are weighted by their salience. The choice does not depend on the focus that the predictor is given.
     """
 
     name = "frequency"
@@ -146,7 +147,7 @@ class FrequencyPredictor:
 def likelihood(post: Post, perspective: str) -> float:
     """Return the likelihood of a perspective, given the context of a reply.
 
-    It is the weighted mean over the foci, plus a bonus for a repeated keyword.
+    It is the weighted mean over the foci of the post. A perspective that repeats a keyword gets a bonus.
 
     Args:
         post: Context of the reply, which must have at least one focus.
@@ -180,14 +181,13 @@ def best_of_each(
             constant, because their logarithms would be infinite.
 
     Returns:
-        One choice for each subset. If two candidates are equally good, the first in alphabetical order is
-        chosen.
+        One choice for each subset. Among equally good candidates, the first in alphabetical order is chosen.
     """
     left = iter(scores)
     choices: list[ScoredTerm] = []
     for subset in subsets:
-        # Perspectives that were never seen have the likelihood 0. With the small constant, the logarithm is
-        # finite.
+        # A perspective that was never seen has the likelihood 0. Use the small constant instead, so that the
+        # logarithm is finite.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
@@ -211,8 +211,8 @@ class EmbeddingPredictor:
         """Initialize the predictor.
 
         Args:
-            model: An embedder, or what `graphneg.nn.embedders.get_embedder` accepts: a folder, an id, or a
-                file of word vectors.
+            model: An embedder, or its folder, id or file of word vectors, as
+                `graphneg.nn.embedders.get_embedder` accepts it.
             weight: Weight of the cosine similarity.
 
         Raises:
@@ -266,7 +266,7 @@ def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> 
 
 
 def source_without_candidates(post: str, focus: str) -> str:
-    """Return the prompt for the causal model, which continues it with a space and the perspective.
+    """Return the prompt for the causal model. The model continues it with a space and the perspective.
 
     Args:
         post: Text of the post.
@@ -292,14 +292,15 @@ def examples_of(
     limit: int | None = None,
     seed: int = 0,
 ) -> list[Example]:
-    """Return training examples for a predictor. They consist of a post, a focus and the actual perspective.
+    """Return training examples for a predictor. Each consists of a post, a focus and the actual perspective.
 
     Args:
         store: Store that contains a shift graph.
         selection: Dialogues to use; None for all.
         reach: For ``seq2seq``: settings for dividing candidates into subsets. Each example lists the subset
-            that contains the actual perspective. None for ``causal``, whose examples list no candidates.
-        limit: Maximum number of examples; if there are more, a random sample is used.
+            that contains the actual perspective. For ``causal``: None, because its examples list no
+            candidates.
+        limit: Maximum number of examples. If there are more, a random sample is used.
         seed: Seed of the random sample.
 
     Returns:
@@ -317,7 +318,7 @@ def examples_of(
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
-            # Only the subset that contains the actual perspective is used for an example.
+            # Use only the subset that contains the actual perspective.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)
@@ -344,8 +345,8 @@ def _given(model: str | Path | None, kind: str) -> str | Path:
 class CausalPredictor:
     """A predictor that uses ``log P(p | post, focus) + prior * log P(p | post)`` for a perspective ``p``.
 
-    The first likelihood is computed by a causal language model, and the second from the counts of the shift
-    graph. The model reads the post only once for each focus, regardless of the number of candidates.
+    A causal language model computes the first likelihood. The counts of the shift graph give the second. The
+    model reads the post only once for each focus, regardless of the number of candidates.
     """
 
     name = "causal"
@@ -398,19 +399,19 @@ class CausalPredictor:
         """
         texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
-        # The end token is not scored. Otherwise "coffee" would score lower because "coffee shop" is also
+        # Do not score the end token: the score of "coffee" should not be lower because "coffee shop" is also
         # likely.
         targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
         # A prompt that is too long is truncated at its beginning, because its end contains the focus and the
-        # question.
+        # request.
         if self._model.longest is not None:
             source = source[-max(1, self._model.longest - longest) :]
         scores = self._scores(source, targets)
         return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """Return the log-probability of each candidate after the prompt. Both are token ids."""
+        """Return the log-probability of each candidate after the prompt; both are given as token ids."""
         import torch
 
         model, device = self._model.model, self._model.device
@@ -426,7 +427,7 @@ class CausalPredictor:
                 some = longer[start : start + self._batch]
                 rows = padded([targets[text] for text in some], 0, "right", device)
                 ids, mask = rows["input_ids"], rows["attention_mask"][:, 1:]
-                # The keys and values of the prompt were computed above, and are copied for each batch.
+                # The keys and values of the prompt were computed above. Copy them for each batch.
                 past = copy.deepcopy(read.past_key_values)
                 past.batch_repeat_interleave(len(some))
                 logits = model(
@@ -444,12 +445,12 @@ class CausalPredictor:
 class Seq2SeqPredictor:
     """A predictor that uses ``log P(p | post, focus, candidates) + prior * log P(p | post)``.
 
-    The first likelihood is computed by a sequence-to-sequence model. It reads the post, the focus and a
-    subset of candidates, and each candidate is scored as its output, including the end token. Scoring has two
+    A sequence-to-sequence model computes the first likelihood. It reads the post, the focus and a subset of
+    candidates, and each candidate is scored as its output, including the end token. Scoring has two
     advantages over generating an output: every candidate gets a score, and the result is always a candidate.
-    The second likelihood is computed from the counts of the shift graph. It is needed because the model
-    compares only the candidates of one subset, while the counts show which candidates are frequent in
-    general. CAPT uses only the model, which corresponds to ``prior=0``.
+    The counts of the shift graph give the second likelihood. It is needed because the model compares only the
+    candidates of one subset, while the counts show which candidates are frequent in general. CAPT uses only
+    the model, which corresponds to ``prior=0``.
     """
 
     name = "seq2seq"

@@ -1,9 +1,9 @@
-"""Find substitutes for the perspectives of replies, that is, other perspectives that they could have had.
+"""Find substitutes for the perspectives of replies: other perspectives that the replies could have had.
 
-The method is Algorithm 1 of CAPT (Ou et al. 2022). Substitutes can be found for a text of the user, for a
-reply in the store, or for all replies in a corpus. The result is a ranked list of perspectives for each
-reply. For a corpus, the lists can be written to a JSON Lines file, and an interrupted run can be resumed.
-`train_predictor` fine-tunes the model of a predictor. This is the result for a reply::
+The method is Algorithm 1 of CAPT (Ou et al. 2022). Substitutes can be found for a given text, for a reply in
+the store, or for all replies in a corpus. The result is a ranked list of perspectives for each reply. For a
+corpus, the lists can be written to a JSON Lines file, and an interrupted run can be resumed.
+`train_predictor` fine-tunes the model of a predictor. The result for a reply looks like this::
 
     post         "I had a coffee."
     reply        "Was the cake good?"                    focus coffee, perspective cake
@@ -67,7 +67,7 @@ class Substitutes:
 
     Attributes:
         reply: The reply.
-        ranked: Substitutes with distinct texts, the best one first.
+        ranked: Substitutes with distinct texts, the best first.
     """
 
     reply: Reply
@@ -94,8 +94,8 @@ class Prediction:
         predictor: Predictor that chooses among the candidates.
         reach: Settings for where to search for candidates.
         most: Maximum number of substitutes for each reply; None for all.
-        options: Options with which the predictor was created. A call with different options does not resume
-            an incomplete output file.
+        options: Options with which the predictor was created. They are stored with an output file, so that a
+            call with different options does not resume the file.
     """
 
     predictor: Predictor
@@ -130,7 +130,7 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
     """Find the substitutes for replies (CAPT, Algorithm 1).
 
     For each focus, the predictor chooses one candidate from each subset. If a perspective is chosen for
-    several foci, it is listed once, with its best score.
+    several foci, it is listed only once, with its best score.
 
     Args:
         shifts: Shift graph of the store.
@@ -152,7 +152,7 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
             subsets = how.reach.split(focus.text, focus.candidates)
             for choice in choices_of(how.predictor, post, focus, subsets):
                 before = best.get(choice.text)
-                # If the scores are equal, the first focus is used, because foci are sorted by salience.
+                # Foci are sorted by salience, so if the scores are equal, the more salient focus is kept.
                 if before is None or choice.score > before.score:
                     best[choice.text] = Substitute(focus.text, choice.text, choice.score)
         ranked = sorted(best.values(), key=lambda substitute: (-substitute.score, substitute.text))
@@ -164,9 +164,9 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
 class SubstituteFinder:
     """Finds other perspectives that replies could have had (CAPT, Algorithm 1).
 
-    The finder can be used for a single text or reply, or for all replies in the selected dialogues, by
-    iterating over it or by writing a file. It caches the parts of the shift graph that it has read. If the
-    shift graph has changed, create a new finder.
+    The finder can be used for a single text or reply. It can also be used for all replies in the selected
+    dialogues, by iterating over it or by writing a file. It caches the parts of the shift graph that it has
+    read. Create a new finder after the shift graph has changed.
 
     Attributes:
         store: Store that contains a shift graph.
@@ -194,7 +194,7 @@ class SubstituteFinder:
 
         Args:
             post: Text to reply to.
-            perspective: Perspective to leave out, for example because it is that of an existing reply.
+            perspective: Perspective to leave out, for example that of an existing reply.
 
         Returns:
             The substitutes. Their ``reply`` has an empty text.
@@ -203,7 +203,7 @@ class SubstituteFinder:
             InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # The keywords must be found in the same way as those in the shift graph. Otherwise many would not
+            # Find the keywords in the same way as those in the shift graph. Otherwise many of them would not
             # be in the graph.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
@@ -228,7 +228,7 @@ class SubstituteFinder:
         """Yield the substitutes of each reply whose perspective is known, in the order of the store.
 
         Yields:
-            The substitutes for one reply. There may be none.
+            The substitutes for one reply. The list may be empty.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
@@ -256,7 +256,7 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        # How the shift graph was built influences the substitutes, so it is part of the settings.
+        # The substitutes depend on how the shift graph was built, so this is part of the settings.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
@@ -313,17 +313,17 @@ def train_predictor(
     """Fine-tune a model for a predictor on the replies in the shift graph, and save it.
 
     A ``seq2seq`` model learns to predict the perspective from the post, the focus and the candidates. A
-    ``causal`` model learns to predict it from the post and the focus. If the run is interrupted, the same
-    call resumes it.
+    ``causal`` model learns to predict the perspective from the post and the focus. If the run is interrupted,
+    the same call resumes it.
 
     Args:
         store: Store that contains a shift graph.
-        kind: Kind of the predictor, ``seq2seq`` or ``causal``.
+        kind: Predictor that will use the model, ``seq2seq`` or ``causal``.
         model: Folder or hub id of the model to start from.
         out: Folder to save the trained model in.
         selection: Dialogues to learn from; None for all.
         reach: For ``seq2seq``: settings for dividing candidates into subsets; None for the defaults.
-        limit: Maximum number of training examples; if there are more, a random sample is used.
+        limit: Maximum number of training examples. If there are more, a random sample is used.
         seed: Seed of the random sample and of the training.
         device: Device of the model; ``auto`` uses a GPU if there is one.
         offline: Whether to load the model without network access.
@@ -342,7 +342,7 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
-    # Only the sequence-to-sequence model reads candidates, so only this kind needs settings for them.
+    # Only a sequence-to-sequence model reads candidates, so only ``seq2seq`` needs settings for them.
     reach = (reach or CandidateOptions(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)

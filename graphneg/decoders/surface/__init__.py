@@ -1,11 +1,11 @@
-"""The ``surface`` decoder: realise graph edits on the words of the original utterance.
+"""The ``surface`` decoder: apply graph edits to the words of the original utterance.
 
 A model that generates text from the whole graph also changes words that no edit touched. This decoder keeps
 the original text and changes only the words that express the edited nodes. Then it makes the changes that
 English grammar requires around them: do-support, tense, agreement, inflection, articles and word order. It
 supports English only. If it cannot express an edit, it returns a reason instead of a text.
 
-The path of an utterance through the package, with the modules in which the steps take place::
+An utterance passes through these steps. The name beside each step is the module that performs it::
 
     text and graph before the edits
       |  analysis.alignment       tokenize, tag, and align nodes with tokens
@@ -25,8 +25,8 @@ For example, an edit adds ``:polarity -`` to node 0 of "He saw some birds." with
 
 1. `analysis` aligns ``see-01`` with *saw*. The verb group of *saw* is finite, and its subject is *he*.
 2. `decoder` finds that the edit adds a polarity, and calls `operations.negation.negate`.
-3. `refusals` finds no reason against it. (It would refuse "Thank you", an idiom such as "You're not kidding",
-   and a clause that is negative already, such as "Nobody saw it".)
+3. `refusals` finds no reason against this change. (It would refuse to negate "Thank you", an idiom such as
+   "You're not kidding", or a clause that is already negative, such as "Nobody saw it".)
 4. `operations.negation` replaces *some* by *any*, puts *saw* into its plain form, and inserts *did* and *not*
    before it. `inflection` knows that the plain form of *saw* is *see*.
 5. `Draft.finish` writes the tokens: "He did not see any birds."
@@ -35,7 +35,7 @@ The modules, from the bottom to the top:
 
 - `inflection` inflects single words: *see* -> *saw*.
 - `draft` contains the tokens that are edited, and writes them as text.
-- `analysis` finds the words, the verb group or the phrase that express a node.
+- `analysis` finds the words, the verb group or the phrase that expresses a node.
 - `agreement` finds subjects and makes verbs and pronouns agree with them.
 - `refusals` contains the conditions under which an edit is not realised.
 - `operations` contains one module for each kind of edit.

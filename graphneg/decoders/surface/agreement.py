@@ -31,7 +31,7 @@ PEOPLE = word_class("people")
 
 
 def is_subject(sentence: SentenceDraft, token: Token) -> bool:
-    """Return whether a token is the subject of a finite verb, or a part of it.
+    """Return whether a token is the subject of a finite verb, or a part of the subject.
 
     Args:
         sentence: The sentence.
@@ -44,7 +44,7 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
 
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
-    """Return the finite verb groups whose subject has the token as its head or as a conjunct."""
+    """Return the finite verb groups that have the token as the head or a conjunct of their subject."""
     index, governed = sentence.tokens.index_of(token), list[VerbGroup]()
     for group in sentence.parse_verbs():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
@@ -124,8 +124,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         person: The person of the subject as a subject pronoun in lower case.
     """
     verb, low = group.verb, group.verb.lower
-    # Modals do not agree with their subject ("I can", "He can"). Neither do past forms except *was* and
-    # *were*, which the last branch below leaves out.
+    # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were*
+    # agree with it, so the last branch below returns without a change for all other past forms.
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":
@@ -174,15 +174,14 @@ def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
 
 
 def third_person(tokens: Sequence[Token], person: str) -> str:
-    """Return the third-person pronoun for a noun phrase that replaces another one or a pronoun.
+    """Return the third-person pronoun for a noun phrase that replaces another noun phrase or a pronoun.
 
     Args:
         tokens: The tokens of the new noun phrase.
-        person: The pronoun for the old noun phrase.
+        person: The pronoun for the replaced noun phrase.
 
     Returns:
-        A subject pronoun. If the noun does not tell whether *he* or *she* is right, ``person`` is kept if it
-        fits.
+        A subject pronoun. If the noun fits both *he* and *she*, ``person`` is kept if possible.
 
     Example:
         "the girl" gives ``she``, "the car" gives ``it``, "my friend" instead of *she* gives ``she``.
@@ -223,9 +222,9 @@ def follow(sentence: SentenceDraft, tokens: Sequence[Token], old: str, person: s
 
     Args:
         sentence: The sentence, edited in place.
-        tokens: The tokens of these pronouns.
-        old: Their person before the replacement, as a subject pronoun.
-        person: Their new person, as a subject pronoun.
+        tokens: The tokens of the pronouns.
+        old: The person of the pronouns before the replacement, as a subject pronoun.
+        person: The new person of the pronouns, as a subject pronoun.
 
     Example:
         "He loves his dog" with *he* replaced by *the girl* is "The girl loves her dog".
@@ -244,10 +243,10 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     Args:
         sentence: The sentence.
         token: The token of the pronoun.
-        person: The person of the pronoun's node as a subject pronoun.
+        person: The person of the pronoun as a subject pronoun.
 
     Returns:
-        The case, or None if the token is not a form of this pronoun.
+        The case, or None if the token is not a form of the pronoun ``person``.
     """
     # The *'s* of "Let's" is *us*.
     if token.lower == "'s":
@@ -256,7 +255,7 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     if len(known) < 2:
         return known[0] if known else None
     # *her* is an object or a possessive. *his* is a possessive before a noun ("his car") or stands alone
-    # ("the car is his"). The tag tells which.
+    # ("the car is his"). The tag of the token decides.
     if Case.POSSESSIVE in known:
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
@@ -279,9 +278,9 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
 def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     """Return whether a pronoun is an object although a verb follows it.
 
-    In "Everyone but you left" and "The man who saw you is here", the verb after *you* belongs to a noun
-    before it. In "Those who know you are here", *you* may be the subject of *are*, because *know* can take a
-    clause, so the result is False.
+    In "Everyone but you left" and "The man who saw you is here", the verb after *you* has a subject further
+    to the left. In "Those who know you are here", *you* may be the subject of *are*, because *know* can take
+    a clause. The result for this sentence is therefore False.
     """
     tokens, after = sentence.tokens, sentence.tokens.get(index + 1)
     if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
@@ -304,13 +303,13 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
 
 
 def _is_inverted(tokens: Tokens, index: int) -> bool:
-    """Return whether a pronoun follows its auxiliary, as in "Would it be fun?" or "..., don't you?"."""
+    """Return whether a pronoun follows its auxiliary: "Would it be fun?", "..., don't you?"."""
     after, start = tokens.get(index + 1), tokens.run_start(index, ("NEG",)) - 1
     verb = tokens.get(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
-    # For each tag of the word after the pronoun, whether the auxiliary before the pronoun fits: "has it
-    # been", "would it be", "is it good".
+    # The key is the tag of the word after the pronoun. The value tells whether the auxiliary before the
+    # pronoun fits this tag: "has it been", "would it be", "is it good".
     fitting = {
         "VBN": verb.expanded in HAVE | BE,
         "VBD": verb.expanded in HAVE,

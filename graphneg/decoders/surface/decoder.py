@@ -1,13 +1,13 @@
-"""Realise the edits of an utterance on its words, in the right order.
+"""Apply the edits of an utterance to its words, in the right order.
 
 `realise` passes each edit of an utterance (set, add, drop, graft, wrap) to the operation that can realise it.
-The order matters:
+The operations are applied in this order:
 
-1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write that.
+1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write the new text.
 2. Replace words: pronouns, copied phrases, concepts and constants. Later steps need the final words.
 3. Remove the words of dropped subtrees.
 4. Change the clause: negation, mood and time.
-5. Put the sentence under a new predicate: "I doubt that ..."
+5. Put the sentence under a new predicate: "I doubt that ...".
 6. Append copies of other sentences.
 
 Example: "I saw it." with ``Edit(op="add", position=0, role="polarity", value="-")`` becomes "I did not
@@ -51,8 +51,8 @@ from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
-"""Maximum number of tokens of an utterance that is edited."""
-# If the share of Latin letters is smaller than this, the utterance does not count as English.
+"""Maximum number of tokens of an utterance that can be edited."""
+# If the share of Latin letters is smaller than this, the utterance is refused as not English.
 _LATIN_SHARE = 0.5
 # Words that can be an utterance by themselves: "Okay."
 _INTERJECTIONS = word_class("interjections")
@@ -67,7 +67,7 @@ class Sources:
         graphs: The graphs by id.
         texts: The text of each graph, by graph id.
         readings: Cache of aligned texts.
-        opened: Number of times that a source has been opened. It distinguishes two copies of the same text.
+        opened: Number of sources opened so far. The number distinguishes two copies of the same text.
     """
 
     graphs: Mapping[str, AmrGraph]
@@ -96,11 +96,11 @@ class Sources:
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
     """Return the text of a sentence after its edits.
 
-    The module docstring lists the steps and the reason for their order.
+    The module docstring lists the steps and their order.
 
     Args:
         sentence: The sentence, edited in place.
-        edits: The edits of the sentence, and those of the subtrees that its grafts copy.
+        edits: The edits of the sentence, and the edits of the subtrees that its grafts copy.
         sources: The texts and graphs from which grafts copy.
 
     Returns:
@@ -109,7 +109,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     Raises:
         RealisationError: An edit cannot be expressed with the words of the sentence.
     """
-    # Edits with `copy_of` change the copy that a graft makes, and not this sentence. `_copy` applies them.
+    # Edits with `copy_of` change the copy that a graft makes, not this sentence. `_copy` applies them.
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         refuse_wordless(edit)
@@ -133,13 +133,13 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     # 5. Put the sentence under a new predicate.
     _wrap(sentence, own)
     text = sentence.finish()
-    # 6. Append copies of other turns, or of one of their sentences.
+    # 6. Append copies of other turns, or of one sentence of a turn.
     for edit in appended:
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
-        # If the copy contains only one of two quotation marks, the other one was in a sentence that is not
-        # copied. Remove it.
+        # If the copy contains only one of two quotation marks, remove it. The other one was in a sentence
+        # that is not copied.
         if copied.count('"') == 1:
             copied = copied.strip('"').strip()
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
@@ -164,7 +164,8 @@ def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
 
 def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
     """Apply the edits that replace words: pronouns, copied phrases, values, times and concepts."""
-    # Change all pronouns together. If *I* and *you* are swapped one after the other, both become the same.
+    # Change all pronouns together. If *I* and *you* were swapped one after the other, both would become the
+    # same.
     persons = {
         edit.position: edit.concept
         for edit in edits
@@ -266,7 +267,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Remove all words but those of the sentence with the top ``k``, and openings such as "Yes, and".
+    """Keep only the words of the sentence with the top ``k``, without openings such as "Yes, and".
 
     Raises:
         RealisationError: No word expresses the sentence (``no-alignment``).
@@ -290,13 +291,13 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
 
 
 class SurfaceDecoder:
-    """Realise graph edits on the words that are aligned with the edited nodes.
+    """Apply graph edits to the words that are aligned with the edited nodes.
 
     Characters that no edit touches stay as they are. If the edits cannot be realised, the reason starts with
     one of these codes: ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``,
     ``kind-mismatch``, ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``,
-    ``too-long``. A bug of the decoder is reported as ``internal-error``, so that one unusual text does not
-    stop a run.
+    ``too-long``. An unexpected exception in the decoder is reported as ``internal-error``, so that one
+    unusual text does not stop a run.
 
     Args:
         aligner: Name of the aligner: ``rules`` (built in) or ``rbw`` (amrlib).
@@ -325,13 +326,14 @@ class SurfaceDecoder:
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
         letters = [character for character in item.text[:2000] if character.isalpha()]
-        # All letters before U+02B0 are Latin letters, including those with diacritics, or IPA letters.
+        # All letters before U+02B0 are Latin letters, including letters with diacritics, or IPA letters.
         if sum(character < "ʰ" for character in letters) < _LATIN_SHARE * len(letters):
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
         apart = has_spaced_apostrophes(item.text)
-        # Some texts separate a clitic only in a few places: "Here' s the money". Read it as "Here's".
+        # Some texts separate a clitic only in a few places: "Here' s the money". Join it to its word before
+        # editing.
         closed, written = (joined(item.text), {}) if apart else with_closed_clitics(item.text)
         reading = self._readings.get(closed, item.before)
         if len(reading.words) > MAX_TOKENS:
@@ -347,7 +349,7 @@ class SurfaceDecoder:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
-        # Restore the unusual spelling of these clitics, because no edit touched them.
+        # Restore the original spelling of the clitics that were joined above, because no edit touched them.
         for word, form in written.items():
             text = text.replace(word, form)
         return refuse_original(item.text, Decoded(space_apostrophes(text, like=item.text) if apart else text))

@@ -2,10 +2,10 @@
 
 Characters that no edit touches must not change. Therefore each token keeps its index in the original text and
 the white space before it. Tokens that were neighbours in the original text are written exactly as they were.
-New tokens follow the style of the text: spaces before punctuation in tokenised text, separate clitics ("do
-n't") if the text writes them separately, curly apostrophes, and capitals at the start of sentences.
-`Draft.finish` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
-words.
+New tokens follow the style of the text: spaces before punctuation if the text is tokenised, separate clitics
+("do n't") if the text separates them, curly apostrophes if it uses them, and capitals at the start of
+sentences. `Draft.finish` also corrects articles ("a apple" to "an apple") and removes punctuation marks whose
+words were removed.
 
 Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
 see it .". The space before the full stop is kept.
@@ -85,7 +85,7 @@ class Token:
         """Return the verb inflected for a tag.
 
         Args:
-            tag: The Penn tag of the wanted form.
+            tag: The Penn tag of the form.
 
         Returns:
             The inflected verb.
@@ -94,7 +94,7 @@ class Token:
 
     @property
     def is_be(self) -> bool:
-        """Whether the token may be a form of *be*. This includes ``'s``, which may also be *has*."""
+        """Whether the token may be a form of *be*. This includes ``'s``, which may also stand for *has*."""
         return self.expanded in BE or self.lower == "'s"
 
     @property
@@ -149,28 +149,28 @@ class Tokens(list[Token]):
         return self.get(index).lower == "let" and self.get(index + 1).lower in ("'s", "us")
 
     def run_start(self, end: int, tags: Collection[str]) -> int:
-        """Move back over tokens with the given tags, and return the index of the first of them.
+        """Move back over all tokens with the given tags that precede an index.
 
         Args:
-            end: The index after the run of such tokens.
+            end: The index after the tokens.
             tags: The tags.
 
         Returns:
-            The index of the first token of the run; ``end`` if the run is empty.
+            The index of the first of these tokens; ``end`` if the token before ``end`` has another tag.
         """
         while end > 0 and self[end - 1].tag in tags:
             end -= 1
         return end
 
     def run_end(self, start: int, tags: Collection[str]) -> int:
-        """Move forward over tokens with the given tags, and return the index after the last of them.
+        """Move forward over all tokens with the given tags that begin at an index.
 
         Args:
-            start: The index of the first token of the run of such tokens.
+            start: The index of the first token.
             tags: The tags.
 
         Returns:
-            The index after the run; ``start`` if the run is empty.
+            The index after the last of these tokens; ``start`` if the token at ``start`` has another tag.
         """
         while start < len(self) and self[start].tag in tags:
             start += 1
@@ -204,8 +204,8 @@ class Draft:
         """Initialize the draft and detect how the original text is written."""
         self.tokens = Tokens(tokens)
         self.original = text
-        # Detect the style of clitics and of marks separately. Text that is not tokenised may have a space
-        # before some marks but still write "don't".
+        # Detect the style of clitics and of punctuation marks separately. A text that is not tokenised may
+        # have a space before some marks but still contain "don't".
         self.clitics_apart = _mostly_apart(token for token in tokens if token.lower in _CLITICS)
         marks = [token for token in tokens if _MARK.fullmatch(token.text)]
         self.tokenised = _mostly_apart(marks) if marks else self.clitics_apart
@@ -238,7 +238,8 @@ class Draft:
 
         Args:
             token: The token to change.
-            text: The new text. It gets a capital letter if the token opens a sentence and had one.
+            text: The new text. Its first letter is capitalised if the token opens a sentence and was
+                capitalised.
             tag: The new tag; None keeps the tag.
         """
         # A clitic has no space before it, but its replacement needs one: "It's red" -> "It was red". Treat
@@ -262,8 +263,8 @@ class Draft:
     def finish(self) -> str:
         """Tidy the edited tokens, and return them as a text.
 
-        This removes punctuation marks whose words were removed, corrects *a* and *an*, and moves the capital
-        letter of a sentence to its new first word. These changes are made in the tokens, too.
+        Remove punctuation marks whose words were removed, correct *a* and *an*, and move the capital letter
+        of a sentence to its new first word. These changes also affect `tokens`.
 
         Returns:
             The edited text.
@@ -306,7 +307,7 @@ class Draft:
         return "" if before.is_quote else " "
 
     def _tidy_marks(self) -> None:
-        """Remove marks whose words were removed: doubled commas, and a comma before a full stop."""
+        """Remove marks whose words were removed: the second of two commas, and a comma before a full stop."""
         kept: list[Token] = []
         for token in self.tokens:
             last = kept[-1] if kept else EDGE
@@ -322,7 +323,7 @@ class Draft:
         self.tokens[:] = kept
 
     def _fix_articles(self) -> None:
-        """Choose *a* or *an* by the following word if an edit changed either of them."""
+        """Choose *a* or *an* by the following word, if an edit changed the article or this word."""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
             if (
                 token.lower not in word_class("indefinite-articles")
@@ -353,7 +354,7 @@ class Draft:
 
 
 def initials(tokens: Tokens) -> list[bool]:
-    """Mark the words that open a sentence. A capital letter of such a word does not mark a name.
+    """Mark the words that open a sentence. Their capital letter does not show that they are names.
 
     Args:
         tokens: The tokens of the text.
@@ -392,8 +393,8 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
         index: The index of the token.
 
     Returns:
-        True after an article or a possessive. True also after *some* and *any* if a verb or a preposition
-        precedes these: in "take some exercise" *exercise* is a noun.
+        True after an article or a possessive. Also true after *some* or *any*, if a verb or a preposition
+        precedes this word: in "take some exercise", *exercise* is a noun.
     """
     before = tokens.get(index - 1)
     if before.lower in word_class("loose-determiners"):

@@ -1,7 +1,8 @@
 """Inflect verbs, nouns, adjectives and pronouns, and choose articles.
 
-Input: a lemma or a word, with a Penn tag, a degree, a person or a case. Output: the inflected form. Irregular
-forms come from lemminflect and from ``word_classes.tsv``. Unknown words are inflected by spelling rules.
+The input is a lemma or a word, with a Penn tag, a degree, a person or a case. The output is the inflected
+form. Irregular forms come from lemminflect and from ``word_classes.tsv``. Unknown words are inflected by
+spelling rules.
 
 >>> verb_form("see", "VBD"), noun_form("city", "NNS"), agree("be", "VBP", "they"), pronoun("i", Case.OBJECT)
 ('saw', 'cities', 'are', 'me')
@@ -17,9 +18,9 @@ from graphneg.english.words import inflections, readings, word_class, word_map
 
 BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
-"""Full forms of verb stems that occur only before *n't*: *ca* (of "can't") is *can*, *wo* is *will*."""
-# Contracted stem of each verb. *ai* is left out: "ain't" is the negative of several verbs, so it is never
-# written.
+"""Full forms of verb stems that occur only before *n't*: *can* for the *ca* of "can't", *will* for *wo*."""
+# Contracted stem of each verb. The stem *ai* is left out: "ain't" is the negative of several verbs, so the
+# decoder never writes it.
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
@@ -84,7 +85,7 @@ def verb_lemma(word: str) -> str:
         word: A verb form, or a clitic such as ``'ll``.
 
     Returns:
-        The lemma. If the word is unknown, the word without a final *-s*.
+        The lemma. An unknown word is returned without a final *-s*.
 
     Example:
         >>> verb_lemma("saw"), verb_lemma("googles")
@@ -200,7 +201,7 @@ def adjective_form(lemma: str, wanted: str) -> str:
         wanted: ``JJ``, ``JJR`` or ``JJS``.
 
     Returns:
-        The inflected adjective. If it has no inflected forms, the adjective after *more* or *most*.
+        The inflected adjective. An adjective without inflected forms is returned after *more* or *most*.
 
     Example:
         >>> adjective_form("good", "JJR"), adjective_form("careful", "JJS")
@@ -249,7 +250,7 @@ def article(following: str) -> str:
         ('an', 'a', 'an')
     """
     low = following.lower()
-    # An acronym is read letter by letter, and the names of these letters begin with a vowel: "an FBI agent".
+    # An acronym is read letter by letter. The names of these letters begin with a vowel: "an FBI agent".
     if len(following) > 1 and following.isupper() and following[0] in "FHLMNRSX" and following.isalpha():
         return "an"
     return "an" if _VOWEL.match(low) and not _CONSONANT.match(low) else "a"
@@ -317,7 +318,7 @@ def agree(lemma: str, tag: str, person: str) -> str:
 
 
 def finite_tag(word: str) -> str:
-    """Return the tag of a finite verb form, which tells its tense.
+    """Return the tag of a finite verb form, which shows its tense.
 
     Args:
         word: A finite verb form.

@@ -1,10 +1,10 @@
-"""State the reasons for which an edit is not realised.
+"""Refuse edits that must not be realised, and state the reasons.
 
 An edit is refused if the new sentence would be ungrammatical, would make no sense, or would not contradict
 the old one.
 
-The functions named ``refuse_...`` return nothing if an edit may be made, and raise `RealisationError` with a
-reason if it must not be made. Two tables contain the knowledge about words:
+Functions named ``refuse_...`` return nothing if an edit may be made, and raise `RealisationError` with the
+reason if the edit is refused. Two tables contain the knowledge about words:
 
 - ``refusals.tsv`` contains rules about the words around the edited word. `apply_rules` applies them. For
   example, "May I come in?" asks for permission, so the rule set ``question-person`` refuses to change *I* to
@@ -40,9 +40,9 @@ from graphneg.english.words import lemma_of, readings, table_rows, word_class, w
 from graphneg.model import Edit
 
 CLAUSE_MARKS = ("polarity", "mode", "polite")
-"""Roles of constants that no word expresses, but the form of the clause."""
+"""Roles of constants that are expressed by the form of the clause and not by a word."""
 MAX_COPIED_WORDS = 18
-"""Maximum number of words in a copied sentence. In a longer one, readers would miss the change."""
+"""Maximum number of words in a copied sentence. In a longer sentence, readers would miss the change."""
 # Concepts without a word, which only build structure: ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
 # Constants of the role ``:mode``. They have no word.
@@ -51,19 +51,19 @@ _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
 # Number of tokens after an *it* that are searched for a clause to which it refers: "It is hard *to say*".
 _EXPLETIVE_REACH = 7
-# Phrasal adjectives such as "worn out", which cannot precede a noun.
+# Phrasal adjectives such as "worn out". They cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
 # Number of tokens before a word that are searched for *not*.
 _DENIAL_REACH = 5
 # Tags of the first word of an object.
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
-# A verb counts as transitive if it has at least this many annotated examples, and if at least this share of
-# them have an object.
+# A verb counts as transitive if it has at least `_ENOUGH` annotated examples, and if at least the share
+# `_NEARLY_ALL` of these examples has an object.
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
-# A verb counts as intransitive if it has at least this many annotated examples, none of them with an object.
+# A verb counts as intransitive if it has at least this many annotated examples, and none has an object.
 _MANY = 5
-# For each kind of complement, the prefixes of the dependency relations by which annotated examples mark it.
+# For each kind of complement, the prefixes of the dependency relations that mark it in annotated examples.
 _NEEDED = {
     "dative": ("dative",),
     "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
@@ -73,9 +73,9 @@ _NEEDED = {
 # Tags of words that can begin another complement. If such a word follows, the verb still has a predicate
 # after one complement is removed.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
-# Tags of the tokens after which an idiom may begin: end marks, interjections, other marks, quotation marks.
+# Tags of the tokens that may precede an idiom: end marks, interjections, other marks, quotation marks.
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
-# Tags of the tokens that must follow an idiom. If its row ends in "...", any token may follow.
+# Tags of the tokens that must follow an idiom. If the idiom's row ends in "...", any token may follow.
 _CLOSING = frozenset({"EN", "PU", "QT"})
 Known = Token | str | bool
 """Value that a rule of ``refusals.tsv`` can test: a token, a word or a flag."""
@@ -87,8 +87,9 @@ class Rule(NamedTuple):
     Attributes:
         code: The code of the refusal.
         message: The explanation, as a format string in which the tested values can be used.
-        conditions: The conditions. Each consists of the name of a value, the feature of the value to test, a
-            set of words, and whether the feature must be (True) or must not be (False) among these words.
+        conditions: The conditions. Each condition consists of the name of a value, the feature to test, a set
+            of words, and a flag. If the flag is True, the feature must be one of the words; if it is False,
+            it must not be.
     """
 
     code: str
@@ -105,15 +106,15 @@ def refusals() -> dict[str, list[Rule]]:
 
     - ``before.lower=a|an``: the feature of a token is one of the words. The features are ``lower``, ``tag``,
         ``expanded``, ``lemma``, ``text`` and ``kind``.
-    - ``wanted.kind!=person``: the semantic class of a word is not this one.
-    - ``wanted=often``: the word is this one.
+    - ``wanted.kind!=person``: the semantic class of a word differs from the given class.
+    - ``wanted=often``: the word equals the given word.
     - ``asked``, ``!asked`` and ``before.sentence_initial``: a flag is set, or is not set.
-    - ``before.text=``: there is no such token.
+    - ``before.text=``: there is no token at this position.
 
     Instead of a word, ``@name`` stands for all words of a class in ``word_classes.tsv``.
 
     Returns:
-        The rules of each set, in the order of the table.
+        The rules of each rule set, in the order of the table.
     """
     sets: dict[str, list[Rule]] = {}
     for name, code, message, cells in table_rows("graphneg.decoders.surface", "refusals.tsv"):
@@ -224,13 +225,13 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """Return the words by which a token may be listed in the table: as written, in full, or ambiguous."""
+    """Return the words under which the table may list a token, including full forms of contractions."""
     full = word_map("ambiguous-contractions").get(token.lower)
     return frozenset({token.lower, token.expanded, *(full.split("/") if full else ())})
 
 
 def refuse_wordless(edit: Edit) -> None:
-    """Refuse an edit that would need a word for a concept or constant without one.
+    """Refuse an edit that would have to write a concept or constant for which there is no word.
 
     Concepts such as ``amr-unknown`` (in questions), ``have-rel-role-91`` and ``date-entity`` only build
     structure. Writing "amr unknown" would make no sense. Polarity, mode and ``multi-sentence`` are accepted,
@@ -329,8 +330,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object need not follow the verb. It precedes the verb in a passive, in "What did you say?" and in
-    # "the book that I read".
+    # The object may also precede the verb: in a passive, in "What did you say?" and in "the book that I
+    # read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.lower in word_class("fronted-objects") for other in before_verb
     )
@@ -394,8 +395,8 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
     """
     if complement == "object":
         objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
-        # If no example has an object, the verb takes none: "I failed that exam" does not become "I succeeded
-        # that exam".
+        # If many examples are annotated and none has an object, the verb takes no object: "I failed that
+        # exam" does not become "I succeeded that exam".
         if frame.examples >= _MANY and not objects:
             return False
         return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
@@ -405,8 +406,8 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return not taken
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # If the examples of the old verb do not show the preposition either, it introduces an adjunct, which fits
-    # any verb: "He reads for pleasure."
+    # If the examples of the old verb do not show the preposition, it introduces an adjunct. Adjuncts fit any
+    # verb: "He reads for pleasure."
     usual = complement in word_class("complement-prepositions") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 
@@ -452,14 +453,14 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
 
 
 def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Refuse a question or an object that makes no sense in the new person.
+    """Refuse a new person that makes no sense for the subject of a question or for an object.
 
     The rule sets ``question-person`` and ``object-pronoun`` decide this. If one of their rules applies,
     `apply_rules` raises `RealisationError`.
 
-    "May I borrow it?" asks for permission; "May you borrow it?" asks for nothing. "Would you like some tea?"
-    is an offer; "Would I like some tea?" is not. A question with a question word can be asked about
-    anybody: "What would I like?".
+    "May I borrow it?" asks for permission, but "May you borrow it?" does not. "Would you like some tea?" is
+    an offer, but "Would I like some tea?" is not. A question with a question word makes sense for every
+    person: "What would I like?".
 
     Args:
         sentence: The sentence.
@@ -494,12 +495,12 @@ def refuse_partial_swap(
 ) -> None:
     """Refuse a change after which *I* and *you* would refer to the same person.
 
-    If *I* and *you* are swapped, all their words must change. If only one of them changes, its sentence must
-    not contain the other: "I'll give you a call" must not become "You'll give you a call".
+    If *I* and *you* are swapped, all words for both must change. If only one of the two changes, the sentence
+    must not contain the other: "I'll give you a call" must not become "You'll give you a call".
 
     Args:
         sentence: The text, which may consist of several sentences.
-        persons: The persons that the changed nodes have now, for example ``i`` and ``you``.
+        persons: The old persons of the changed nodes, for example ``i`` and ``you``.
         changes: For each pronoun that changes, its token, its new person and its case.
 
     Raises:
@@ -548,8 +549,8 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
     lasts = verb.lemma == "take" and any(lemma_of(other.lower, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
-    # With *be*, the form of *be* must be next to *it*. It may follow, perhaps after auxiliaries ("It must be
-    # hard to"), or precede ("Isn't it hard to").
+    # A form of *be* as the predicate must be next to the pronoun *it*. It may follow the pronoun, perhaps
+    # after auxiliaries ("It must be hard to"), or precede it ("Isn't it hard to").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
@@ -568,7 +569,7 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
 
 
 def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
-    """Refuse to negate a clause whose negation would make no sense or no contradiction.
+    """Refuse to negate a clause if the negation would make no sense or would not contradict the clause.
 
     The rules are those of the set ``negation`` in ``refusals.tsv``.
 
@@ -587,8 +588,8 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
     start = group.subject[0] if group.subject else first
     scope = tokens[max(0, start - 1) : sentence.negation_scope_end(main + 1, ",")]
     only = any(token.lower in word_class("restricting-adverbs") for token in around)
-    # Find a contrast such as "but not her" in "He likes me but not her". The clause must not be negated: "He
-    # does not like me but not her" makes no sense.
+    # Find a contrast such as "but not her" in "He likes me but not her". Such a clause must not be negated:
+    # "He does not like me but not her" makes no sense.
     contrasted = any(
         token.lower == "not" and (before.lower in ("but", "and") or before.text == ",")
         for before, token in pairwise(tokens[main + 1 : bounds[1]])
@@ -608,15 +609,15 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
         inverted=group.inverted,
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
-        # The clause is negative ("Nobody saw it"), or *not* would combine with another of its words ("Only I
-        # saw it", "I would rather stay").
+        # The clause is already negative ("Nobody saw it"), or *not* would combine with another of its words
+        # ("Only I saw it", "I would rather stay").
         negative=only
         or bool(group.negations)
         or any(token.lower in word_class("negative-words") for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
-        # The verb is an order joined to a statement, like *look* in "I waited, and look at it now". In "I can
-        # sing and dance", *dance* depends on *can* and is not an order.
+        # The verb may be an order joined to a statement, like *look* in "I waited, and look at it now". In "I
+        # can sing and dance", *dance* depends on *can* and is not an order.
         ordered=group.kind == "bare"
         and tokens.get(first - 1).lower in word_class("conjunctions")
         and bool(earlier)
@@ -642,8 +643,8 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
         index: The index of a word of the clause.
 
     Raises:
-        RealisationError: The sentence begins with an answer (``unclear-clause``). After the change, it would
-            contradict itself: "Yes, I did not see it".
+        RealisationError: The sentence begins with an answer (``unclear-clause``). A new polarity would
+            contradict this answer: "Yes, I did not see it".
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
@@ -661,9 +662,9 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
 
     The rules are those of the set ``affirmation`` in ``refusals.tsv``.
 
-    Examples are "I'm afraid not" and "I can't help it". Two other cases are refused, too. In "Never have I
-    seen it", the verb would have to move. "A little snow never hurt anyone" is true at any time, but "A
-    little snow hurt someone" would tell of one event.
+    Examples are "I'm afraid not" and "I can't help it". Two other cases are also refused. In "Never have I
+    seen it", the verb would have to move. "A little snow never hurt anyone" is a general truth, but without
+    its negation ("A little snow hurt someone") it would report a single event.
 
     Args:
         sentence: The sentence being edited.
@@ -671,15 +672,15 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
         group: The verb group of the clause that is negated; None if it is unknown.
     """
     tokens, end = sentence.tokens, sentence.negation_scope_end(index + 1)
-    # *until* may follow a negation: "I did not leave until he came" says when I left, not that I stayed.
+    # *until* may depend on the negation: "I did not leave until he came" says when I left, not that I stayed.
     while tokens.get(end).lower == "until":
         end = sentence.negation_scope_end(end + 1)
     until = any(token.lower in word_class("until-words") for token in tokens[index + 1 : end])
     verb = group.verb if group is not None else EDGE
     subject = group.subject_tokens[-1] if group is not None and group.subject_tokens else EDGE
     third = subject.lower in word_class("third-person") or subject.tag in ("NN", "NNP")
-    # The form of the verb does not show its tense: it is the same in past and present ("hurt", "put") and has
-    # no *-s*.
+    # Test whether the verb could be past or present: its form is the same in both ("hurt", "put"), and the
+    # third person does not have *-s*.
     timeless = third and verb.tag not in ("AX", "MD") and verb.lower == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
     apply_rules(sentence, "affirmation", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
@@ -726,7 +727,7 @@ def refuse_graft(
     words: Sequence[Token],
     name: bool,
 ) -> None:
-    """Refuse to replace a phrase by a copied one that would not fit.
+    """Refuse to replace a phrase by a copied phrase that would not fit.
 
     The rules are those of the set ``graft`` in ``refusals.tsv``.
 
@@ -735,7 +736,7 @@ def refuse_graft(
         target: The phrase to replace.
         source: The sentence with the phrase to copy.
         copied: The phrase to copy.
-        words: The copies of its tokens.
+        words: The copies of the tokens in the copied phrase.
         name: Whether both phrases are names.
     """
     tokens, head = sentence.tokens, source.tokens[copied.head]
@@ -743,7 +744,7 @@ def refuse_graft(
     others = [*tokens[start : target.start], *tokens[target.end : end]]
     before = (tokens.get(target.start - 1), source.tokens.get(copied.start - 1))
     nominal = copied.kind == "nominal"
-    # Refuse a noun that the sentence contains already: "He took the wallet out of the wallet" makes no sense.
+    # Refuse a noun that the sentence already contains: "He took the wallet out of the wallet" makes no sense.
     said = any(token.tag in NOUNS and token.lower == head.lower for token in others)
     apply_rules(
         sentence,
@@ -761,12 +762,12 @@ def refuse_graft(
 
 
 def _says_something(phrase: Sequence[Token]) -> bool:
-    """Return whether a noun phrase contains a form of *be* that is not in a relative clause.
+    """Return whether a noun phrase contains a form of *be* outside a relative clause.
 
     Such a phrase is the result of a parser error: "the fern is nearly" is not a noun phrase.
 
     Returns:
-        True if it contains such a form.
+        True if the phrase contains such a form of *be*.
     """
     before = list(takewhile(lambda token: not token.is_be, phrase))
     begins_clause = any(token.tag in ("PRS", "WP", "WDT", "WRB", "IN") for token in before)
@@ -774,12 +775,13 @@ def _says_something(phrase: Sequence[Token]) -> bool:
 
 
 def refuse_dependent_sentence(source: SentenceDraft) -> None:
-    """Refuse to copy a sentence that makes no sense in another place.
+    """Refuse to copy a sentence that makes no sense in a different context.
 
     The rules are those of the set ``copied-sentence`` in ``refusals.tsv``.
 
-    A question would ask for something else there. "I think so" refers to the sentence before it. "As long as
-    it rains" is a part of another clause. "Besides, I like it too" continues something that is not copied.
+    A question would ask for something else in the new context. "I think so" refers to the previous sentence.
+    "As long as it rains" is a part of another clause. "Besides, I like it too" continues a sentence that is
+    not copied.
 
     Args:
         source: The sentence that would be copied.
@@ -794,8 +796,8 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
         and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
-    # "That you all do" and "if you can" end in an auxiliary. Its main verb is in an earlier sentence, so they
-    # make no sense elsewhere.
+    # "That you all do" and "if you can" end in an auxiliary whose main verb is in an earlier sentence, so
+    # they make no sense elsewhere.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
     if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
         words.pop()

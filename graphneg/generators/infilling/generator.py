@@ -4,8 +4,7 @@ The generator follows Gupta et al. (2021, "Synthesizing Adversarial Negative Res
 Ranking and Evaluation", section 3.1). For each context, it takes the correct responses, turns of the context,
 and responses that BM25 retrieves for it. In these texts, it replaces spans by blanks. A language model then
 fills the blanks, but its prompt shows the history of another dialogue instead of the context. The model must
-not use the words that were blanked. The filled text still contains words of the context, but has a different
-meaning::
+not use the blanked words. The filled text still contains words of the context, but has a different meaning::
 
     context      A: Shall we eat out?
     correct      B: I would rather stay here and finish the soup.
@@ -13,8 +12,9 @@ meaning::
     history      A: The stairs are blocked again.
     negative     B: I would rather wait here and call the landlord.
 
-The generator departs from the paper in two ways. The model may use function words that were blanked. If the
-original text was a correct response, the filled text must be less likely after the context than the original.
+The generator departs from the paper in two ways. The model may use blanked words if they are function words.
+If the original text was a correct response, the filled text must be less likely after the context than the
+original.
 """
 
 from __future__ import annotations
@@ -47,16 +47,15 @@ from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
 Source = Literal["responses", "context", "retrieved"]
-"""Where a text to blank comes from: correct responses, turns of the context, or responses that BM25
-retrieves."""
+"""Sources of texts to blank: correct responses, turns of the context, or responses that BM25 retrieves."""
 NEW_WORDS = 2
-"""Minimum number of content words in the filled text that the original does not contain."""
+"""Minimum number of content words in the filled text that the original text does not contain."""
 NEAR, NEAR_WEIGHT = 10, 0.01
-"""For each blanked word, this number of most similar words is made unlikely, by this factor for their
-probabilities."""
+"""For each blanked word, the `NEAR` most similar words are made unlikely. Their probabilities are multiplied
+by `NEAR_WEIGHT`."""
 LONGEST, LONGEST_WHOLE = 40, 160
-"""Maximum number of tokens in the output of a model that writes only the texts for the blanks, and of a model
-that writes the whole text."""
+"""Maximum number of tokens in the output. `LONGEST` is for models that write only the texts for the blanks,
+and `LONGEST_WHOLE` for models that write the whole text."""
 _REASONS = {
     "no-blanks": "neither the context nor its responses have words to blank out",
     "no-history": "the store contains no other dialogue",
@@ -76,22 +75,23 @@ class MaskAndFillOptions(WritingOptions):
     """Options of the generator ``mask-and-fill``, in addition to those of `WritingOptions`.
 
     Attributes:
-        max_perplexity_alone: Highest accepted perplexity of a text without a history. It is higher than for
-            other generators, because the words of the original that remain were written by a person, and a
-            model assigns them a lower probability than words of its own.
+        max_perplexity_alone: Highest accepted perplexity of a text without a history. The limit is higher
+            than for other generators. The reason is that a person wrote the remaining words of the original,
+            and a model assigns them a lower probability than words that it wrote itself.
         sources: Where the texts to blank come from: ``responses`` (correct responses), ``context`` (turns of
             the context), ``retrieved`` (responses that BM25 retrieves for the context).
         texts: Maximum number of texts from each source for a context.
         versions: Maximum number of versions of a text with different blanks.
         drafts: Number of times that the model fills each version.
-        best: Number of filled texts to keep for a context. If more candidates are needed, more are kept.
+        best: Number of filled texts to keep for a context. If more candidates are needed, more texts are
+            kept.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
         min_loss_gap: For filled texts that were correct responses: minimum increase of the mean loss after
-            the context, compared with the original, in nats per token. A text with a smaller increase may
-            still be correct and is rejected.
+            the context, compared with the original, in nats per token. A text with a smaller increase is
+            rejected, because it may still be correct.
         max_loss_increase: Maximum increase of the mean loss without a history, compared with the original, in
             nats per token. With 0, a filled text must be at least as fluent as the original.
-        vectors: File or folder of static word vectors, which determine the words that are most similar to a
+        vectors: File or folder of static word vectors. They determine the words that are most similar to a
             blanked word.
 
     Raises:
@@ -136,10 +136,10 @@ class MaskAndFillOptions(WritingOptions):
 
 
 class Original(NamedTuple):
-    """A text in which to blank spans.
+    """A text in which spans are to be blanked.
 
     Attributes:
-        kind: Where the text comes from, as in ``sources``.
+        kind: Source of the text, one of the values in ``sources``.
         text: The text.
         node: Id of the node that contains the text in the store.
     """
@@ -151,7 +151,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """A blanked text that the model fills once, after the history of another dialogue."""
+    """A blanked text, which the model fills once, after the history of another dialogue."""
 
     asked: _Asked
     original: Original
@@ -212,7 +212,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, the most likely ones first.
+        """Return the contexts with their candidates, the most likely candidates first.
 
         Args:
             contexts: Contexts to generate for.
@@ -228,7 +228,7 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # Two versions of a text are sometimes filled in nearly the same way, so duplicates are rejected.
+            # Two versions of a text may be filled in nearly the same way. Reject such duplicates.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -249,7 +249,7 @@ class MaskAndFillGenerator(WritingGenerator):
                     found += [
                         (each, original, masked, f"{id}/{way}/{n}") for n in range(self._options.drafts)
                     ]
-        # Each draft has its own id, so that it gets its own history and its own random numbers for sampling.
+        # Each draft has its own id, so that it gets a history and random numbers of its own.
         contexts, ids = [each.context for each, *_ in found], [id for *_, id in found]
         drafts: list[_Draft] = []
         for (each, original, masked, id), shown in zip(
@@ -275,27 +275,26 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.provenance["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
-                # The last turns come first, because their words are the closest to a response.
+                # The last turns come first, because their words are closest to a response.
                 said[::-1][:most],
                 found,
             ]
-            # Equal texts are removed. A dict keeps the last value of a key, so the order is reversed to keep
-            # the first.
+            # Remove equal texts, but keep the first. A dict keeps the last value of a key, so reverse the
+            # order.
             texts = [one for source in sources for one in source if one.kind in kinds]
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
     def _held(self, draft: Filling) -> Constraints:
-        """Return the constraints on the texts that the model writes into the next blanks."""
+        """Return the constraints on the texts that the model writes into the next blanks of a text."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
         # The blanked words are forbidden, because a model would often restore the original text.
         gone = {word for answer in taken for word in words_of(answer) if word not in FUNCTION_WORDS}
-        # The most similar words are made unlikely, so that "red" does not become "crimson".
+        # Make the most similar words unlikely, so that "red" does not become "crimson".
         near = {other for word in sorted(gone) for other, _ in self._vectors.neighbours(word, NEAR)}
         weights = {**dict.fromkeys(sorted(near), NEAR_WEIGHT), **dict.fromkeys(sorted(gone), 0.0)}
-        # A model that writes the whole text has to repeat the words around the blanks, so these words are
-        # allowed.
+        # A model that writes the whole text has to repeat the words around the blanks, so allow these words.
         if isinstance(self._layout, WholeText):
             shown = {word for turn in draft.turns for word in words_of(turn.text)}
             shown.update(word for part in masked.parts for word in words_of(part))
@@ -308,7 +307,7 @@ class MaskAndFillGenerator(WritingGenerator):
             return "unfilled"
         gone = {word for answer in draft.masked.answers for word in words_of(answer)} - FUNCTION_WORDS
         answered = {word for answer in draft.given for word in words_of(answer)} - FUNCTION_WORDS
-        # A filled text must not contain any of the blanked words, not even in another blank.
+        # Reject a filled text if it contains any of the blanked words, even in another blank.
         if gone & answered:
             return "same-words"
         # Models sometimes produce words that do not exist.
@@ -321,8 +320,7 @@ class MaskAndFillGenerator(WritingGenerator):
         ):
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
-        # A filled text repeats most of its original, so it is only compared with the other texts of the
-        # context.
+        # A filled text repeats most of its original, so compare it only with the other texts of the context.
         others = replace(
             context,
             positives=tuple(text for text in context.correct_responses if match_key(text) != own),
@@ -335,9 +333,9 @@ class MaskAndFillGenerator(WritingGenerator):
         )
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
-        """Return the drafts that the judge accepts with their scores, the most likely ones first."""
+        """Return the drafts that the judge accepts, each with its scores, the most likely drafts first."""
         found: list[tuple[_Draft, dict[str, float]]] = [
-            # The score is the mean over the blanks, so that texts with few and with many blanks can be
+            # The score is the mean over the blanks, so that texts with different numbers of blanks can be
             # compared.
             (one, {"infilling": round(one.loss / len(one.given), 3)})
             for one in drafts
@@ -363,7 +361,7 @@ class MaskAndFillGenerator(WritingGenerator):
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
-        # If the loss of a correct response hardly increased, the filled text is probably still correct.
+        # If the loss hardly increased, the filled correct response is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))

@@ -2,8 +2,8 @@ r"""Convert blanked texts to prompts for various language models, and parse the 
 
 Different language models were trained to fill blanks in different prompt formats. A `Layout` represents one
 such format. It converts a history and a `MaskedText` to a prompt, and the output of the model to the texts
-for the blanks (answers). The table shows each layout, its prompt for *He is in the [word] of [phrase].*
-(``\n`` is a line break), and the models that use it::
+for the blanks (answers). Each row of the table shows a layout, its prompt for *He is in the [word] of
+[phrase].* (``\n`` is a line break), and the models that use it::
 
     one by one   He is in the [word] of [phrase].\n[word]: He is in the   fine-tuned and other causal models
     marked       He is in the [word] of [phrase].\nBlanks:               models on a server
@@ -11,8 +11,8 @@ for the blanks (answers). The table shows each layout, its prompt for *He is in 
     whole text   He is in the <mask> of <mask>.                           BART
     middles      <fim_prefix>He is in the<fim_suffix> of <fim_middle>     models for filling in the middle
 
-The layout *one by one* asks for the first open blank. Its prompt ends with the text before this blank, which
-the model continues.
+The layout *one by one* asks for the first blank that is not filled yet. Its prompt ends with the text before
+this blank, and the model continues this text.
 
 `layout_of` chooses the layout for a model, mostly by its tokenizer, and `fill` runs the model.
 """
@@ -45,9 +45,9 @@ from graphneg.nn.language_models import LanguageModel, Seq2SeqLM
 from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
 
 _SENTINEL = "<extra_id_{}>"
-"""Format string for the names of T5's sentinel tokens, which are numbered."""
+"""Format string for T5's numbered sentinel tokens."""
 _SENTINELS = 16
-"""Number of sentinel tokens that are looked for in a tokenizer."""
+"""Number of sentinel tokens that a tokenizer is searched for."""
 _MIDDLE_TOKENS = (
     ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
@@ -56,8 +56,8 @@ _MIDDLE_TOKENS = (
     ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
     ("[PREFIX]", "[SUFFIX]", "[MIDDLE]"),
 )
-"""Special tokens before the prefix, the suffix and the middle of a text, as used by StarCoder, Qwen,
-CodeLlama (two forms) and DeepSeek, and a different form with square brackets."""
+"""Special tokens before the prefix, the suffix and the middle of a text. They are those of StarCoder, Qwen,
+CodeLlama (two forms) and DeepSeek, and a form with square brackets."""
 _SENTENCE_END = r"[.!?]+(?:\s|$)"
 """Matches the end of a sentence."""
 _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
@@ -66,11 +66,11 @@ _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
 
 @dataclass(frozen=True)
 class Layout(ABC):
-    """Base class of layouts, that is, formats of prompts for filling blanks.
+    """Base class of layouts. A layout is a format of prompts for filling blanks.
 
     Attributes:
         name: Name of the layout. It is part of the settings of a run.
-        stop: Stop sequences, which end the model's output.
+        stop: Stop sequences, at which the model's output ends.
         at_once: Number of blanks that one prompt asks for; None for all blanks.
         forbidden: Strings that the model must not write.
         shown: Text at the beginning of every prompt, such as solved examples.
@@ -114,12 +114,13 @@ class Layout(ABC):
 
 @dataclass(frozen=True)
 class OneByOne(Layout):
-    """Ask for one blank per prompt, which ends with the text before the blank.
+    """Ask for one blank per prompt. The prompt ends with the text before the blank.
 
-    The blanked text with marks such as ``[word]``, ``[phrase]`` and ``[sentence]`` comes first. ``graphneg
-    train infill`` trains models for this layout. For other causal models, the prompt contains solved
-    examples. In Donahue et al. (2020, section 3), the models write the answers for all blanks at once. This
-    layout departs from that, because small models often write too few or too many answers.
+    The prompt begins with the blanked text, in which marks such as ``[word]``, ``[phrase]`` and
+    ``[sentence]`` stand for the blanks. ``graphneg train infill`` trains models for this layout. For other
+    causal models, the prompt contains solved examples. In Donahue et al. (2020, section 3), the models write
+    the answers for all blanks at once. This layout asks for one answer at a time, because small models often
+    write too few or too many answers.
     """
 
     name = "one by one"
@@ -142,7 +143,7 @@ class OneByOne(Layout):
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the output up to the point at which it repeats the text after the blank.
+        """Return the beginning of the output, up to a repetition of the text after the blank.
 
         Args:
             written: Output of the model.
@@ -154,7 +155,8 @@ class OneByOne(Layout):
         """
         answer = one_line(written)
         # Models often continue after the blank. For "the [word] in May", a model may write "boat in May. It
-        # leaks". The answer is the part before "in May", which is the text after the blank.
+        # leaks". The answer is "boat", the part before "in May", because "in May" is the text after the
+        # blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
         # An answer for a word or a phrase ends with its sentence.
@@ -167,7 +169,7 @@ class OneByOne(Layout):
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """Ask for the answers to all blanks on one line, separated by `BETWEEN`, as for served models."""
+    """Ask for the answers to all blanks on one line, separated by `BETWEEN`. Used for served models."""
 
     name = "marked"
     stop = ("\n",)
@@ -194,7 +196,7 @@ class Marked(Layout):
             nth: Not used.
 
         Returns:
-            One answer per blank; None if there are too few or too many.
+            One answer per blank; None if there are too few or too many answers.
         """
         return _whole([one_line(part) for part in written.split(BETWEEN)], masked)
 
@@ -231,12 +233,12 @@ class Sentinels(Layout):
             nth: Not used.
 
         Returns:
-            One answer per blank; None if one is missing.
+            One answer per blank; None if an answer is missing.
         """
         parts = re.split(r"<extra_id_(\d+)>", written)
         found: dict[str, str] = {}
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
-            # If a model writes a sentinel token twice, the text after its first occurrence is used.
+            # If a model writes a sentinel token twice, use the text after the first occurrence.
             found.setdefault(number, one_line(text))
         return _whole([found.get(str(n), "") for n in range(len(masked.answers))], masked)
 
@@ -302,7 +304,7 @@ class Middles(Layout):
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt for the first blank that is not filled yet. The suffix ends at the next blank.
+        """Return the prompt for the first unfilled blank. The suffix ends before the next blank.
 
         Args:
             history: Turns before the text, oldest first.
@@ -313,7 +315,7 @@ class Middles(Layout):
             The prompt.
         """
         before, behind, middle = self.tokens
-        # The prefix is the text before the blank, in which earlier blanks are filled.
+        # The prefix is the text before the blank. Earlier blanks in it are already filled.
         so_far = MaskedText(masked.parts[: len(given) + 1], masked.kinds, masked.answers).joined(given)
         lines = "\n".join([*_history(history), so_far]).rstrip()
         return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
@@ -327,7 +329,7 @@ class Middles(Layout):
             nth: Not used.
 
         Returns:
-            A list of the single answer; None if it is empty.
+            A list with the single answer; None if the answer is empty.
         """
         answer = one_line(written)
         return [answer] if answer else None
@@ -342,7 +344,7 @@ class Filling:
         masked: Text with blanks.
         id: Id that, together with the seed, determines the sampling.
         given: Answers for the blanks that are already filled.
-        loss: Sum over the answers. Each adds the mean loss of its tokens, in nats.
+        loss: Sum of the losses of all answers. The loss of an answer is the mean loss of its tokens, in nats.
         failed: Whether an output of the model could not be parsed.
     """
 
@@ -381,12 +383,12 @@ def fill(
         fillings: Texts to fill. The result for a text does not depend on the other texts.
         settings: Sampling settings.
         seed: Seed of the sampling.
-        constraints: Function that returns the constraints on the next answers for a text; by default, there
-            are none.
+        constraints: Function that returns the constraints on the next answers for a text. By default, there
+            are no constraints.
     """
     settings = replace(settings, shown=layout.shown, kept=layout.kept)
     left = [one for one in fillings if one.is_open]
-    # With some layouts, each round fills all blanks of each text, with others only the next blank.
+    # Depending on the layout, each round fills all blanks of each text, or only the next blank.
     while left:
         asked = [
             Prompt(layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")
@@ -398,7 +400,7 @@ def fill(
             answers = layout.answers(completion.text, one.masked, len(one.given))
             one.failed = answers is None
             one.given += answers or ()
-            # The loss is averaged over the tokens, so that long answers are not at a disadvantage.
+            # Average the loss over the tokens, so that long answers are not at a disadvantage.
             one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
         left = [one for one in left if one.is_open]
 
@@ -419,8 +421,8 @@ def layout_of(writer: Writer) -> Layout:
     if not isinstance(writer, LocalWriter):
         return Marked(FILLED_EXAMPLES)
     model = writer.model
-    # A model that was trained for the task uses the layout it was trained with, whatever its tokenizer
-    # supports.
+    # A model that was trained for the task uses the layout of its training, whatever tokens its tokenizer
+    # has.
     if is_trained(model, FILL_BLANKS):
         return OneByOne()
     known = _specials(model)
@@ -433,7 +435,7 @@ def layout_of(writer: Writer) -> Layout:
             f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it cannot "
             "fill blanks; train it with graphneg train infill"
         )
-    # A causal model without fill-in-the-middle tokens needs solved examples in the prompt.
+    # A causal model without tokens for filling in the middle needs solved examples in the prompt.
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)
     return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 
@@ -450,7 +452,7 @@ def _history(history: Sequence[Turn]) -> list[str]:
 
 
 def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:
-    """Return the answers; None if a blank has no answer, there are too many, or one contains a mark."""
+    """Return the answers; None if their number is wrong, or if one is empty or contains a mark."""
     if len(answers) != len(masked.answers) or not all(answers):
         return None
     return None if any(BLANK.search(answer) for answer in answers) else answers

@@ -1,9 +1,9 @@
 """Choose words, phrases and sentences of a text to replace by blanks, and fill the blanks.
 
 Blanks are chosen as in Donahue et al. (2020, "Enabling Language Models to Fill in the Blanks", section 4.1)
-and Gupta et al. (2021, section 3.1). First, each sentence is blanked with some probability. In a sentence
-that is not, each word may be blanked, either alone or as the first word of a phrase. The papers blank texts
-with several sentences. The texts here are shorter, because they are single turns, so the probabilities are
+and Gupta et al. (2021, section 3.1). First, each sentence is blanked with some probability. In each sentence
+that is not blanked, each word may be blanked, either alone or as the first word of a phrase. The papers blank
+texts with several sentences. The texts here are single turns and therefore shorter, so the probabilities are
 higher. The choice depends only on the seed and the id of the text.
 
 >>> masked = masked_versions("I bought the red boat in May. It leaks a little.", 0, "example")[0]
@@ -26,7 +26,7 @@ from graphneg.english.words import content_lemmas, right_article
 from graphneg.hashing import number
 
 Kind = Literal["word", "phrase", "sentence"]
-"""Type of the three kinds of blanks, named after what they replace."""
+"""Type of the three kinds of blanks. Each is named after what it replaces."""
 SPANS = 2
 """Minimum number of blanks in a text."""
 MOST_SPANS = 4
@@ -34,14 +34,14 @@ MOST_SPANS = 4
 VERSIONS = 3
 """Default maximum number of versions of a text with different blanks."""
 TRIES = 12
-"""Number of random draws of blanks per version. If they are not enough, there are fewer versions."""
+"""Number of random draws of blanks per version. If these draws are not enough, there are fewer versions."""
 SENTENCE, WORD, PHRASE = 0.15, 0.25, 0.5
-"""Probabilities of three events: a sentence is blanked; a blank begins at a word of another sentence; this
-blank is a phrase instead of the single word."""
+"""Probabilities: `SENTENCE` that a sentence is blanked; `WORD` that a blank begins at a word of any other
+sentence; `PHRASE` that this blank is a phrase and not a single word."""
 LONGEST_PHRASE = 4
 """Maximum number of words in a phrase."""
 LEAST_WORDS = 4
-"""Minimum number of words in a text in which spans are blanked."""
+"""Minimum number of words in a text. In shorter texts, no spans are blanked."""
 SHOWN = 0.4
 """Minimum fraction of a text's words that must not be blanked."""
 _ALL = float(1 << 64)
@@ -70,7 +70,7 @@ class MaskedText:
     """A text in which spans are replaced by blanks.
 
     Attributes:
-        parts: The texts before, between and after the blanks. There is one more part than there are blanks.
+        parts: The texts before, between and after the blanks: one more than there are blanks.
         kinds: Kind of each blank, such as ``word``.
         answers: Original text of each blank.
     """
@@ -126,8 +126,8 @@ class MaskedText:
 def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list[MaskedText]:
     """Return several versions of a text with different blanks.
 
-    Each version has `SPANS` to `MOST_SPANS` blanks. Blanks are not adjacent, and each replaces a content
-    word. At least the fraction `SHOWN` of the words is not blanked.
+    Each version has `SPANS` to `MOST_SPANS` blanks. Blanks are not adjacent, and each blank replaces at least
+    one content word. At least the fraction `SHOWN` of the words is not blanked.
 
     Args:
         text: The text.
@@ -144,7 +144,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
     found: dict[tuple[Span, ...], MaskedText] = {}
     for draw in range(most * TRIES):
         spans = _drawn(plain, seed, f"{id}/{draw}")
-        # A short text has few possible blanks, so the same ones may be drawn again.
+        # A short text has few possible blanks, so the same blanks may be drawn again. Skip them.
         if spans and spans not in found:
             found[spans] = _without(plain, spans)
             if len(found) == most:
@@ -186,15 +186,15 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
-                # The word after a blank is skipped, because two blanks without a word between them would be
-                # adjacent.
+                # Skip the word after a blank. Otherwise two blanks could be adjacent, without a word between
+                # them.
                 at += 1
         begin = end
     return tuple(spans) if _is_usable(text, spans) else ()
 
 
 def _size(masked: float, size: float) -> int:
-    """Return the number of words to blank, 0 for none. Both arguments are random numbers in [0, 1)."""
+    """Return the number of words to blank; 0 for no blank. Both arguments are random numbers in [0, 1)."""
     if masked >= WORD:
         return 0
     # Phrases have 2 to `LONGEST_PHRASE` words with equal probability.

@@ -1,10 +1,10 @@
 """Fine-tune a language model to fill blanks (``graphneg train infill``).
 
 A training example is a correct response after its own context, in which some spans are replaced by blanks.
-Each response gives up to three such texts. When the model later generates a negative, it is shown the context
-of another dialogue, which makes the filled text wrong (Gupta et al. 2021, section 3.1). Some dialogues are
-not used for training but to evaluate the model (they are held out). This is the example for the first of two
-blanks::
+Each response gives up to three blanked texts. When the model later generates a negative, it is shown the
+context of another dialogue, which makes the filled text wrong (Gupta et al. 2021, section 3.1). Some
+dialogues are held out, that is, used only to evaluate the model. The training example for the first of two
+blanks looks like this::
 
     prompt    A: Where is he? / B: He is in the [word] of [phrase]. / [word]: He is in the
     answer    kitchen
@@ -35,13 +35,13 @@ LEARNED = OneByOne()
 HELD_OUT = 200
 """Default number of blanked texts to hold out."""
 _SHARE = 10
-"""At most one of this many dialogues is held out."""
+"""At most one out of this number of dialogues is held out."""
 _SHOWN = 5
-"""Number of held-out texts that the report shows as the model filled them."""
+"""Number of held-out texts that the report shows, filled by the model."""
 
 
 class InfillingPair(NamedTuple):
-    """A correct response in which spans are blanked, and its context.
+    """A correct response with blanked spans, and its context.
 
     Attributes:
         dialogue: Id of the dialogue.
@@ -55,7 +55,7 @@ class InfillingPair(NamedTuple):
 
     @property
     def examples(self) -> Iterator[Example]:
-        """The training examples, one per blank. In each, the blanks before it are already filled."""
+        """The training examples, one per blank. In each example, the earlier blanks are already filled."""
         answers = self.masked.answers
         for nth, right in enumerate(answers):
             asked = LEARNED.prompt(self.context.turns, self.masked, answers[:nth])
@@ -69,7 +69,7 @@ class Filled:
     Attributes:
         marked: The text with a mark for each blank.
         answers: Original text of each blank.
-        written: The text as the model filled it.
+        written: The text with the blanks filled by the model.
     """
 
     marked: str
@@ -101,7 +101,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
     """Yield up to three blanked versions of each correct response.
 
     A response is skipped if the generator would reject it as its own output, so that the model does not learn
-    to write such texts. Memory use does not depend on the number of contexts.
+    to write such texts. The contexts are processed one by one, so memory use does not depend on their number.
 
     Args:
         contexts: Contexts with correct responses.
@@ -111,7 +111,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
         Responses with blanks.
     """
     for context in contexts:
-        # The generator also rejects texts that are equal to a correct response, so the check gets a context
+        # The generator also rejects texts that equal a correct response. To skip this rule, pass a context
         # without correct responses.
         alone = replace(context, positives=(), replies_to_copies={})
         for nth, text in enumerate(context.positives):
@@ -131,7 +131,7 @@ def divided(
         seed: Seed of the choice of dialogues.
 
     Returns:
-        The training pairs and the held-out pairs. No dialogue has pairs in both.
+        The training pairs and the held-out pairs. No dialogue has pairs in both lists.
     """
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
     wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))

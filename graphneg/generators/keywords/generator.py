@@ -11,9 +11,9 @@ keyword::
     prompt     A: I am rather tired tonight. / Words: tickets / B:
     negative   B: Then give your tickets to my sister.
 
-Several texts are written for each negative that is needed, and malformed texts are rejected. The most likely
-of the others becomes the negative, unless it is also likely after the context itself. In that case, it might
-be a correct answer, and the next text is tried.
+The model writes several texts for each negative that is needed. Malformed texts are rejected. The most likely
+of the other texts becomes the negative, unless it is also likely after the context itself. It might then be a
+correct answer, so the next text is tried.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _REASONS = {
 LONGEST = 32
 """Maximum number of tokens in a text."""
 Ask = Callable[[Sequence[Turn], Sequence[str]], str]
-"""Type of a function that builds a prompt from the turns of a history and keywords."""
+"""Type of a function that builds a prompt from the turns of a history and from keywords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +80,15 @@ class KeywordOptions(WritingOptions):
         min_keywords: Minimum number of keywords in a prompt.
         max_keywords: Maximum number of keywords in a prompt.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        drafts: Number of texts that are written in each round with the same keywords.
-        max_draws: Maximum number of rounds for a negative. Each round draws keywords again. A negative needs
-            another round only if no text was accepted.
+        drafts: Number of texts that the model writes in each round with the same keywords.
+        max_draws: Maximum number of rounds for a negative. Each round draws keywords again. Another round
+            follows only if no text of the previous round was accepted.
         min_loss_gap: Minimum loss gap of an accepted text, in nats per token. The gap is the mean loss of the
-            text after the context, minus its mean loss after the history in its prompt. If it is small, the
-            text may be a correct answer to the context.
+            text after the context, minus its mean loss after the history in its prompt. A text with a small
+            gap may be a correct answer to the context.
         max_strangest_loss: Highest accepted mean loss of a text's three least likely tokens after the
             context, in nats. In nonsense, these tokens are less likely than in a sensible text that does not
-            belong here.
+            fit the context.
 
     Raises:
         InputError: A number is out of range.
@@ -128,7 +128,8 @@ class KeywordOptions(WritingOptions):
 class _Slot(Gap):
     """A gap for one negative, with the keywords and texts of the current round.
 
-    ``at`` is the index of the context. ``texts`` are the usable texts with their losses, most likely first.
+    ``at`` is the index of the context. ``texts`` are the usable texts with their losses, the most likely
+    first.
     """
 
     id: str = ""
@@ -192,7 +193,7 @@ class KeywordGenerator(WritingGenerator):
             seed: Seed of all random choices.
 
         Returns:
-            The `Gap` objects in the order of the contexts. There is none for a context without a keyword.
+            The `Gap` objects in the order of the contexts. A context without keywords has no `Gap`.
         """
         slots = self._slots(contexts, per_context, seed)
         for draw in range(self._options.max_draws):
@@ -213,7 +214,7 @@ class KeywordGenerator(WritingGenerator):
         }
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return a gap for each negative that can be written, and record the others as missing."""
+        """Return a gap for each negative that can be written, and record the other negatives as missing."""
         slots: list[_Slot] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
@@ -222,7 +223,8 @@ class KeywordGenerator(WritingGenerator):
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
-            # Each negative has an id, so that its keywords and its history do not depend on the batch.
+            # Each negative has an id that determines its keywords and its history. They thus do not depend on
+            # the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
@@ -234,7 +236,7 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Write texts for each gap. Keep the usable ones, most likely first."""
+        """Write texts for each gap. Keep the usable texts, the most likely first."""
         prompts: list[Prompt] = []
         for slot in slots:
             # The id contains the number of the round, so that each round draws keywords again.
@@ -253,7 +255,8 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # The model may write the same text several times for a gap, but it needs to be scored only once.
+        # The model may write the same text several times for a gap, but the text needs to be scored only
+        # once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:
@@ -271,7 +274,7 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """Return the losses of each text, alone and after the history in its prompt."""
+        """Return the losses of each text: alone, and after the history in its prompt."""
         if self.judge is None:
             return [None] * len(texts)
         histories = [slot.history and slot.history.turns for slot in texts.values()]
@@ -280,8 +283,9 @@ class KeywordGenerator(WritingGenerator):
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
         """Give each gap its most likely text that is wrong in the context.
 
-        A text is rejected if its loss after the context is not much higher than after the history in its
-        prompt, if it is nonsense after the context, or if it nearly equals another response to the context.
+        A text is rejected if its loss after the context is not much higher than its loss after the history in
+        its prompt, if it is nonsense after the context, or if it nearly equals another response to the
+        context.
         """
         # Each pass tries one text per gap, so that the judge can score the texts of all gaps in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
@@ -348,7 +352,7 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
-    """Create ``key-sentence``, which writes everyday sentences, not replies, with keywords of the context.
+    """Create ``key-sentence``, which writes everyday sentences (not replies) with keywords of the context.
 
     The options are the fields of `KeywordOptions`.
 
@@ -368,7 +372,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Create a generator. With ``histories`` it writes replies, otherwise sentences."""
+    """Create a generator. With ``histories`` the generator writes replies, otherwise sentences."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:
@@ -380,7 +384,7 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
-    # Models can be trained only for replies, so prompts for sentences always contain solved examples.
+    # Models can be trained only to write replies, so prompts for sentences always contain solved examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

@@ -1,9 +1,9 @@
 """Choose what the prompts of keyword generators contain: keywords, and the history of another dialogue.
 
-`keywords_of` extracts usable keywords from a context, `drawn` draws some of them at random, and
-`with_neighbours` replaces some by similar words. `Histories` draws the first turns of another dialogue. All
-random choices depend only on the seed and on the id of the response to write. `train_keyword_replies` trains
-a model on prompts with keywords::
+`keywords_of` extracts usable keywords from a context, `drawn` draws some of these keywords at random, and
+`with_neighbours` replaces some keywords by similar words. `Histories` draws the first turns of another
+dialogue. All random choices depend only on the seed and on the id of the response to write.
+`train_keyword_replies` trains a model on prompts with keywords::
 
     context    A: Where is the boat now? B: It is on the river.
     keywords   boat, river
@@ -37,11 +37,11 @@ from graphneg.store.corpus_data import has_whole_corpus
 from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 BEST = 8
-"""Number of the most salient keywords of a context, from which keywords are drawn."""
+"""Keywords are drawn from this number of most salient keywords of a context."""
 LONGEST_KEYWORD = 2
-"""Maximum number of words in a keyword. Neither people nor models often repeat a longer one word for word."""
+"""Maximum number of words in a keyword. People and models seldom repeat a longer keyword word for word."""
 NEIGHBOURS = 10
-"""Number of similar words from which a replacement is drawn."""
+"""A replacement is drawn from this number of similar words."""
 LEARNED = (1, 2)
 """Minimum and maximum number of keywords in a training example."""
 _HALF = 2**63
@@ -62,7 +62,7 @@ class History(NamedTuple):
     """The first turns of a dialogue.
 
     Attributes:
-        id: Id of the last of these turns, as an utterance.
+        id: Id of the last of the turns, as an utterance.
         turns: The turns.
     """
 
@@ -76,7 +76,8 @@ def keywords_of(
     """Extract the usable keywords of texts.
 
     A usable keyword is short and has no function words. In English, its last word must be a name or a word
-    that can be a noun, because small models write sensible texts about things, but not about *let* or *seem*.
+    that can be a noun. The reason is that small models write sensible texts about things, but not about *let*
+    or *seem*.
 
     Args:
         extractor: Keyword extractor.
@@ -90,7 +91,7 @@ def keywords_of(
     def is_usable(keyword: Keyword, text: str) -> bool:
         words = [word.lower() for word in keyword.words]
         is_noun = language != "en" or "NOUN" in readings(words[-1])
-        # A name is accepted even if it is not in the dictionary. Its last word has a capital inside a
+        # Accept a name even if it is not in the dictionary. Its last word has a capital letter inside a
         # sentence.
         is_thing = is_noun or truecased(keyword.words[-1], text) != words[-1]
         return (
@@ -120,7 +121,8 @@ def drawn(
 
     Args:
         keywords: Keywords to draw from.
-        amount: Minimum and maximum number of keywords to draw. Fewer are drawn if there are not enough.
+        amount: Minimum and maximum number of keywords to draw. If there are not enough keywords, fewer are
+            drawn.
         seed: Seed of the draw.
         id: Id of the response to write. With the seed, it determines the draw.
         text: Text from which the keywords were extracted.
@@ -130,13 +132,12 @@ def drawn(
     """
     least, most = amount
     drawn_amount = least + number(seed, "amount", id) % (most - least + 1)
-    # The same keyword may occur several times, for example with different capitals. The first occurrence is
-    # used.
+    # The same keyword may occur several times, for example with different capitals. Use the first occurrence.
     by_key = {keyword.text: keyword for keyword in reversed(keywords)}
     chosen: list[Words] = []
     for key in shuffled(by_key, seed, "keywords", id):
         words = tuple(truecased(word, text) for word in by_key[key].words)
-        # If both "blue jacket" and "jacket" were drawn, the prompt would contain the same word twice.
+        # Do not draw both "blue jacket" and "jacket": the prompt would contain the same word twice.
         if not any(set(words) & set(other) for other in chosen):
             chosen.append(words)
         if len(chosen) == drawn_amount:
@@ -163,7 +164,7 @@ def truecased(word: str, text: str) -> str:
 
 
 def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: str) -> tuple[Words, ...]:
-    """Replace each keyword by a similar one with probability 0.5 (Gupta et al. 2021).
+    """Replace each keyword by a similar keyword with probability 0.5 (Gupta et al. 2021).
 
     Only the last word of a keyword is replaced, by a word that can have the same part of speech. Names and
     words without a vector are kept.
@@ -188,8 +189,7 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
             # Another form of the same word, such as "boats" for "boat", is not a replacement.
             if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
             for others in [readings(word.lower()).keys()]
-            # If neither word is in the dictionary, their parts of speech are unknown, and the replacement is
-            # accepted.
+            # If neither word is in the dictionary, their parts of speech are unknown. Accept the replacement.
             if classes & others or not (classes or others)
         ]
         chosen = fitting[number(seed, "neighbour", id, *words) % len(fitting)] if fitting else last
@@ -201,7 +201,7 @@ class Histories:
     """Draws histories, that is, the first turns of dialogues in a store."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize the object. The store is read when the first history is drawn.
+        """Initialize the object. It reads the store only when the first history is drawn.
 
         Args:
             store: Store that contains the dialogues.
@@ -240,7 +240,7 @@ class Histories:
             own = self._indexes.get(context.dialogue, len(self._ids))
             amount = len(self._ids) - (context.dialogue in self._indexes)
             index = number(seed, "history", id) % max(amount, 1)
-            # The index skips the dialogue of the context, so that this dialogue is never drawn.
+            # Skip the index of the context's own dialogue, so that this dialogue is never drawn.
             others.append(self._ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}
@@ -257,12 +257,13 @@ def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History |
 
 
 def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: int = 0) -> Iterator[Example]:
-    """Yield training examples: a prompt with keywords of a correct response, and the response.
+    """Yield training examples: a prompt with keywords of a correct response, and this response.
 
     As in Gupta et al. (2021, section 3.2), the model is trained on correct responses after their own
     histories. When it generates a negative, the prompt shows the history of another dialogue, and the
-    keywords come from the context. Responses are skipped if they have no keyword, or if the generator would
-    reject them as its own output. Memory use does not depend on the number of contexts.
+    keywords come from the context. A response is skipped if it has no keyword, or if the generator would
+    reject it as its own output. The responses are processed in small groups, so memory use does not depend on
+    the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.
@@ -280,12 +281,11 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
     while part := list(islice(pairs, _BATCH)):
         found = keywords_of(extractor, [text for _, _, text in part])
         for (context, id, text), keywords in zip(part, found, strict=True):
-            # The keywords are those of the response, so that the model learns to use the keywords in a
-            # prompt.
+            # Take the keywords from the response, so that the model learns to use the keywords of a prompt.
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = detokenize(text)
             # The model should not learn to write texts that the generator would reject. The generator also
-            # rejects texts that are equal to a correct response, so the check gets a context without correct
+            # rejects texts that equal a correct response. To skip this rule, pass a context without correct
             # responses.
             if (
                 chosen

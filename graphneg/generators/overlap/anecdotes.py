@@ -1,12 +1,13 @@
 """Score how much a text resembles the anecdotes that people write as wrong responses.
 
-People who were asked for wrong responses that share words with a context mostly wrote small personal
+People were asked for wrong responses that share words with a context, and mostly wrote small personal
 anecdotes (DailyDialog++). `features` returns properties of a text that do not depend on its topic: person,
 tense, kinship terms, times, length, number of sentences, function words and the first word. ``anecdotes.tsv``
 contains a weight for each feature. `likeness` adds up the weights of a text's features. The sum is the
-logarithm of a likelihood ratio: it says how much more frequent such texts are among the wrong responses that
-people wrote than in a pool of sentences. If sentences are sampled in proportion to the exponential of their
-likeness (importance resampling), each feature is about as frequent as in wrong responses written by people::
+logarithm of a likelihood ratio: it says how much more frequent such texts are among the wrong responses
+written by people than in a pool of sentences. If sentences are sampled in proportion to the exponential of
+their likeness (importance resampling), each feature is about as frequent as in wrong responses written by
+people::
 
     My uncle sold it yesterday.    features: first-person, kin, past, past-time, words:4, ...
 """
@@ -23,12 +24,12 @@ from graphneg.english.words import CLOSED, is_past, readings, table_rows, word_c
 _TABLE = "anecdotes.tsv"
 """Table of features and weights. Its header names the data from which the weights were computed."""
 _LONGEST = 24
-"""Number of words that counts for all texts with more words."""
+"""Longer texts count as texts with this number of words."""
 _LONG_WORD = 9
 """Minimum length of a long word, in letters."""
 _MANY = 2
-"""Highest count in the name of a feature: 2 means two or more. Also the number of text lengths that share a
-feature."""
+"""Highest count in the name of a feature: 2 means two or more. It is also the number of text lengths that are
+grouped into one feature."""
 _DIGIT = re.compile(r"\d")
 _CLASSES = ("kin", "first-person", "second-person", "weekdays", "months", "units")
 """Word classes that are features. A text has such a feature if it contains a word of the class."""
@@ -101,7 +102,7 @@ def _past_forms() -> frozenset[str]:
 
 
 def _counted(name: str, amount: int) -> Iterator[str]:
-    """Yield a feature that tells one occurrence from several. Yield none if there are no occurrences."""
+    """Yield a feature for one occurrence or for several occurrences. Without occurrences, yield none."""
     if amount:
         yield f"{name}:{min(amount, _MANY)}"
 

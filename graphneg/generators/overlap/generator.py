@@ -1,10 +1,10 @@
 """Retrieve sentences that share words with a context but are about a different situation.
 
 The generators are ``overlap`` and ``hard``. For each negative, they draw a target profile: how many words the
-negative should share with the context, whether one of them should be from the last turn, whether the negative
-should be in the first person, and whether it should be a question. They search the pool of sentences for
-words of the context. Among the sentences that satisfy all conditions, they use the one that matches the
-profile best::
+negative should share with the context, whether it should share a word with the last turn, whether it should
+be in the first person, and whether it should be a question. They search the pool of sentences for words of
+the context. Among the sentences that satisfy all conditions, they use the sentence that matches the profile
+best::
 
     context    A: Did you sign the offer letter?  B: Not yet, I want to read the terms again.
     profile    three or more shared words, some of the last turn, first person, statement
@@ -67,19 +67,18 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 SMALL = 5_000
-"""The user is warned if fewer sentences than this can be used, because many contexts will get too few
-negatives."""
+"""If fewer sentences than this can be used, warn the user: many contexts will get too few negatives."""
 PART = 40
-"""Number of contexts that are processed together (a part), while sentences for the next parts are read."""
+"""Number of contexts in a part. A part is processed together, while sentences for the next parts are read."""
 PARTS_AT_ONCE = 2
 """Number of parts whose sentences are read ahead."""
 CALIBRATION = 400
-"""Number of correct responses from whose cosines with their contexts target cosines are drawn."""
+"""Number of correct responses whose cosines with their contexts are used as target cosines."""
 FEWEST = 30
-"""Minimum number of correct responses for drawing target cosines. If there are fewer, none are drawn."""
+"""Minimum number of correct responses for target cosines. With fewer, there are no target cosines."""
 WEIGHT = 10.0
 """Factor for the difference between a sentence's cosine and the target cosine. The product is added to the
-distance from the profile. A difference of 0.1 adds 1, as much as the wrong person."""
+sentence's distance from the profile. A difference of 0.1 adds 1, as much as the wrong person does."""
 
 SETTINGS: Mapping[str, Any] = {
     "min_words": 6,
@@ -104,14 +103,14 @@ SETTINGS: Mapping[str, Any] = {
 }
 """The settings of ``hard``.
 
-Their reasons:
+The reasons for these values are:
 
 - ``overlap`` asks for more shared words than people's wrong responses have, because the pool often has no
   sentence with as many shared words as a profile asks for.
 - ``max_last_turn_words`` allows two words of the last turn, as in 9% of people's responses. If no negative
-  had two, a ranker would learn that two such words mark a correct response.
+  had two such words, a ranker would learn that two such words mark a correct response.
 - ``max_overlap_frequency`` ignores very frequent words (*know*, *like*, *want*). Otherwise negatives would
-  contain them more often than people's responses do.
+  contain these words more often than people's responses do.
 - ``min_words`` allows short sentences. Otherwise length alone would separate correct from wrong responses.
 """
 
@@ -157,8 +156,8 @@ class OverlapGenerator(Generator):
     """Retrieve sentences that share words with the context but are about a different situation.
 
     Two arguments switch on further conditions. With an ``embedder`` (a path, an id or an object; see
-    ``graphneg.nn.embedders``), the cosine of a sentence and its context is limited. With a ``denoiser`` (an
-    object), sentences that are likely to be correct answers are dropped. All other options are fields of
+    ``graphneg.nn.embedders``), the cosine between a sentence and its context is limited. With a ``denoiser``
+    (an object), sentences that are likely to be correct answers are dropped. All other options are fields of
     `OverlapOptions`.
 
     Raises:
@@ -181,8 +180,7 @@ class OverlapGenerator(Generator):
         Args:
             store: Store that contains the pool of sentences.
             embedder: An embedder, or its path or id. None for no condition on cosines.
-            denoiser: Model that scores how likely texts are to be correct answers. None to drop no such
-                texts.
+            denoiser: Model that scores how likely texts are to be correct answers. None keeps all texts.
             options: The fields of `OverlapOptions`.
         """
         self.options = options_of(OverlapOptions, "overlap", options, ("embedder", "denoiser"))
@@ -190,7 +188,7 @@ class OverlapGenerator(Generator):
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
         self._similarity: Similarity | None = None
-        # The parser and the decoder take time to load, so they are loaded only if nouns are to be replaced.
+        # Loading the parser and the decoder takes time, so load them only if nouns are to be replaced.
         share = self.options.noun_substitution_rate
         self._substitution = NounSubstitution(share) if share else None
         self._second = SecondSentence(store, self.options) if self.options.second_sentence_rate else None
@@ -212,8 +210,8 @@ class OverlapGenerator(Generator):
     def notes(self) -> Sequence[str]:
         """Return messages for the user about inactive conditions, sentences left out, and a small pool."""
         found: list[str] = []
-        # Without an embedder, `max_cosine` has no effect. It has a default, so users may expect an effect:
-        # add a message.
+        # Without an embedder, `max_cosine` has no effect. Since it has a default, users may expect an effect,
+        # so add a message.
         if self._embedder is None and self.options.max_cosine is not None:
             found.append(
                 f"{self.name}: there is no embedder, so the similarity to the context is not checked"
@@ -221,7 +219,7 @@ class OverlapGenerator(Generator):
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
         # If the vocabulary of the dialogues is narrow, most negatives are sentences that graphneg provides.
-        # Each may be used only a few times, so there may be too few.
+        # Each of these sentences may be used only a few times, so there may be too few negatives.
         if self._pool is not None and self._pool.narrow:
             found.append(
                 f"{self.name}: the vocabulary of the dialogues is small, so few sentences share words with a "
@@ -236,7 +234,7 @@ class OverlapGenerator(Generator):
         return found
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates since the last call, and whether each was met."""
+        """Return the target features of the candidates made since the last call, and whether each was met."""
         told, self._target_features = self._target_features, []
         return told
 
@@ -250,14 +248,15 @@ class OverlapGenerator(Generator):
         require_part(self._store, SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.options, progress)
-        # New sentences change the frequencies of terms, so the pool is read again when it is next needed.
+        # New sentences change the frequencies of terms, so discard the pool. It is read again when it is
+        # needed.
         self._pool, self._seed, self._begun = None, None, True
         if self.options.max_scene_cosine is not None:
             self._scenes = Scenes(self._store, self.options.max_scene_cosine)
         self._successors.clear()
         self._chooser = self._new_chooser()
         for negative in given:
-            # A sentence may have been edited or extended. Uses are counted for the sentence as it is in the
+            # A sentence may have been edited or extended. Count the use of the original sentence from the
             # pool.
             text = found_text(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
@@ -281,8 +280,8 @@ class OverlapGenerator(Generator):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # If sentences are left on a list, the chooser refused them all, because they or their
-                    # words were used too often.
+                    # If sentences are left on a list, the chooser refused them all: the sentences or their
+                    # words were already used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -302,7 +301,7 @@ class OverlapGenerator(Generator):
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return the shortlists of each context as a draft. They do not depend on other contexts.
+        """Return the shortlists of each context as a draft. The drafts do not depend on other contexts.
 
         Args:
             contexts: Contexts to generate for.
@@ -344,8 +343,8 @@ class OverlapGenerator(Generator):
             pool.keep(samples)
             for query in part:
                 self._list(query, pool)
-                # Cosines and denoiser scores are computed for the sentences of all contexts together, in
-                # large batches.
+                # Cosines and denoiser scores are computed for the sentences of all contexts of a part
+                # together, in large batches.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
@@ -374,8 +373,8 @@ class OverlapGenerator(Generator):
         """Split contexts into parts. Yield each part with the terms whose sentences it needs."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
-        # The options are fractions of the pool. They are converted to numbers of sentences, because the
-        # frequencies that are compared with them are such numbers.
+        # The options are fractions of the pool. Convert them to numbers of sentences, because they are
+        # compared with frequencies, which are numbers of sentences.
         hub, light = (
             conditions.max_bridge_frequency * size,
             inf if conditions.max_overlap_frequency is None else conditions.max_overlap_frequency * size,
@@ -386,8 +385,8 @@ class OverlapGenerator(Generator):
                 terms = terms_of(context, pool.frequency, light)
                 chosen = (self.options, pool.frequency, hub, pool.unrelated_terms, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
-            # A sentence with a word that replies often use after a word of the last turn may be a correct
-            # response. These words come from the shift graph.
+            # A sentence may be a correct response if it contains a word that replies often use after a word
+            # of the last turn. These words come from the shift graph.
             if conditions.usual_shift is not None:
                 last = {term for query in part for term in query.terms.last} - self._successors.keys()
                 asking = {"terms": sorted(last), "least": conditions.usual_shift}
@@ -395,10 +394,10 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # The samples for terms of earlier parts are cached or were already requested, so they are not
-            # read again.
+            # Samples for terms of earlier parts are cached or were already requested, so do not read them
+            # again.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # Parts are read ahead, so the terms are recorded now, before their samples are in the cache.
+            # Parts are read ahead. Record the terms now, before their samples are in the cache.
             claimed.update(missing)
             yield part, missing
 
@@ -407,7 +406,7 @@ class OverlapGenerator(Generator):
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            # A sentence must not be about the situation of the correct responses, either.
+            # A sentence must not be about the situation of the correct responses either, so compare both.
             texts = (*(turn.text for turn in context.turns), *context.correct_responses)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -460,10 +459,10 @@ def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
 class Similarity:
     """Condition on the cosine of a sentence and its context.
 
-    A target cosine for each negative is drawn from the cosines of the store's correct responses and their
-    contexts. Otherwise a ranker could tell correct from wrong responses by their similarity alone. The mean
-    vector is subtracted before cosines are computed, because all means of static word vectors are close to
-    each other (Mu and Viswanath 2018, "All-but-the-Top", section 2).
+    A target cosine for each negative is drawn from the cosines between the store's correct responses and
+    their contexts. Otherwise a ranker could tell correct from wrong responses by their similarity alone. The
+    mean vector is subtracted before cosines are computed, because all means of static word vectors are close
+    to each other (Mu and Viswanath 2018, "All-but-the-Top", section 2).
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
@@ -472,7 +471,7 @@ class Similarity:
         Args:
             embedder: Embedder that gives the vectors of the texts.
             store: Store that contains correct responses.
-            most: Upper limit for the cosine of a sentence and its context; None for no limit.
+            most: Upper limit for the cosine between a sentence and its context; None for no limit.
         """
         known = corpus_rows(store, ANSWERED, lambda: answered(store))
         said, answers = [text for text, _ in known], [answer for _, answer in known]
@@ -504,15 +503,14 @@ class Similarity:
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:
-                        # A sentence may be more or less similar than it should be, so the absolute difference
-                        # is used.
+                        # Use the absolute difference: a sentence may be more or less similar than the target.
                         beside = 0.0 if target is None else abs(cosine - target)
                         kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
                 ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))
             query.lists = ordered
 
     def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return the vectors of texts minus the mean vector, with length 1, shape (texts, dimensions)."""
+        """Return text vectors minus the mean vector, scaled to length 1; shape (texts, dimensions)."""
         import numpy as np
 
         vectors = self._embedder.embed(texts) - self._centre
@@ -535,7 +533,7 @@ def answered(store: Store) -> list[tuple[str, str]]:
 
 
 def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:
-    """Remove those sentences from the shortlists that are most likely to be correct answers.
+    """Remove the sentences that are most likely to be correct answers from the shortlists.
 
     Args:
         denoiser: Model that scores how likely texts are to be correct answers.
@@ -545,7 +543,7 @@ def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) ->
     Raises:
         GeneratorError: The denoiser does not return one score per text.
     """
-    # A sentence may be on several shortlists of a context, but it needs to be scored only once.
+    # A sentence may be on several shortlists of a context, but it needs to be scored only once per context.
     keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
     contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
     scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])

@@ -7,8 +7,8 @@ The edited sentence is closer to the context, but still does not answer it::
     edited     She left a court at the front desk.
 
 The sentence is parsed to an AMR graph. A noun is replaced only if the selectional preferences of its
-predicate allow the new noun (`graphneg.amr.facts`, as in the transform ``graft``). For example, the object of
-*eat* must be food. The surface decoder then changes the words of the sentence.
+predicate allow the new noun (`graphneg.amr.facts`). For example, the object of *eat* must be food. The
+surface decoder then changes the words of the sentence.
 """
 
 from __future__ import annotations
@@ -71,13 +71,14 @@ class NounSubstitution:
                 given[at][slot] = self._substituted(candidate, graph, order)
 
     def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
-        """Replace a noun by a noun of the context. Return the candidate unchanged if none is suitable."""
+        """Replace a noun by a noun of the context. If no noun is suitable, return the candidate unchanged."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.provenance.get("shared", "").split(", "))
-        # The words that the sentence shares with the context must stay, because it was retrieved for them.
+        # Keep the words that the sentence shares with the context, because the sentence was retrieved for
+        # them.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
-            # The object of "eat" must be food, so "bread" may be replaced by "soup", but not by "court".
+            # The object of "eat" must be food, so "soup" may replace "bread", but "court" may not.
             if (noun_cluster(word) or word) not in takes:
                 continue
             edit = Edit(
@@ -92,7 +93,7 @@ class NounSubstitution:
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text
             if text is not None:
-                # The replaced word is read from the text, because its concept may be spelled differently:
+                # Read the replaced word from the text, because its concept may be spelled differently:
                 # "neighbor" for "neighbour".
                 span = graph.spans.get(noun.position)
                 before = tokenize(candidate.text)[span[0]].text if span else noun.concept
@@ -101,14 +102,13 @@ class NounSubstitution:
         return candidate
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
-        """Return the nouns of each context that can be inserted into a sentence, by the id of the context."""
+        """Return the nouns of each context that can be inserted into a sentence, by context id."""
         distinct = {context.id: context for context in contexts}
         turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
         found: dict[str, list[str]] = {id: [] for id in distinct}
         for (id, text), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
             if graph is not None:
-                # The preferences of a predicate are noun classes, so only nouns whose class is known can be
-                # used.
+                # The preferences of a predicate are noun classes, so use only nouns whose class is known.
                 known = zip(graph.nodes, facts(graph, text), strict=True)
                 found[id] += [
                     node.concept or "" for node, of in known if of.get("topical") and of.get("noun_class")
@@ -121,7 +121,7 @@ class NounSubstitution:
 
 
 def found_text(negative: Negative) -> str:
-    """Return the sentence that a negative was made from, as it was in the pool.
+    """Return the sentence from which a negative was made, as it was in the pool.
 
     A resumed run needs it to count how often each sentence was used.
 

@@ -1,15 +1,15 @@
 """Read the pool of sentences that can be used as responses.
 
-The pool contains sentences from the dialogues in the store, from other texts that were loaded and, on
-request, sentences that graphneg provides. A `Pool` knows how many sentences mention each term (content word),
-and reads a random sample of the sentences that mention a term::
+The pool contains sentences from the dialogues in the store and from other texts that were loaded. On request,
+it also contains sentences that graphneg provides. A `Pool` knows how many sentences mention each term
+(content word), and reads a random sample of the sentences that mention a term::
 
     term       "letter"
     sample     "I lost the letter on the train.", "My aunt never answers letters.", ...
 
 The sample for a term depends only on the seed and the store. Each sentence in the store has a random rank.
-The sample consists of the sentences whose ranks lie in an interval, which is wide enough to contain about
-``sentences_per_term`` sentences with the term. Samples are cached in memory.
+The sample consists of the sentences whose ranks lie in a certain interval. The interval is wide enough to
+contain about ``sentences_per_term`` sentences with the term. Samples are cached in memory.
 
 `pool_dialogues` splits the dialogues in the store into sentences, and `pool_anecdotes` adds the sentences
 that graphneg provides.
@@ -41,24 +41,24 @@ from graphneg.store.dialogues import read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
 
 KEPT_SENTENCES = 100_000
-"""Maximum number of sentences that are cached in memory; they take about 80 MB."""
+"""Maximum number of sentences that are cached in memory. They take about 80 MB."""
 Samples = Mapping[str, Sequence[Sequence[Any]]]
 """Type of samples: rows that the store returned for the sentences, by the term that the sentences mention."""
 ELSEWHERE = 128
 """Number of random terms to search for if a sentence should share no words with a context."""
 SPOKEN_ENOUGH = 5_000
-"""Number of sentences from dialogues from which on only these sentences determine which terms are everyday
-words. If there are fewer, all sentences are used."""
+"""If there are at least this many sentences from dialogues, only these sentences determine which terms are
+everyday words. If there are fewer, all sentences are used."""
 NARROW = 10.0
-"""The vocabulary of the dialogues is narrow if the number of their distinct terms is below this factor times
-the square root of the number of their sentences. In 1,000 sentences, booking dialogues that were made from
-templates have 60 terms, and everyday dialogues have 1,200."""
+"""The vocabulary of the dialogues is narrow if the number of distinct terms is below this factor times the
+square root of the number of sentences. In 1,000 sentences, booking dialogues that were made from templates
+have 60 distinct terms, and everyday dialogues have 1,200."""
 PAGE = 500
 """Number of dialogues that are read and split into sentences together."""
 NAME = "overlap"
 """Name of the report that counts the sentences from dialogues."""
 ANECDOTES = "anecdotes"
-"""Name of the loader and of the source of the sentences that graphneg provides."""
+"""Name of the sentences that graphneg provides: the name of their loader and of their source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Size:
     Attributes:
         sentences: Number of all sentences.
         spoken: Number of sentences from dialogues.
-        fit: Number of sentences that meet the conditions for a response, such as its length.
+        fit: Number of sentences that meet the conditions for a response, such as the length.
     """
 
     sentences: int
@@ -99,13 +99,13 @@ class Pool:
         terms = sum(row["spoken"] > 0 for row in vocabulary)
         self.narrow = conditions.anecdotes and 0 < terms < NARROW * sqrt(self.size.spoken)
         """Whether the vocabulary of the dialogues is narrow. If so, sentences from dialogues rarely describe
-        other scenes, so those that graphneg provides are added to each sample."""
+        other scenes. Therefore sentences that graphneg provides are added to each sample."""
         # Dialogues with a narrow vocabulary do not contain enough words to determine the everyday words.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.min_term_frequency or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        # Another generator may have added graphneg's own sentences to the store. Their counts are subtracted,
-        # so that they do not change the output of this generator.
+        # Another generator may have added graphneg's own sentences to the store. Subtract their counts, so
+        # that they do not change the output of this generator.
         left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
@@ -122,7 +122,7 @@ class Pool:
         hub = conditions.max_bridge_frequency * self.size.sentences
         seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
         self.unrelated_terms = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
-        """Random terms to search for if a sentence should share no words with a context. Very frequent ones
+        """Random terms to search for if a sentence should share no words with a context. Very frequent terms
         are excluded."""
 
     def frequency(self, term: str) -> int:
@@ -152,10 +152,10 @@ class Pool:
         if not terms:
             return {}
         windows: list[dict[str, Any]] = []
-        # The interval of ranks begins at a hash of the term. If it passes the highest rank, it continues at
-        # rank 0.
+        # The interval of ranks begins at a hash of the term. If it extends beyond the highest rank, it
+        # continues at rank 0.
         for term in terms:
-            # The width of the interval depends on how many sentences with the term can probably be responses.
+            # The width of the interval depends on how many sentences with the term can be responses.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sentences_per_term / max(fitting, 1)))
@@ -164,7 +164,7 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Sentences from templates would fill the whole sample, so graphneg's own sentences are read
+            # Sentences from templates would fill the whole sample, so read graphneg's own sentences
             # separately.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
@@ -176,7 +176,7 @@ class Pool:
         return {term: samples.get(term, ()) for term in terms}
 
     def keep(self, samples: Samples) -> None:
-        """Add samples to the cache. Sentences with a content word that is not an everyday word are left out.
+        """Add samples to the cache. Leave out sentences with a content word that is not an everyday word.
 
         Args:
             samples: Samples as `read` returns them.
@@ -186,8 +186,7 @@ class Pool:
             kept: list[PoolSentence] = []
             for id, text, said, mood, person, dialogue, rank in rows:
                 if all(map(everyday, said)):
-                    # The terms are interned, that is, sentences share the same string objects, which saves
-                    # memory.
+                    # Intern the terms, so that sentences share the same string objects, which saves memory.
                     own, asks = frozenset(map(intern, said)), mood == "question"
                     like = likeness(text) if ranked else 0.0
                     kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue, like))
@@ -203,7 +202,7 @@ class Pool:
         Returns:
             The sentences, in no particular order.
         """
-        # The sample is marked as the most recently used one (see `forget_oldest`).
+        # Mark the sample as the most recently used (see `forget_oldest`).
         self._kept.move_to_end(term)
         return self._kept[term]
 
@@ -214,7 +213,7 @@ class Pool:
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the names of the sources to use (empty for all), and the numbers of their sentences."""
+    """Return the names of the sources to use (empty for all), and the numbers of sentences in them."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
         # A corpus name includes its splits: "everyday" matches "everyday/train", but not "everyday2/train".
@@ -225,7 +224,7 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
         if not known:
             there = ", ".join(row["source"] for row in rows)
             raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; available: {there}")
-    # The sentences that graphneg provides are used only if the options ask for them or name them as a source.
+    # Use the sentences that graphneg provides only if the options ask for them or name them as a source.
     wanted = [row for row in rows if conditions.anecdotes or row["source"] != ANECDOTES]
     some = (row for found in named.values() for row in found) if named else wanted
     chosen = {row["source"]: row for row in some}
@@ -241,7 +240,7 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
 def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress | None = None) -> None:
     """Add the sentences that graphneg provides to the pool, if the options ask for them.
 
-    Nothing is written if all of them are already in the store.
+    Nothing is written if the store already contains all of these sentences.
 
     Args:
         store: Store to write the sentences to.
@@ -260,11 +259,11 @@ def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress 
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
-    """Split the dialogues that are not in the pool yet into sentences, and add these to the pool.
+    """Split the dialogues that are not in the pool yet into sentences, and add these sentences to the pool.
 
     Sentences of utterances and of correct responses are added. A dialogue is marked in the store when its
-    sentences were added. If the call is interrupted, a further call continues with the dialogues that have no
-    mark.
+    sentences have been added. If the call is interrupted, the next call continues with the unmarked
+    dialogues.
 
     Args:
         store: Store to read dialogues from and to write sentences to.
@@ -285,7 +284,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
-                # Spaces between tokens are removed first: "I ca n't come ." becomes "I can't come."
+                # First remove the spaces between tokens: "I ca n't come ." becomes "I can't come."
                 for index, part in enumerate(sentences(detokenize(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
@@ -298,11 +297,11 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, GraphDialogues(NAME, NAME, 1))
         if ids:
-            # The marks are written after the sentences, so the sentences of an interrupted page are written
-            # again.
+            # Write the marks after the sentences. If the call is interrupted in between, a later call
+            # writes the sentences of the page again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
-        # If a page has fewer dialogues than requested, it is the last one.
+        # A page with fewer dialogues than requested is the last page.
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report

@@ -2,17 +2,17 @@
 
 A sentence that shares words with a context may be about the same situation, and may then be a correct
 response. `Scenes` reads the content words of all dialogues in a store. For each context, it returns a
-condition (`TopicFilter`), which rejects a sentence if
+condition (`TopicFilter`). The condition rejects a sentence if
 
 - the sentence comes from the same conversation as the context, even if that conversation was loaded twice,
 - the sentence's dialogue mentions a rare word of the context's last turn, or is about the same scene,
 - the sentence has several consecutive words in common with the context or a correct response,
-- the sentence is about the same scene, even if the words that it shares with the context are ignored, or
-- the sentence has too little content besides the words that it shares with the context.
+- the sentence is about the same scene, even without the words that it shares with the context, or
+- the sentence has too little content apart from the words that it shares with the context.
 
-A scene is represented by a vector. It is the mean of the word vectors of the scene's terms, weighted by the
-rarity of the terms, minus the mean over all dialogues (Arora et al. 2017, "A Simple but Tough-to-Beat
-Baseline for Sentence Embeddings", section 3). In this example, the first sentence is rejected::
+A scene is represented by a vector: the mean of the word vectors of the scene's terms, weighted by the rarity
+of the terms, minus the mean over all dialogues (Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for
+Sentence Embeddings", section 3). In this example, the first sentence is rejected and the second is accepted::
 
     context    A: Did you sign the offer letter?
     rejected   They sent me the letter with the salary and the start date.
@@ -41,31 +41,31 @@ if TYPE_CHECKING:
 SAME_RUN = 5
 """A sentence is rejected if it has this many consecutive words in common with the context."""
 RARE = 0.01
-"""A term is rare if at most this fraction of the dialogues mentions it. Dialogues with the same rare term are
-probably about the same scene."""
+"""A term is rare if at most this fraction of the dialogues mentions it. Two dialogues with the same rare term
+are probably about the same scene."""
 _LEAST_TOLD = 7.5
-"""Minimum sum of the weights of those terms in a sentence that the context does not contain."""
+"""Minimum total weight of the terms that a sentence has in addition to those of the context."""
 _OF_ALL = 1.5
-"""Factor that lowers the minimum in small stores. The lower minimum is this factor times the weight of a term
+"""Factor for a lower minimum in small stores. The lower minimum is this factor times the weight of a term
 that no dialogue contains."""
 _LONG = 6
-"""Minimum number of words in a sentence for which it is evidence, if two dialogues contain it, that they are
-the same conversation. Shorter sentences occur in many conversations."""
+"""Minimum number of words in a sentence that is evidence for copies: two dialogues with the same sentence may
+be the same conversation. Shorter sentences occur in many conversations."""
 _VERY_LONG = 14
-"""Number of words from which on a single sentence in common is enough evidence."""
+"""If a common sentence has at least this many words, it is enough evidence alone."""
 _TOGETHER = 2
-"""Evidence that is needed to treat two dialogues as the same conversation. A long sentence in common counts
-1, a very long one 2."""
+"""Evidence that is needed to treat two dialogues as the same conversation. A long common sentence counts 1, a
+very long common sentence counts 2."""
 _COMMON = 8
-"""Maximum number of dialogues that contain a sentence for which it is evidence. A sentence in more dialogues
-is a set phrase."""
+"""Maximum number of dialogues with a sentence that is evidence for copies. A sentence in more dialogues is a
+set phrase."""
 
 
 class Scenes:
     """Computes which scenes the dialogues in a store are about."""
 
     def __init__(self, store: Store, max_scene_cosine: float) -> None:
-        """Read the content words of all dialogues, and compute their document frequencies.
+        """Read the content words of all dialogues, and compute the document frequencies of the words.
 
         Args:
             store: Store that contains the pool of sentences.
@@ -82,11 +82,11 @@ class Scenes:
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
-        # The mean over all dialogues: each term counts as often as there are dialogues that mention it.
+        # The mean over all dialogues: the weight of each term is multiplied by its document frequency.
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
-        """Return the condition that a sentence is about a different scene from a context.
+        """Return the condition that a sentence is about a different scene than a context.
 
         Args:
             dialogue: Id of the dialogue of the context.
@@ -113,7 +113,7 @@ class Scenes:
         return self._often[term] <= RARE * len(self._said)
 
     def talk(self, dialogue: str) -> str:
-        """Return the conversation that a dialogue belongs to. Copies of a dialogue belong to the same one.
+        """Return the conversation to which a dialogue belongs. Copies of a dialogue share one conversation.
 
         Args:
             dialogue: Id of the dialogue.
@@ -143,7 +143,7 @@ class Scenes:
         Returns:
             True if the total weight of the terms is high enough.
         """
-        # In a small store, even the rarest terms have low weights, so the minimum is lower.
+        # In a small store, even the rarest terms have low weights, so the minimum is lowered.
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
@@ -151,7 +151,7 @@ class Scenes:
 
         Args:
             one: Vector of a scene, shape (dimensions,).
-            other: Vector of a different scene, shape (dimensions,).
+            other: Vector of another scene, shape (dimensions,).
 
         Returns:
             True if their cosine is above the limit.
@@ -187,11 +187,11 @@ class Scenes:
         return vector / length if length else vector
 
     def _mean(self, terms: Iterable[str], counts: Mapping[str, int] | None = None) -> Any:
-        """Return the weighted mean of term vectors. ``counts`` says how often to count each term."""
+        """Return the weighted mean of term vectors. ``counts`` tells how often to count each term."""
         import numpy as np
 
         total, weights = np.zeros(self._vectors.vectors.shape[1], dtype=np.float32), 0.0
-        # A sum of floating-point numbers depends on the order of the terms, so they are sorted.
+        # A sum of floating-point numbers depends on the order of its terms, so sort the terms.
         for term in sorted(terms):
             if term not in self._weighted:
                 self._weighted[term] = self._weight(term) * self._vectors.embed([term])[0]
@@ -206,7 +206,7 @@ class Scenes:
 
 
 class TopicFilter:
-    """The condition that a sentence is about a different scene from a given context."""
+    """The condition that a sentence is about a different scene than a given context."""
 
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
@@ -215,7 +215,7 @@ class TopicFilter:
 
         Args:
             scenes: Scenes of the store.
-            talk: Id of the conversation that the context belongs to.
+            talk: Id of the conversation to which the context belongs.
             runs: All sequences of `SAME_RUN` consecutive words in the context and its correct responses.
             rare: Rare terms of the context's last turn.
             scene: Vector of the scene that the context is about.
@@ -224,7 +224,7 @@ class TopicFilter:
         self._apart: dict[str, bool] = {}
 
     def accepts(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
-        """Return whether a sentence is about a different scene from the context.
+        """Return whether a sentence is about a different scene than the context.
 
         Args:
             sentence: A sentence of the pool.
@@ -234,7 +234,7 @@ class TopicFilter:
             True if the sentence meets the condition.
         """
         dialogue = sentence.dialogue
-        # A dialogue may have many sentences in the pool, so the result for the dialogue is cached.
+        # A dialogue may have many sentences in the pool, so cache the result for the dialogue.
         if dialogue and dialogue not in self._apart:
             self._apart[dialogue] = self._is_apart(dialogue)
         if dialogue and not self._apart[dialogue]:
@@ -242,8 +242,8 @@ class TopicFilter:
         # A sentence that repeats five words of the context is probably about the same thing.
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
-        # The shared words make every retrieved sentence similar to the context, so only the other words are
-        # compared.
+        # The shared words make every retrieved sentence similar to the context, so compare only the other
+        # words.
         rest = sentence.terms - shared
         return self._scenes.is_informative(rest) and not self._scenes.is_alike(
             self._scene, self._scenes.scene(rest)
@@ -266,7 +266,7 @@ def _runs(text: str) -> Iterable[str]:
 
 
 def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the conversation of each dialogue that has copies, as the smallest id of the copies."""
+    """Return the conversation of each dialogue that has copies: the smallest id among the copies."""
     import networkx as nx
 
     saying: defaultdict[int, set[str]] = defaultdict(set)
@@ -275,8 +275,8 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
         for text in said:
             amount = len(WORD.findall(text))
             if amount >= _LONG:
-                # Hashes need less memory than texts. They are not stored, so they may be different in each
-                # process.
+                # Hashes need less memory than texts. They are not stored, so they need not be the same in
+                # every process.
                 key = hash(words_key(text))
                 saying[key].add(dialogue)
                 if amount >= _VERY_LONG:

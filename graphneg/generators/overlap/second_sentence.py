@@ -26,14 +26,13 @@ from graphneg.store.statements import cypher_text
 _SCALE = 2**64
 """Range of a 64-bit hash."""
 _MORE_WORDS = 4
-"""Number of words by which two sentences together may exceed ``max_words``, the limit for a single
-sentence."""
+"""Number of words by which two sentences together may exceed ``max_words``, the limit for one sentence."""
 _SHORT = 14
 """Maximum number of words in each of the two sentences."""
 
 
 class SecondSentence:
-    """Extends a random fraction of the candidates by the sentences that follow them in their turns."""
+    """Extends a random fraction of the candidates by the sentence that follows in the same turn."""
 
     def __init__(self, store: Store, conditions: OverlapOptions) -> None:
         """Initialize the rate and the maximum length of extended candidates.
@@ -59,7 +58,7 @@ class SecondSentence:
             for slot, candidate in enumerate(candidates):
                 turn, dot, index = candidate.provenance["source"].rpartition(".")
                 # The id of a sentence consists of the id of its turn and the index of the sentence, for
-                # example "everyday/train/1#2.0". The sentence after it has the index 1.
+                # example "everyday/train/1#2.0". The next sentence then has the id "everyday/train/1#2.1".
                 drawn = number(seed, "second", contexts[at].id, candidate.text) < self._share * _SCALE
                 if drawn and dot and "#" in turn and word_count(candidate.text) <= _SHORT:
                     chosen[at, slot] = f"{turn}.{int(index) + 1}"
@@ -70,8 +69,7 @@ class SecondSentence:
         for (at, slot), id in chosen.items():
             candidate, row = given[at][slot], rows.get(id)
             last = frozenset(content_lemmas(contexts[at].turns[-1].text))
-            # A question, or another word of the last turn, would not match the target profile of the
-            # candidate.
+            # A question, or another word of the last turn, would not match the candidate's target profile.
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:

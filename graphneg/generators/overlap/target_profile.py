@@ -1,9 +1,9 @@
 """Draw a target profile for each negative, and rank sentences by how well they match it.
 
 `target_profiles` draws a `TargetProfile` for each negative: how many words the negative should share with the
-context, whether one of them should be from the last turn, whether the negative should be in the first person,
-and whether it should be a question. `shortlist` ranks the sentences of the pool by their distance from a
-profile, and drops those that might be correct responses::
+context, whether it should share a word with the last turn, whether it should be in the first person, and
+whether it should be a question. `shortlist` ranks the sentences of the pool by their distance from a profile,
+and drops sentences that might be correct responses::
 
     profile     two shared words, none of the last turn, first person, statement
     distance 0  I read the terms before signing the petition.
@@ -11,9 +11,9 @@ profile, and drops those that might be correct responses::
 
 `OverlapOptions` contains the options of ``overlap``. Their defaults are statistics of 3,545 adversarial
 responses that people wrote (DailyDialog++, Sai et al. 2020). On average, these responses have 12.8 words, of
-which 5.3 are content words. 9% are questions, and 66% are in the first person. 13% have no content word in
-common with the context, 46% have one, 32% have two, and 9% have three or more. Of the responses that have any
-in common, a third have one in common with the last turn.
+which 5.3 are content words. 9% are questions, and 66% are in the first person. 13% share no content word with
+the context, 46% share one, 32% share two, and 9% share three or more. Among the responses that share any
+content word with the context, a third share a content word with the last turn.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OPENINGS = (
     *sorted(word_class("reply-openings")),
     *(words.replace("_", " ") for words in word_list("asides")),
 )
-"""Openings, in lower case, that make a sentence sound like a reply or refer to something said before. An
+"""Openings, in lower case, with which a sentence sounds like a reply or refers to something said before. An
 opening is the first word (*well*), or the first two words if a comma follows them (*I see, ...*)."""
 
 _SHARES = (
@@ -75,9 +75,9 @@ _BITS = 16
 """Number of bits per random number. A 64-bit hash provides four such numbers."""
 _MANY = 2
 """Factor for the number of query terms if a profile asks for three or more shared words. Few sentences share
-so many, so more terms are searched for."""
+so many words, so more terms are searched for."""
 _RARITY = 3
-"""Exponent that determines how strongly rare terms are preferred to frequent ones."""
+"""Exponent that determines how strongly rare terms are preferred over frequent terms."""
 SHORTLIST = 16
 """Maximum number of sentences on a shortlist."""
 _AMOUNTS = ("no words", "a word", "two words", "three words")
@@ -90,7 +90,7 @@ _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class OverlapOptions:
-    """Options of ``overlap``: conditions on single sentences, and proportions among all negatives of a run.
+    """Options of ``overlap``: conditions on single sentences, and proportions among all negatives in a run.
 
     Fractions are from 0 to 1. If an option is None, its condition does not apply.
 
@@ -101,39 +101,40 @@ class OverlapOptions:
         openings: Openings that a sentence must not have, in lower case.
         overlap: Fractions of negatives that share none, one, two, and three or more content words with the
             context.
-        last_turn: Fraction of negatives that share a content word with the last turn, among those that share
-            a content word with the context.
+        last_turn: Fraction of negatives that share a content word with the last turn, among the negatives
+            that share a content word with the context.
         max_last_turn_words: Maximum number of content words that a sentence shares with the last turn.
         first_person: Fraction of negatives with *I* or *we*.
         questions: Fraction of negatives that are questions.
         max_uses: Maximum number of times that a sentence is used in a run.
-        max_word_share: Maximum fraction of negatives that introduce the same word, that is, contain it
-            although their contexts do not.
-        min_term_frequency: Minimum frequency of every content word of a sentence: the fraction of the
-            sentences from dialogues that contain the word.
-        max_bridge_frequency: Fraction of the pool. Words of the context that occur in more sentences than
-            this are searched for last.
-        max_overlap_frequency: Fraction of the pool. Words that occur in more sentences than this do not count
-            as shared words.
-        max_response_overlap: Maximum fraction of a sentence's content words that a correct response may
-            contain, too.
+        max_word_share: Maximum fraction of negatives that introduce the same word. A negative introduces a
+            word if it contains the word but its context does not.
+        min_term_frequency: Minimum frequency of every content word of a sentence. The frequency of a word is
+            the fraction of the sentences from dialogues that contain it.
+        max_bridge_frequency: Fraction of the pool. Words of the context that occur in a larger fraction are
+            searched for last.
+        max_overlap_frequency: Fraction of the pool. Words that occur in a larger fraction do not count as
+            shared words.
+        max_response_overlap: Maximum fraction of a sentence's content words that a correct response may also
+            contain.
         sources: Sources of the sentences to use, as corpus, corpus/split or name of a lexical resource; empty
             for all.
         sentences_per_term: Number of sentences that are read per term.
         max_cosine: Maximum cosine of a sentence and the context, if an embedder is given.
-        usual_shift: Number of replies from which on a shift in the shift graph counts as usual. A sentence is
-            dropped if it mentions a word to which replies usually shift from a word of the last turn.
-        drop_share: Fraction of the sentences to drop if a denoiser is given. Those with the highest scores
-            are dropped.
+        usual_shift: A shift in the shift graph counts as usual if at least this number of replies have it. A
+            sentence is dropped if it mentions a word to which replies usually shift from a word of the last
+            turn.
+        drop_share: Fraction of the sentences to drop if a denoiser is given. The sentences with the highest
+            scores are dropped.
         noun_substitution_rate: Fraction of negatives in which a noun is replaced by a noun of the context.
-        query_terms: Number of words of the context that are searched for, per negative.
+        query_terms: Number of words of the context to search for, per negative.
         anecdote_weight: Weight of a sentence's likeness to the anecdotes that people write as wrong
-            responses. With 1, sentences are drawn as often as people write similar ones.
-        max_scene_cosine: Maximum cosine of the vectors of two scenes: that of a sentence and that of the
-            context.
+            responses. With 1, sentences of each kind are drawn as often as people write them.
+        max_scene_cosine: Maximum cosine between the scene of a sentence and the scene of the context, each
+            represented by a vector.
         second_sentence_rate: Fraction of negatives to extend by the sentence that follows in the same turn.
-            If there is none, the negative stays as it is.
-        anecdotes: Whether to use the sentences that graphneg provides, too.
+            If no sentence follows, the negative stays as it is.
+        anecdotes: Whether to also use the sentences that graphneg provides.
 
     Raises:
         GeneratorError: An option has an invalid value.
@@ -185,7 +186,7 @@ class OverlapOptions:
             )
         for name in ("openings", "sources"):
             value = getattr(self, name)
-            # A single string is a sequence of letters, so it must be refused explicitly.
+            # A single string is a sequence of letters, so refuse it explicitly.
             if isinstance(value, str) or not all(isinstance(text, str) for text in value):
                 raise GeneratorError(
                     f'overlap: {name} must be a list of texts, such as ["well"], not {value!r}'
@@ -213,7 +214,7 @@ class ContextTerms:
         id: Id of the context.
         terms: Content words of all turns.
         informative: The content words that can count as shared words. Very frequent words are left out,
-            because they do not tell what a text is about.
+            because they say nothing about the topic.
         last: Content words of the last turn.
         answers: Content words of each correct response.
         answered: Content words of all correct responses together.
@@ -229,7 +230,7 @@ class ContextTerms:
 
 @dataclass(frozen=True, slots=True)
 class TargetProfile:
-    """The features that one negative should have, and the random numbers for choosing it.
+    """The features that one negative should have, and random numbers for choosing the negative.
 
     Attributes:
         shared: Number of content words to share with the context, from 0 to 3. 3 means three or more.
@@ -256,7 +257,7 @@ def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_freq
     Args:
         context: The context.
         frequency: Function that returns how many sentences of the pool mention a term.
-        max_overlap_frequency: Number of sentences. A term in more sentences is not informative.
+        max_overlap_frequency: A number of sentences. A term that occurs in more sentences is not informative.
 
     Returns:
         The content words.
@@ -279,15 +280,16 @@ def target_profiles(
 ) -> list[TargetProfile]:
     """Draw the profiles of the negatives for a context.
 
-    The negatives for a context search for different terms, unless there are too few terms. Rare terms tend to
-    be used before frequent ones.
+    The profiles for a context have different query terms, unless the context has too few terms. Rare terms
+    tend to be used before frequent terms.
 
     Args:
         context: Content words of the context.
         conditions: Options of the generator.
         frequency: Function that returns how many sentences of the pool mention a term; 0 if the term cannot
             be searched for.
-        max_bridge_frequency: Number of sentences. A term in more sentences is used after all others.
+        max_bridge_frequency: A number of sentences. A term that occurs in more sentences is used after all
+            others.
         elsewhere: Terms to search for if a negative should share no words with the context.
         amount: Number of profiles.
         seed: Seed of the draws.
@@ -302,13 +304,13 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
-        # Four 16-bit numbers determine the number of shared words, and whether one of them is from the last
-        # turn, whether the sentence is in the first person, and whether it is a question.
+        # Four 16-bit numbers determine the number of shared words, whether one of them is from the last turn,
+        # whether the sentence is in the first person, and whether it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # A context without everyday words has no words that a negative could share.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # Use terms of the last turn or of the turns before it. If only one of the two has any, use that one.
+        # Use terms of the last turn or of the turns before it. If only one of these has terms, use that one.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
@@ -326,14 +328,14 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms from index ``start`` on. The first term follows the last one."""
+    """Return up to ``most`` terms from index ``start`` on. After the last term, continue with the first."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
 def _ranked(
     context: ContextTerms, frequency: Callable[[str], int], max_bridge_frequency: float, seed: int
 ) -> list[str]:
-    """Return the terms in a random order. Rare ones tend to come first, very frequent ones come last."""
+    """Return the terms in random order. Rare terms tend to come first; very frequent terms come last."""
     keys: list[tuple[bool, float, str]] = []
     for term in context.terms:
         often = frequency(term)
@@ -392,7 +394,7 @@ class PoolSentence(NamedTuple):
 
 
 def words_key(text: str) -> str:
-    """Return the words of a text in lower case, so that different spellings of a sentence have equal keys.
+    """Return the words of a text in lower case. Different spellings of a sentence have the same result.
 
     Args:
         text: A text.
@@ -433,9 +435,9 @@ class ScoredCandidate(NamedTuple):
 
 
 class Shortlist:
-    """A list of sentences that is computed only as far as it is read.
+    """A list of sentences whose entries are computed only when they are read.
 
-    Often only its first sentence is needed.
+    Often only the first sentence is needed.
     """
 
     def __init__(self, items: Iterator[ScoredCandidate]) -> None:
@@ -456,9 +458,9 @@ class Shortlist:
 
 
 def said_in(context: Context) -> frozenset[str]:
-    """Return the normalised texts of a context, which a retrieved sentence must not repeat.
+    """Return the normalised texts of a context. A retrieved sentence must not repeat any of them.
 
-    The texts are the turns and the correct responses.
+    The texts are those of the turns and of the correct responses.
 
     Args:
         context: The context.
@@ -480,7 +482,7 @@ def shortlist(
     usual: frozenset[str],
     elsewhere: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
 ) -> Shortlist:
-    """Rank sentences by their distance from a profile, and drop those that violate a condition.
+    """Rank sentences by their distance from a profile. Drop sentences that violate a condition.
 
     A sentence is dropped if it
 
@@ -488,17 +490,17 @@ def shortlist(
     - is from the same dialogue as the context, or repeats the context or a correct response,
     - shares too many content words with a correct response or with the last turn,
     - mentions a word to which replies usually shift from a word of the last turn, or
-    - is not about a different scene from the context.
+    - is about the same scene as the context.
 
     Args:
         context: The context.
         terms: Content words of the context.
         profile: Features that the negative should have.
         sentences: Sentences to rank.
-        said: Keys of the texts of the context and its correct responses, from `said_in`.
+        said: Keys of the texts in the context and of its correct responses, from `said_in`.
         conditions: Conditions that the sentences must meet.
         usual: Words to which replies usually shift from the last turn. A sentence must not mention any of
-            them, unless the context mentions it, too.
+            these words, unless the context also mentions the word.
         elsewhere: Function that takes a sentence and the terms that it shares with the context, and returns
             whether the sentence is about a different scene; None to skip this condition.
 
@@ -512,9 +514,9 @@ def shortlist(
     )
     asked, first_person, order = profile.question, profile.first_person, profile.order
     anecdotal = conditions.anecdote_weight
-    # The distance is a sum of penalties: 4 for each shared word too many or too few, 2 for a shared word from
-    # the wrong part of the context, 1.5 if the sentence should be a question but is not, and 1 for the wrong
-    # person.
+    # The distance is a sum of penalties: 4 for each shared word too many or too few, 2 if the sentence shares
+    # a word with the last turn although the profile does not ask for it (or the reverse), 1.5 if the sentence
+    # should be a question but is not, and 1 for the wrong person.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     # The loop runs over thousands of sentences for each profile, so it avoids function calls.
@@ -525,12 +527,12 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
-        # The profile asks for a word of the last turn and there is none, or the other way round.
+        # The profile asks for a word of the last turn but none is shared, or the reverse.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
             # With `anecdote_weight`, there is no penalty for the person, because the likeness to anecdotes
-            # considers it.
+            # already depends on the person.
             distance += 1.0
         if asked and not sentence.question:
             distance += 1.5
@@ -557,12 +559,12 @@ def shortlist(
             # If the context also contains the word, the sentence does not shift to it.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
-            # First a fast test: if all correct responses together share few enough words with the sentence,
-            # each single response does, too. This is so for most sentences.
+            # First a fast test: if the sentence shares few enough words with all correct responses together,
+            # it also shares few enough words with each single response. Most sentences pass this test.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
-            # A sentence that shares most of its words with a correct response may be correct itself, so it is
-            # dropped.
+            # Drop a sentence that shares most of its words with a correct response, because it may be correct
+            # itself.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
             # The check for a different topic takes longest, so it comes last.
@@ -576,8 +578,8 @@ def shortlist(
 def _gumbel(chance: int) -> float:
     """Return Gumbel noise that is computed from a random 64-bit number.
 
-    If such noise is added to the logarithms of the weights of several items, the probability that an item has
-    the highest sum is proportional to its weight (Gumbel-max trick).
+    If Gumbel noise is added to the logarithms of several items' weights, the probability that an item has the
+    highest sum is proportional to the item's weight (Gumbel-max trick).
     """
     return -math.log(-math.log(((chance >> 12) + 0.5) / 2**52))
 
@@ -585,7 +587,7 @@ def _gumbel(chance: int) -> float:
 def features_met(
     profile: TargetProfile, item: ScoredCandidate, terms: ContextTerms
 ) -> list[tuple[str, bool]]:
-    """Return each target feature of a profile and whether a sentence meets it.
+    """Return each target feature of a profile, and whether a sentence has it.
 
     Args:
         profile: Features that the negative should have.

@@ -1,1 +1,1 @@
-"""The ``dependency`` parser, which turns dependency trees into AMR by rules and small trained models."""
+"""The ``dependency`` parser: turn dependency trees into AMR with rules and small trained models."""

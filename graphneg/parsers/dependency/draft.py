@@ -1,8 +1,8 @@
 """AMR graphs under construction (drafts), and their assembly into one well-formed graph.
 
-The rules write drafts, and the trained models revise them. A draft is not yet a tree. It contains nodes,
-directed arcs and the top of each sentence. Arcs always lead from the head to the argument; a draft has no
-inverse roles.
+The rules write drafts, and the trained models revise them. Unlike a finished graph, a draft is not a tree. It
+contains nodes, directed arcs and the top of each sentence. Each arc points from the head to the argument, so
+a draft has no inverse roles.
 
 >>> draft = GraphDraft("", [])
 >>> sleep = draft.concept("sleep-01", None, "verb", ARG0="boy")
@@ -10,9 +10,9 @@ inverse roles.
 [('sleep-01', 'ARG0', 'boy')]
 
 `assemble` joins the drafts of a text into one connected graph with a single top. PENMAN writes a graph as a
-tree with reentrancies (Goodman 2020 calls this a layout). Among all spanning trees, `assemble` takes one that
-has as few inverse roles as possible and, among these, one that is as shallow as possible. Dijkstra's
-algorithm finds this tree as the set of cheapest paths from the top. The remaining arcs become reentrancies.
+tree with reentrancies (Goodman 2020 calls this a layout). `assemble` takes a spanning tree with as few
+inverse roles as possible. Among several such trees, it takes one that is as shallow as possible. Dijkstra's
+algorithm finds the tree as the set of cheapest paths from the top. The remaining arcs become reentrancies.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class DraftNode:
         concept: The concept, such as ``sleep-01``; ``None`` for a constant.
         value: The constant as PENMAN writes it; ``None`` for a concept.
         token: Index in `GraphDraft.words` of the word that the node represents, or ``None``.
-        start: Offset in the text of the first character of its words, or -1.
-        end: Offset after the last character of its words, or -1.
-        sentence: Index of the sentence that the node is in.
+        start: Offset in the text of the first character that the node represents, or -1.
+        end: Offset after the last character that the node represents, or -1.
+        sentence: Index of the sentence to which the node belongs.
         rule: Name of the rule that created the node.
         deleted: Whether the node has been deleted.
         mentions: Indices of further words that refer to the node, such as *himself*.
@@ -89,7 +89,7 @@ class GraphDraft:
         words: The words of the piece of text.
         nodes: The nodes. Deleted nodes stay in the list, so that indices remain valid.
         arcs: The arcs.
-        tops: Index of the top node of each sentence, by sentence.
+        tops: Index of the top node of each sentence, by index of the sentence.
         warnings: Warnings to report with the parsed graph.
     """
 
@@ -109,12 +109,12 @@ class GraphDraft:
         last: int | None = None,
         **arguments: int | str,
     ) -> int:
-        """Add a concept, and link its arguments.
+        """Add a concept, and link it to its arguments.
 
         Args:
             concept: The concept.
-            token: Index of the word that it represents, or ``None``.
-            rule: Name of the rule that adds it.
+            token: Index of the word that the concept represents, or ``None``.
+            rule: Name of the rule that adds the concept.
             sentence: Index of the sentence; used only if the concept represents no word.
             last: Index of the last word, if the concept represents several words.
             **arguments: Arguments by role: the index of an existing node, or the name of a new concept that
@@ -136,8 +136,8 @@ class GraphDraft:
 
         Args:
             value: The constant as PENMAN writes it: ``-``, ``3``, ``"Paris"``.
-            token: Index of the word that it represents, or ``None``.
-            rule: Name of the rule that adds it.
+            token: Index of the word that the constant represents, or ``None``.
+            rule: Name of the rule that adds the constant.
             sentence: Index of the sentence; used only if the constant represents no word.
             last: Index of the last word, if the constant represents several words.
 
@@ -176,16 +176,16 @@ class GraphDraft:
             head: Index of the node.
 
         Returns:
-            Indices of the arguments by role; if a role occurs several times, its last argument.
+            Indices of the arguments by role. If a role occurs several times, the last argument is returned.
         """
         return {arc.role: arc.dep for arc in self.arcs if arc.head == head}
 
     def redirect(self, old: int, new: int) -> None:
-        """Replace a node by another one in all arcs and tops, and delete it.
+        """Replace a node by another node in all arcs and tops, and delete the replaced node.
 
         Args:
             old: Index of the node to delete.
-            new: Index of the node that takes over its arcs and words.
+            new: Index of the node that takes over the arcs and words of the deleted node.
         """
         for arc in self.arcs:
             arc.head = new if arc.head == old else arc.head
@@ -193,14 +193,14 @@ class GraphDraft:
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
         gone.deleted = True
-        # The word of the deleted node becomes a further mention of the remaining node: "himself" of "he".
+        # The word of the deleted node becomes a further mention of the other node, as "himself" of "he".
         if gone.token is not None and gone.start >= 0:
             kept.mentions.append(gone.token)
         kept.mentions.extend(gone.mentions)
         self.tops = {sentence: new if top == old else top for sentence, top in self.tops.items()}
 
     def merge(self, key: Callable[[DraftNode], object]) -> None:
-        """Merge each group of nodes that have the same key into the first node of the group.
+        """Merge all nodes with the same key into the first node with that key.
 
         Args:
             key: Function that returns the key of a node; a node with the key ``None`` is not merged.
@@ -226,11 +226,11 @@ _SINGLE = frozenset({"polarity", "mode", "wiki", "quant", "value"})
 
 
 def repair(draft: GraphDraft) -> None:
-    """Remove everything from a draft that PENMAN notation cannot express or the AMR guidelines forbid.
+    """Remove from a draft what PENMAN notation cannot express and what the AMR guidelines forbid.
 
     The draft is changed in place. If a node has several arcs with ``:polarity`` or another role that may
-    occur only once, the first arc is kept. A name without ``:op`` gets the characters of its words as
-    ``:op1``.
+    occur only once, the first arc is kept. A name without ``:op`` roles gets ``:op1`` with the characters
+    that the name represents.
 
     Args:
         draft: The draft to repair.
@@ -239,7 +239,7 @@ def repair(draft: GraphDraft) -> None:
     for node in nodes:
         if node.concept is not None:
             node.concept = writable_concept(node.concept)
-        # PENMAN would read a bare constant such as "b2" as a variable, so it is quoted.
+        # PENMAN would read a bare constant such as "b2" as a variable, so quote it.
         elif not is_atom(node.value or "") or re.fullmatch(r"[a-z]\d*", node.value or ""):
             node.value = quoted(node.value or "")
     # A constant cannot have arguments, so arcs from constants are removed.
@@ -305,8 +305,8 @@ _INVERSES = {"mod": "domain", "domain": "mod"}
 _USUALLY_INVERSE = frozenset({"part"})
 """Roles for which AMR annotators prefer the inverse: ``:part-of``, not ``:part``."""
 _AWAY = 1000
-"""Additional cost of reaching a node through another sentence than its own. It exceeds the cost of every path
-within a sentence, so such a detour is taken only if there is no other path.
+"""Additional cost of a path that reaches a node through a sentence other than the node's own. It exceeds the
+cost of every path within a sentence, so such a detour is taken only if there is no other path.
 """
 _Branch = tuple[str, int, bool]
 """A role of a node in the tree, the target node, and whether the role is a reentrancy."""
@@ -314,13 +314,13 @@ _Branch = tuple[str, int, bool]
 
 @dataclass(slots=True)
 class _Pool:
-    """The nodes and arcs of all drafts of a text, under common indices.
+    """The nodes and arcs of all drafts of a text. Indices refer to these lists, not to the drafts.
 
     Attributes:
         nodes: The nodes.
         arcs: Triples of head, argument and role.
         tops: The tops of the sentences, in text order.
-        homes: For each node, the top of the sentence that it is in.
+        homes: For each node, the top of the sentence to which the node belongs.
     """
 
     nodes: list[DraftNode] = field(default_factory=list[DraftNode])
@@ -342,7 +342,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
     """Join the drafts of a text into one well-formed graph.
 
     Args:
-        drafts: The drafts in text order. Each is repaired in place.
+        drafts: The drafts in text order. `assemble` repairs each draft in place.
         text: The whole text.
 
     Returns:
@@ -360,7 +360,8 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
         top = pool.add_top("multi-sentence")
         pool.arcs.extend((top, sentence, f"snt{n}") for n, sentence in enumerate(pool.tops, 1))
     branches, depths = _tree(pool, top)
-    # A part that is linked to the top may itself exceed the maximum depth, so linking is repeated.
+    # Each round attaches the unconnected parts to the top. A part may itself exceed the maximum depth, so its
+    # lower nodes are attached in a further round.
     while len(depths) < len(pool.nodes):
         _link_loose(pool, top, depths)
         branches, depths = _tree(pool, top)
@@ -386,8 +387,8 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
     for arc in draft.arcs:
         if arc.head in numbers and arc.dep in numbers:
             head, dep = numbers[arc.head], numbers[arc.dep]
-            # Two nodes may be linked by several ARG roles, as in "he washed himself".
-            # Of all roles other than ARG roles between two nodes, only the first is kept.
+            # Two nodes may be linked by several ARG roles, as in "he washed himself". Of all other roles
+            # between two nodes, only the first is kept.
             key = head, dep, arc.role if _ARGUMENT.match(arc.role) else ""
             if head != dep and pool.nodes[head].concept is not None and key not in seen:
                 seen.add(key)
@@ -413,16 +414,16 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
             branches[up].append((role, node, False))
         if depth >= DEEPEST:
             continue
-        # Below :sntN, the search stays within that sentence.
-        # A path through another sentence would put nodes of this sentence into the subtree of the other one.
+        # Below :sntN, the search stays within that sentence. A path through another sentence would put nodes
+        # of this sentence into the subtree of the other sentence.
         home = node if role.startswith("snt") else home
         for to, way, price, n in ways[node]:
             if to not in depths:
                 away = _AWAY if home is not None and pool.homes.get(to, home) != home else 0
                 heappush(queue, (cost + price + away, depth + 1, next(numbers), node, to, way, n, home))
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # An arc that is not part of the tree becomes a reentrancy.
-        # A constant has no variable, so it cannot be the target of a reentrancy.
+        # An arc that is not part of the tree becomes a reentrancy. A constant has no variable and cannot be
+        # the target of a reentrancy, so its arc is dropped.
         if n not in used and head in depths and dep in depths and pool.nodes[dep].concept is not None:
             if role in _USUALLY_INVERSE:
                 head, dep, role = dep, head, inverse(role)
@@ -435,8 +436,8 @@ def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # Following an arc backwards needs an inverse role and costs 2.
-        # An inverse role costs 3 if its argument has several heads: another head can then reach it directly.
+        # Following an arc backwards needs an inverse role and costs 2. If the argument has several heads, it
+        # costs 3, because the other head can probably be reached through another head of the argument.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:
@@ -454,7 +455,7 @@ def inverse(role: str) -> str:
         role: The role without colon.
 
     Returns:
-        The role as it is written from the argument to the head.
+        The role with which the argument refers to the head.
     """
     if role in _INVERSES:
         return _INVERSES[role]
@@ -462,7 +463,7 @@ def inverse(role: str) -> str:
 
 
 def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
-    """Attach each unconnected part of the graph to the top of its sentence, by the role ``:mod``."""
+    """Attach each unconnected part of the graph to the top of its sentence, with the role ``:mod``."""
     below = {dep for head, dep, _ in pool.arcs if head not in depths}
     loose = [k for k in range(len(pool.nodes)) if k not in depths]
     links: dict[int, list[int]] = {}
@@ -470,7 +471,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
         links.setdefault(head, []).append(dep)
         links.setdefault(dep, []).append(head)
     reached = set(depths)
-    # Nodes that are not arguments come first, so that a part is attached by its head and not by its first
+    # Visit nodes that are not arguments first, so that each part is attached by its head and not by its first
     # word.
     for k in sorted(loose, key=lambda k: (k in below, pool.nodes[k].value is not None, k)):
         if k in reached:
@@ -518,7 +519,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
 
 
 def _rank(branch: _Branch) -> tuple[int, str]:
-    """Return the sort key of a branch: first ARGs, then numbered roles, then other roles in their order."""
+    """Return the sort key of a branch: first ARGs, then numbered roles, then the others in their order."""
     match = _NUMBERED.match(branch[0])
     if match:
         return 1, match[1] + match[2].zfill(6)
@@ -528,7 +529,7 @@ def _rank(branch: _Branch) -> tuple[int, str]:
 def _renumbered(branches: list[_Branch]) -> list[_Branch]:
     """Renumber the ``:opN`` and ``:sntN`` roles of a node without gaps."""
     matches = [_NUMBERED.match(role) for role, _, _ in branches]
-    # "And I left" continues an earlier sentence, so its only operand is :op2 and numbering starts at 2.
+    # "And I left" continues an earlier sentence. Its only operand is :op2, so the numbering starts at 2.
     operands = [int(match[2]) for match in matches if match and match[1] == "op"]
     counts = {"op": count(2 if operands and min(operands) == 2 else 1), "snt": count(1)}
     return [
@@ -545,11 +546,11 @@ def token_spans(text: str, places: Sequence[tuple[int, int]]) -> dict[int, tuple
 
     Args:
         text: The text.
-        places: Character ranges ``(start, end)``; a range with the start -1 is skipped.
+        places: Character ranges ``(start, end)``. A range with the start -1 is skipped.
 
     Returns:
-        By index of the character range, the first token and the token after the last one. A range that covers
-        no token is left out.
+        The index of the first token and the index after the last token, by index of the character range.
+        Ranges that cover no token are left out.
     """
     tokens = tokenize(text)
     starts, ends = [token.start for token in tokens], [token.end for token in tokens]

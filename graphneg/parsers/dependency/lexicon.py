@@ -3,10 +3,10 @@
 `load_lexicon` returns a `ParserLexicon` with the PropBank frames and with counts from graphs that people
 annotated. The other functions read further tables. All tables are files in ``data/``:
 
-- ``concepts.tsv``: how often each word had which concept
-- ``roles.tsv``: how often arguments of each kind had which role
+- ``concepts.tsv``: how often each word had each concept
+- ``roles.tsv``: how often each kind of argument had each role
 - ``word_classes.tsv``: classes of words (`word_class`)
-- ``word_maps.tsv``: maps from words to values (`word_map`, `word_pairs`)
+- ``word_maps.tsv``: dictionaries from words to values (`word_map`, `word_pairs`)
 - ``expressions.tsv``: multiword expressions with their concepts (`expressions`)
 
 >>> load_lexicon().written_concepts("tired", "j")[:1], word_map("pronoun")["me"]
@@ -32,11 +32,11 @@ class ParserLexicon(FrameTable):
     """PropBank frames, and counts of concepts and roles in annotated graphs.
 
     Attributes:
-        concepts: Counts of concepts by lemma and word class, where
-            `graphneg.parsers.dependency.text.class_of` gives the word class.
-        roles: Counts of roles. Each key is a triple of a letter, a name and a signature. The letter says what
-            the name is: ``F`` for the frame of the head, ``W`` for the lemma of the dependent, or ``S`` for
-            the word class of the head. The signature is the name of the relation, such as ``nsubj`` or
+        concepts: Counts of concepts by lemma and word class. The word class is the one that
+            `graphneg.parsers.dependency.text.class_of` returns.
+        roles: Counts of roles. Each key is a triple of a letter, a name and a signature. The letter gives the
+            type of the name: ``F`` for the frame of the head, ``W`` for the lemma of the dependent, or ``S``
+            for the word class of the head. The signature is the name of the relation, such as ``nsubj`` or
             ``prep_to``.
         totals: Counts of each concept, summed over all words.
     """
@@ -73,8 +73,7 @@ class ParserLexicon(FrameTable):
             kind: The word class of the word.
 
         Returns:
-            Counts by concept. Concepts that need several words, or that only structure the graph, are left
-            out.
+            Counts by concept, without concepts that need several words or only structure the graph.
         """
         counts = self.concepts.get((lemma, kind), {})
         return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
@@ -110,8 +109,8 @@ class ParserLexicon(FrameTable):
         """Score the possible roles of a dependent.
 
         The score is the probability of the role for this word class and signature, multiplied by three
-        smoothed ratios. Each ratio says how much more often than on average the role occurs with the head's
-        frame, with the dependent's lemma, and in PropBank's examples of the frame.
+        smoothed ratios. Each ratio compares the frequency of the role with its average frequency: for the
+        head's frame, for the dependent's lemma, and in PropBank's examples of the frame.
 
         Args:
             head: Concept of the head.
@@ -128,9 +127,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # The constants are smoothing weights.
-        # Each ratio includes two imaginary observations (for PropBank one) at the average rate.
-        # So heads and words with few observations have little influence.
+        # The constants are smoothing weights. Each ratio includes imaginary observations at the average rate:
+        # one in the ratio of the frame, two in the other ratios. So a head or word with few observations has
+        # little influence.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -145,7 +144,7 @@ class ParserLexicon(FrameTable):
 
 @lru_cache(maxsize=65536)
 def _is_of(concept: str, lemma: str) -> bool:
-    """Return whether a concept can represent a single word, unlike ``no-longer`` or ``monetary-quantity``."""
+    """Return whether a single word can have a concept, unlike ``no-longer`` or ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
     # "go-on-25" needs two words, but "grown-up" is also the lemma of a single word.
@@ -155,7 +154,7 @@ def _is_of(concept: str, lemma: str) -> bool:
 
 @cache
 def load_lexicon() -> ParserLexicon:
-    """Return the lexicon that ships with the package."""
+    """Return the lexicon that is part of the package."""
     shipped = load_frames()
     lexicon = ParserLexicon(dict(shipped.frames), shipped.aliases)
     lexicon.add_concepts(rows("concepts"))
@@ -181,7 +180,7 @@ def word_class(name: str) -> frozenset[str]:
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """Return a map from words to values.
+    """Return a dictionary from words to values.
 
     >>> word_map("pronoun")["me"], word_map("mark-role")["unless"], word_map("relative")["aunt"]
     ('i', 'condition', 'aunt')
@@ -198,7 +197,7 @@ def word_map(name: str) -> dict[str, str]:
 
 @cache
 def word_pairs(name: str) -> dict[str, tuple[str, str]]:
-    """Return a map from words to pairs of a concept and a role.
+    """Return a dictionary from words to pairs of a concept and a role.
 
     >>> word_pairs("modal")["must"]
     ('obligate-01', 'ARG2')
@@ -207,7 +206,7 @@ def word_pairs(name: str) -> dict[str, tuple[str, str]]:
         name: Name of a map in ``word_maps.tsv`` whose values are a concept and a role.
 
     Returns:
-        For each word, the concept and the role of the concept's argument.
+        For each word, the concept and the role of its argument.
     """
     pairs = ((word, value.split()) for word, value in word_map(name).items())
     return {word: (concept, role) for word, (concept, role) in pairs}
@@ -221,11 +220,11 @@ def expressions(kind: str = "") -> dict[str, list[tuple[tuple[str, ...], str]]]:
     ([(('of', 'course'), 'of-course')], [(('next', 'to'), 'next-to')])
 
     Args:
-        kind: ``preposition``; or the empty string for the expressions that are not marked with a kind.
+        kind: ``preposition``, or the empty string for the expressions without a kind.
 
     Returns:
-        For each first word, pairs of the words and the concept, longest expression first. `DELETED` as a
-        concept means that the expression has none.
+        For each first word, pairs of all words and the concept. Longer expressions come first. The concept
+        `DELETED` means that the expression gets no node.
     """
     known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for words, concept, *kinds in rows("expressions"):

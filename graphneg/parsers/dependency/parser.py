@@ -1,4 +1,4 @@
-"""The ``dependency`` parser, which turns texts into graphs whose nodes have exact token spans.
+"""The ``dependency`` parser: turn texts into graphs whose nodes have exact token spans.
 
 The parser works in four steps. First it cuts each text into pieces, and spaCy parses the dependencies of each
 piece. Then the rules turn the dependencies into a draft of a graph, and the trained models revise the draft.
@@ -33,15 +33,15 @@ from graphneg.parsers.dependency.text import (
 )
 
 RULES = "8"
-"""Version of the rules and tables. Increase it whenever a change to them could change the graph of any text:
-stores reuse the graphs that were parsed with the same version.
+"""Version of the rules and tables. Increase it with every change that could change the graph of any text,
+because stores reuse the graphs of the same version.
 """
 
 
 class DependencyParser:
-    """Parse English texts on the CPU, with rules, tables and small trained models on spaCy's dependencies.
+    """Parse English texts on the CPU, with rules, tables and small trained models over spaCy's dependencies.
 
-    A text in a different language also gets a graph, in which foreign words become concepts.
+    A text in another language also gets a graph, in which foreign words become concepts.
     """
 
     name = "dependency"
@@ -53,8 +53,7 @@ class DependencyParser:
         Raises `ParserError` if spaCy or the model is not installed.
 
         Args:
-            model: Name or directory of a spaCy model; ``None`` for an installed English model, the smallest
-                one if there are several.
+            model: Name or directory of a spaCy model; ``None`` takes the smallest installed English model.
             revisers: Models that revise each draft, in order; ``None`` for the trained models in the package.
         """
         self._model = resolve_model(model)
@@ -81,7 +80,7 @@ class DependencyParser:
             texts: The texts.
 
         Returns:
-            Per text, one draft for each piece; an empty list for a text without words.
+            For each text, one draft for each of its pieces; an empty list for a text without words.
         """
         drafts: list[list[GraphDraft]] = [[] for _ in texts]
         cuts = [
@@ -99,8 +98,8 @@ class DependencyParser:
         """Apply the rules to a piece of text, and revise the draft."""
         try:
             return revise(write_draft(text, words), self._revisers)
-        # A single unusual sentence must not end a run over a corpus.
-        # If a rule or model fails, the graph of the piece is only one word, and a warning names the error.
+        # A single unusual sentence must not end a run over a corpus. If a rule or model fails, the graph of
+        # the piece consists of one word, and a warning names the error.
         except Exception as fault:
             warning = f"fault: {type(fault).__name__} in a rule of the parser; the graph is a single word"
             draft = GraphDraft(text, words, warnings=[warning])
@@ -128,15 +127,14 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
         text: The whole text; the character offsets of the words refer to it.
         words: The words of the piece with their dependencies. Errors in the dependency tree are corrected in
             place.
-        lexicon: The lexicon; ``None`` for the lexicon of the package.
+        lexicon: The lexicon; ``None`` takes the lexicon of the package.
 
     Returns:
         The draft.
     """
     state = RuleState(GraphDraft(text, words), words, lexicon or load_lexicon())
-    # The order matters.
-    # Expressions of several words come before single words, and concepts come before the arcs between them.
-    # Coreference comes last, when all nodes exist.
+    # The order of these calls matters. Expressions of several words come before single words, and concepts
+    # come before the arcs between them. Coreference comes last, when all nodes exist.
     trees.correct_trees(words)
     entities.write_entities(state)
     entities.write_multiwords(state)
@@ -167,13 +165,14 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
 
 
 def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
-    """Set the top of each sentence: the node that represents its root, or else its first node."""
+    """Set the top of each sentence: the node of the root or, if the root has none, the first concept."""
     draft = state.draft
     for root in roots:
         node = state.outer_of(root)
         if node is not None and draft.nodes[node].concept is not None:
             draft.tops.setdefault(root.sentence, node)
-    # The root may have no node, for example if it is a punctuation mark. Then the first concept is the top.
+    # The root may have no node, for example if it is a punctuation mark. Then take the first concept as the
+    # top.
     for k, node in enumerate(draft.nodes):
         if node.concept is not None and not node.deleted:
             draft.tops.setdefault(node.sentence, k)
@@ -182,6 +181,6 @@ def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
 
 
 def _write_word(draft: GraphDraft) -> None:
-    """Add the first word of a piece as a concept and make it the top, so that the piece has a graph."""
+    """Add the first word of a piece as its only concept and top, so that the piece has a graph."""
     word = next((word for word in draft.words if word.text.strip()), draft.words[0])
     draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")

@@ -1,14 +1,14 @@
 """Run the trained models on a draft, and restore the parts of the draft that the models cannot handle.
 
 `LearnedReviser` runs the models in three steps. It chooses the concepts of each word, then the arcs and the
-top of each sentence, and then which node each *no* negates. The models were trained on the graphs of a novel
-and of image captions. Vocatives, *please*, one-word sentences and texts of several sentences are missing or
-rare in this training data, but frequent in dialogues. So the reviser first copies the arcs that the rules
-wrote for such phenomena, and restores them afterwards. Finally all mentions of a personal pronoun in a text
-are merged into one node.
+top of each sentence, and then the node that each *no* negates. The models were trained on the graphs of a
+novel and of image captions. Vocatives, *please*, one-word sentences and texts of several sentences are rare
+or missing in this training data, but frequent in dialogues. Therefore the reviser first copies the arcs that
+the rules wrote for such phenomena, and restores these arcs afterwards. Finally all mentions of a personal
+pronoun in a text are merged into one node.
 
 If the package has no model files in ``data/learned``, there are no revisers, and the drafts of the rules are
-not revised. :mod:`tools.parser_training` creates the model files.
+used unchanged. :mod:`tools.parser_training` creates the model files.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from graphneg.parsers.dependency.rules.state import quoted_words
 _KEPT_ROLES = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
 CODE = "5"
-"""Version of the code in ``learned/``. Increase it with every change that can change the graph of any text.
-The model files have a version of their own, which is a digest.
+"""Version of the code in ``learned/``. Increase it with every change that could change the graph of any text.
+The model files have a separate version, which is a digest.
 """
 MOST_WORDS = 400
 """Maximum number of words of a draft that is revised. Longer drafts are used as the rules wrote them."""
@@ -60,7 +60,7 @@ class Reviser(Protocol):
 
 
 def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
-    """Run the revising models on a draft, then restore the arcs and nodes that they must not remove.
+    """Run the revising models on a draft. Then restore the arcs and nodes that the models must not remove.
 
     Args:
         draft: The graph that the rules have written; it is changed in place.
@@ -79,27 +79,27 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the rules' arcs that may have to be restored, grouped by the reason to keep them."""
+    """Return copies of the arcs that may have to be restored, grouped by the reason for keeping them."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
-    # In "let's go", the node of "us" is the subject of "go".
+    # In "let's go", the node of "us" (concept "we") is the subject of "go".
     us = {
         k
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    # Inside a quotation, "I" may refer to the quoted speaker, so the rules' arcs are not reliable there.
+    # Inside a quotation, "I" may refer to the quoted speaker, so the arcs of the rules are not reliable.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
         # The reasons to keep an arc are:
-        # marks: the arc leads to a polarity, a politeness mark, a vocative, the node that is asked for, or an
+        # marks: the argument is a polarity, a politeness mark, a vocative, the node that is asked for, or an
         # example ("animals such as dogs").
-        # hortative: the arc leads to the agent of "let's go".
+        # hortative: the argument is the agent of "let's go".
         # doubled: one node has two roles of the same frame, as in "he hurt himself".
-        # modals: the arc leads from a modal to a conjunction, as in "you can't eat or drink".
-        # persons: the arc leads from or to a personal pronoun.
+        # modals: a modal is the head and a conjunction the argument, as in "you can't eat or drink".
+        # persons: the head or the argument is a personal pronoun.
         reasons = {
             "marks": arc.role == "polarity" or _always(arc) or nodes[arc.dep].concept == _UNKNOWN,
             "hortative": is_argument and arc.dep in us,
@@ -114,7 +114,7 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _always(arc: DraftArc) -> bool:
-    """Return whether an arc is restored even if the models have kept its argument."""
+    """Return whether an arc is restored even if its argument was not deleted by the models."""
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
 
@@ -124,7 +124,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore the arcs that the models have lost, and the top of each sentence that has no nodes left."""
+    """Restore the arcs that the models have removed, and the top of each sentence that has lost all nodes."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
@@ -134,7 +134,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs one amr-unknown. If the models wrote a new one, that of the rules stays deleted.
+        # A question needs only one amr-unknown. If the models wrote one, the node of the rules stays deleted.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or _always(arc)) and head is not None:
             _restore_arc(draft, arc, head)
@@ -147,8 +147,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
             and not nodes[arc.dep].deleted
         ):
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
-    # In "We ate three pounds of rice", what is eaten is the rice, not the unit "pound".
-    # An argument arc to the unit of a quantity is moved to the measured noun, or else to the quantity.
+    # In "We ate three pounds of rice", what is eaten is the rice, not the unit "pound". Move an argument arc
+    # from the unit of a quantity to the measured noun or, if there is none, to the quantity.
     kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
     measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
     for arc in draft.arcs:
@@ -160,7 +160,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        # In "Yes, I do", the models delete the "yes", because captions have none. It is attached to the top.
+        # In "Yes, I do", the models delete "yes", which captions never contain. Attach it to the top.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.deleted and answers and draft.tops.get(node.sentence, k) != k:
             node.deleted = False
@@ -168,10 +168,10 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 
 
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
-    """Link an argument to its head again, as the rules did, and remove all other arcs to the argument."""
+    """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
     node = draft.nodes[arc.dep]
-    # The arc is not restored if the models have made its argument the top of the sentence.
-    # An arc to a vocative is not restored if the models have deleted the vocative.
+    # Do not restore the arc if the models have made its argument the top of the sentence, or if the argument
+    # is a vocative that the models have deleted.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)
@@ -180,7 +180,7 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
 
 
 def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
-    """Restore *we* as the agent of *let's go*, in place of the *you* of ordinary imperatives."""
+    """Restore *we* as the agent of *let's go*. It replaces the *you* that ordinary imperatives get."""
     head = _living(draft, arc.head)
     if head is None or any(old.head == head and old.dep == arc.dep for old in draft.arcs):
         return
@@ -194,7 +194,7 @@ def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _drop_particles(draft: GraphDraft) -> None:
-    """Delete a particle's node if its frame contains the particle: *sat down* is only ``sit-down-02``."""
+    """Delete the node of a particle that is part of its frame: *sat down* is only ``sit-down-02``."""
     heads = {arc.head for arc in draft.arcs}
     for arc in list(draft.arcs):
         node, head = draft.nodes[arc.dep], draft.nodes[arc.head]
@@ -208,7 +208,7 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
-    """Put a modal above a whole conjunction again: in *can't eat or drink*, *can't* applies to both verbs."""
+    """Put a modal above a whole conjunction again: in *can't eat or drink*, *can't* concerns both verbs."""
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
     if len(joined) < 2 or draft.nodes[modal].deleted or draft.nodes[joint].deleted:
@@ -223,7 +223,7 @@ def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
-    """Restore a personal pronoun that the models have deleted, in the role that the rules gave it."""
+    """Restore a personal pronoun that the models have deleted, with the role that the rules gave it."""
     lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].deleted and _is_person(draft.nodes[k])]
     other = _living(draft, arc.dep if lost == [arc.head] else arc.head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
@@ -235,7 +235,7 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _living(draft: GraphDraft, node: int) -> int | None:
-    """Return the node; if it is deleted, a node that represents its word now, or ``None``."""
+    """Return the node. If it is deleted, return a node that represents its word now, or ``None``."""
     old = draft.nodes[node]
     if not old.deleted:
         return node
@@ -293,7 +293,7 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
-    """Load the models, and create the cache of feature sums for the arc model, once per process."""
+    """Load the models, and create the cache of feature sums for the arc network, once per process."""
     names = ("chooser", "arcs", "denial")
     networks = [read_model(folder.joinpath(f"{name}.npz").read_bytes()) for name in names]
     parts = Parts(read_meanings(folder.joinpath("meanings.json.gz").read_bytes()), *networks)
@@ -301,6 +301,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the reviser if the package has model files, without loading them; otherwise an empty tuple."""
+    """Return the reviser, without loading its models. Return an empty tuple if there are no model files."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

@@ -1,9 +1,9 @@
 """Cut texts into pieces, parse them with spaCy, and read the words of the dependency trees.
 
 `pieces` cuts a text into pieces that are short enough to be parsed cheaply. `tightened` rewrites contractions
-as spaCy expects them, and records the original offset of each character. `read_words` turns spaCy's ``Doc``
-into a list of `Word`. `signature` returns the name of the relation between two words, such as ``nsubj`` or
-``prep_to``. These names are keys in the tables of role counts and in the rules.
+in the form that spaCy expects, and records the original offset of each character. `read_words` turns spaCy's
+``Doc`` into a list of `Word`. `signature` returns the name of the relation between two words, such as
+``nsubj`` or ``prep_to``. These names are keys in the tables of role counts and in the rules.
 
 >>> [piece for _, piece in pieces("It rained. We stayed in.", 14)], tightened("I ’ m in")[0]
 (['It rained. ', 'We stayed in.'], "I'm in")
@@ -44,7 +44,7 @@ class Word:
         head: Index of its head; a root has its own index.
         start: Offset of its first character in the whole text.
         end: Offset after its last character.
-        sentence: Index of the sentence that the word is in.
+        sentence: Index of the sentence to which the word belongs.
         kids: Indices of its dependents, in text order.
         tree: All words of the piece, including this one.
     """
@@ -96,13 +96,13 @@ class Word:
         return [tree[k] for k in self.kids if not deps or tree[k].dep in deps]
 
     def child(self, *deps: str) -> Word | None:
-        """Return the first dependent of the word.
+        """Return the first dependent of the word that has one of the given relations.
 
         Args:
-            *deps: Relations to select; all dependents if none is given.
+            *deps: Relations to select; if none is given, all dependents are considered.
 
         Returns:
-            The dependent, or ``None``.
+            The dependent, or ``None`` if there is none.
         """
         tree = self.tree
         for k in self.kids:
@@ -118,7 +118,7 @@ class Word:
             *forms: Word forms in lower case.
 
         Returns:
-            The dependent, or ``None``.
+            The dependent, or ``None`` if there is none.
         """
         return next((kid for kid in self.children(dep) if kid.lower in forms), None)
 
@@ -136,8 +136,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
     Args:
         doc: The parsed document.
         offset: Offset of the document in the whole text.
-        places: For each character of the document, its offset in the piece before `tightened` removed some
-            characters; ``None`` if it removed nothing.
+        places: For each character of the document, its offset in the original piece; ``None`` if `tightened`
+            removed no characters.
 
     Returns:
         The words, each with its head and its dependents.
@@ -150,8 +150,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
         if starts == 1 or sentence < 0:
             sentence += 1
         i, text = token.i, token.text
-        # spaCy stores the signed distance to the head as an unsigned 64-bit number.
-        # A negative distance must be restored from that number.
+        # spaCy stores the signed distance to the head as an unsigned 64-bit number. Convert large numbers
+        # back to negative distances.
         head = i + (head - (1 << 64) if head >= 1 << 63 else head)
         tag, dep = strings[tag_id], strings[dep_id]
         lower = text.lower().replace("’", "'")
@@ -174,7 +174,7 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
 
 
 def class_of(word: Word) -> str:
-    """Return the word class by which the count tables list a word.
+    """Return the word class under which the count tables list a word.
 
     >>> class_of(Word(0, "Rome", "rome", "rome", "NNP", "PROPN", "ROOT", 0, 0, 4, 0))
     'n'
@@ -183,8 +183,8 @@ def class_of(word: Word) -> str:
         word: The word.
 
     Returns:
-        ``v``, ``n``, ``j`` or ``r`` for verbs, nouns, adjectives and adverbs, else the Penn tag in lower
-        case.
+        ``v`` for verbs, ``n`` for nouns, ``j`` for adjectives and ``r`` for adverbs. For any other word, the
+        Penn tag in lower case.
     """
     # The tag of a closed-class word is its word class: "prp" for pronouns, "in" for prepositions.
     first = word.tag[:1] if word.tag[:2] in {"VB", "NN", "JJ", "RB"} else ""
@@ -199,9 +199,9 @@ def signature(predicate: Word, argument: Word) -> str | None:
         argument: The head word of the argument; or a preposition that has no object.
 
     Returns:
-        A name such as ``nsubj``, ``prep_to``, ``cop_subj`` (subject of a copula) or ``up_relcl`` (the
-        predicate depends on the argument, here as a relative clause). ``None`` if the words are linked
-        neither directly, nor by a preposition, nor by a copula.
+        A name such as ``nsubj``, ``prep_to`` or ``cop_subj`` (subject of a copula). The name starts with
+        ``up_`` if the predicate depends on the argument, as in ``up_relcl`` for a relative clause. ``None``
+        if the words are linked neither directly, nor by a preposition, nor by a copula.
     """
     above = argument.parent
     if above is predicate and argument is not predicate:
@@ -225,13 +225,13 @@ def signature(predicate: Word, argument: Word) -> str | None:
 
 
 def clause_form(argument: Word) -> str:
-    """Return the relation of a word. For a clause it includes the subordinator: ``advcl_if``, ``xcomp_to``.
+    """Return the relation of a word; for a clause, with the subordinator: ``advcl_if``, ``xcomp_to``.
 
     Args:
         argument: The word.
 
     Returns:
-        The relation. For a clause without a subordinator it ends in ``to`` or in the tag of the verb, as in
+        The relation. For a clause without a subordinator, it ends in ``to`` or in the tag of the verb:
         ``ccomp_vbd``.
     """
     if argument.dep in {"ccomp", "xcomp", "advcl", "acl", "pcomp"}:

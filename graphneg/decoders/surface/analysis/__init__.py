@@ -1,12 +1,14 @@
-"""Find the words, the verb group or the phrase that express a node of the graph.
+"""Find the words, the verb group or the phrase that expresses a node of the graph.
 
 Edits refer to nodes of an AMR graph, but the rules of grammar are about words. This package finds the words
 for a node:
 
 - ``alignment`` tokenizes and tags a text, and finds the tokens that express each node.
-- ``verb_groups`` finds the verbs that belong together, with their subject and negations, and noun phrases.
-- ``sentence`` contains `SentenceDraft`, the text that is edited together with its graph.
-- ``phrases`` finds the contiguous words of a subtree.
+- ``verb_groups`` finds groups of verbs that belong together, with their subject and negations. It also finds
+noun
+  phrases.
+- ``sentence`` contains `SentenceDraft`, the text being edited together with its graph.
+- ``phrases`` finds the contiguous words that express a subtree.
 
 For example, in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))``, the
 token of node 0 is *happy*, its verb group is *was* with the subject *he*, and its phrase is "very happy".

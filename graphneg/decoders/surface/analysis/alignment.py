@@ -1,8 +1,8 @@
 """Tokenize and tag a text, and find the tokens that express each node of its graph.
 
 The graph helps the tagger: a token that is aligned with a frame is a verb or another predicate, and a
-capitalised token that is a part of a name is a proper noun. A pronoun node gets all forms of its pronoun.
-`AlignmentCache` keeps the results, because a text is usually edited many times.
+capitalised token that is a part of a name is a proper noun. A pronoun node is aligned with all forms of its
+pronoun. `AlignmentCache` keeps the results, because a text is usually edited many times.
 
 Example: in "I love my dog." with the graph ``(l / love-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))``, the
 tokens of the node ``i`` are *I* and *my*.
@@ -63,7 +63,7 @@ class AlignedText:
 
 
 class AlignmentCache:
-    """Cache of aligned texts. It keeps the 1,024 most recently used ones.
+    """Cache of aligned texts. It keeps the 1,024 texts that were used most recently.
 
     Args:
         aligner: Function that aligns graph nodes with tokens.
@@ -109,9 +109,9 @@ def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
-    """Return the information that the graph gives the tagger, by token index.
+    """Return what the graph tells the tagger about each token, by token index.
 
-    The values are ``verb``, ``predicate`` (a frame that is not a verb: "lucky"), and ``plain`` (not a frame).
+    The values are ``verb``, ``predicate`` (a frame but not a verb: "lucky"), and ``plain`` (not a frame).
     """
     kinds: dict[int, str] = {}
     for k, (start, end) in spans.items():
@@ -127,8 +127,8 @@ def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
 def _words_of_nodes(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
     """Return the token indices of each node, by node number.
 
-    A pronoun node gets all forms of its pronoun, for example both *I* and *my* in "I love my dog". If there
-    are several nodes of the same person, each form belongs to the nearest one.
+    A pronoun node gets all forms of its pronoun, for example both *I* and *my* in "I love my dog". If several
+    nodes have the same person, each form belongs to the nearest of these nodes.
     """
     mentions = {k: tuple(range(*span)) for k, span in spans.items()}
     by_person: dict[str, list[int]] = {}

@@ -1,8 +1,8 @@
-"""Find the contiguous words of a subtree.
+"""Find the contiguous words that express a subtree.
 
-The words of a subtree are those of its nodes and the function words between them. `phrase` finds them,
-starting from the head word, and tells what kind of phrase they are. The kind decides which phrases can
-replace each other.
+The words of a subtree are the words of its nodes and the function words between them. `phrase` finds them,
+starting from the head word, and determines the kind of the phrase. The kind decides which phrases can replace
+each other.
 
 Example: in "She told the man in the hat everything.", the phrase of the node ``man`` is "the man in the hat",
 of kind ``nominal``.
@@ -22,14 +22,14 @@ from graphneg.english.tagging import FINITE, NOUNS, VERBS
 from graphneg.english.words import word_class
 
 _NOMINAL = NOUNS | {"PN", "CD"}
-# Tags of words that can introduce a relative clause or be inside it: "the man who *left*". After such a word,
-# a finite verb may be part of a noun phrase.
+# Tags of words that can introduce a relative clause or be inside one: "the man who *left*". A finite verb
+# after such a word may be part of a noun phrase.
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 # Tags of words that must not end a phrase: "the man in".
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
 # Tags of words that may occur inside a phrase although they belong to nodes outside the subtree.
 _FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
-# Concepts that often have no word. Their phrase is found through their children.
+# Concepts that often have no word of their own. The phrase of such a node is found through its children.
 _WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 _KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}
 # Maximum number of tokens between two aligned words of a phrase.
@@ -38,7 +38,7 @@ _GAP_REACH = 6
 
 @dataclass(slots=True)
 class Phrase:
-    """The contiguous words of a subtree.
+    """The contiguous words that express a subtree.
 
     Attributes:
         start: The index of the first token.
@@ -56,7 +56,7 @@ class Phrase:
 
 
 def phrase(sentence: SentenceDraft, k: int) -> Phrase:
-    """Return the contiguous words of a subtree, with the function words that belong to them.
+    """Return the contiguous words that express a subtree, with the function words that belong to them.
 
     Raises `RealisationError` (``no-alignment``) if no word expresses the node.
 
@@ -135,7 +135,7 @@ def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _head(sentence: SentenceDraft, k: int) -> int:
-    """Return the index of the head word of a node, or of a word of its children if the node has no word."""
+    """Return the index of the head word of a node. If the node has no word, use a word of its children."""
     indices = sentence.indices(k)
     if indices:
         run = indices[-1] - indices[0] == len(indices) - 1
@@ -150,7 +150,7 @@ def _head(sentence: SentenceDraft, k: int) -> int:
 
 
 def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
-    """Return the bounds of the contiguous words of a subtree around its head.
+    """Return the bounds of the contiguous words around the head of a subtree.
 
     The phrase stops at words of other nodes. It includes the determiners of the noun phrases at its edges,
     and does not end in a preposition.
@@ -161,7 +161,7 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
         head: The index of the head.
 
     Returns:
-        Start and end of the phrase.
+        The index of the first token of the phrase, and the index after its last token.
     """
     tokens, last = sentence.tokens, sentence.node(k).subtree_last
     # The subject and the negation of a noun or adjective are not part of its phrase. In "She is not a
@@ -201,7 +201,7 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
 
 
 def _has_mark(tokens: Sequence[Token]) -> bool:
-    """Return whether a punctuation mark, other than a hyphen, is among the tokens."""
+    """Return whether the tokens contain a punctuation mark other than a hyphen."""
     return any(token.tag == "PU" and token.text != "-" for token in tokens)
 
 
@@ -220,8 +220,8 @@ def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
 def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
     """Return whether a phrase may be extended over the tokens between two indices.
 
-    It may not if there are many of them, if an end mark or a quotation mark is among them, or if one of them
-    is a content word of another node (``foreign``).
+    The phrase must not be extended over many tokens, over an end mark or a quotation mark, or over a content
+    word of another node (``foreign``).
     """
     between = tokens[start:end]
     if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
@@ -230,7 +230,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
 
 
 def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, high: int, head: int) -> Phrase:
-    """Return the phrase of a verb. It includes the subject if that is in the subtree or is a pronoun."""
+    """Return the phrase of a verb. It includes a subject that is in the subtree or is a pronoun."""
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()

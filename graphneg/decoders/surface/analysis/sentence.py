@@ -1,4 +1,4 @@
-"""Connect the text that is edited with its graph.
+"""Connect a text being edited with its graph.
 
 `SentenceDraft` finds the tokens that express a node, the verb group that asserts the node
 (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `question_tag`
@@ -40,7 +40,7 @@ _THIRD = word_class("third-person") | {"they"}
 
 
 class SentenceDraft(Draft):
-    """A text that is edited, with its graph.
+    """A text being edited, with its graph.
 
     Args:
         reading: The aligned text.
@@ -98,7 +98,7 @@ class SentenceDraft(Draft):
         )
 
     def subtree_indices(self, k: int) -> list[int]:
-        """Return the current token indices of all nodes of a subtree.
+        """Return the current token indices of all nodes in a subtree.
 
         Args:
             k: The number of the top node of the subtree.
@@ -133,8 +133,8 @@ class SentenceDraft(Draft):
 
         Returns:
             The group that contains the verb of the node. If the word of the node is not a verb, the group of
-            the copula or light verb before it: *was* for *happy* in "He was happy". None if there is no such
-            group.
+            the copula or light verb before the word: *was* for *happy* in "He was happy". None if there is no
+            such group.
         """
         self.node(k)
         known, indices = self.parse_verbs(), self.indices(k)
@@ -176,7 +176,7 @@ class SentenceDraft(Draft):
         return before[-1] if before else None
 
     def offers(self, group: VerbGroup) -> bool:
-        """Return whether a speaker says a clause when giving something: "Here you are", "Here it is".
+        """Return whether a speaker uses the clause when giving something: "Here you are", "Here it is".
 
         Args:
             group: The verb group of the clause.
@@ -194,7 +194,7 @@ class SentenceDraft(Draft):
         """Return whether a clause presents something to the addressee.
 
         Clauses such as "Here comes the bus" and "There's your sister" can be neither negated nor turned into
-        questions. "There's a bank" is not such a clause, because it states that a bank exists.
+        questions. "There's a bank" is different, because it states that a bank exists.
 
         Args:
             group: The verb group of the clause.
@@ -232,7 +232,7 @@ class SentenceDraft(Draft):
         return joint
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
-        """Return the verbs that *and* joins to a finite group and that have no auxiliary of their own.
+        """Return the verbs that *and* joins to a finite group, if they have no auxiliary of their own.
 
         Args:
             group: The verb group.
@@ -286,7 +286,7 @@ class SentenceDraft(Draft):
         return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """Return the copula nearest to the arguments of a node without words, such as most ``-91`` frames.
+        """Return the copula near the arguments of a node without words, such as most ``-91`` frames.
 
         Returns:
             The group of the copula; None if no copula is near the arguments.
@@ -307,7 +307,7 @@ class SentenceDraft(Draft):
         """Return, for each token that expresses a node, the number of this node.
 
         Returns:
-            The node numbers by token index. If several nodes share a token, the lowest number.
+            The node numbers by token index. If several nodes share a token, their lowest number is returned.
         """
         return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}
 
@@ -381,7 +381,7 @@ class QuestionTag(NamedTuple):
 
     Attributes:
         verb: The token of the auxiliary.
-        negation: The token of the negation; None if there is none.
+        negation: The token of the negation; None if the tag has no negation.
     """
 
     verb: Token
@@ -396,8 +396,8 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
         group: The verb group of the clause.
 
     Returns:
-        The tag at the end of the sentence, or None if there is none or its pronoun does not refer to the
-        subject of the clause.
+        The tag at the end of the sentence. None if there is no tag, or if the pronoun of the tag does not
+        refer to the subject of the clause.
     """
     tokens = sentence.tokens
     end = tokens.run_start(sentence.sentence_bounds(group.first)[1], ("EN",))

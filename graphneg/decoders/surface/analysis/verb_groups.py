@@ -1,8 +1,8 @@
 """Find the verb groups of a sentence, with their subjects and negations, and its noun phrases.
 
-Adding a negation, asking a question and changing the tense all change the auxiliaries of a clause and need to
-know its subject. This module finds both from part-of-speech tags alone. It is fast enough to run again after
-each edit, so that the indices are always valid.
+Negation, questions and tense change the auxiliaries of a clause, and depend on its subject. This module finds
+auxiliaries and subjects from part-of-speech tags alone. It is fast enough to run again after each edit, so
+that the indices are always valid.
 
 `parse_verb_groups` returns one `VerbGroup` for each group of verbs that belong together, and corrects the
 tags of their verbs. For example, "had not been seen" is one group with the chain *had*, *been*, *seen* and
@@ -53,7 +53,7 @@ class VerbGroup:
     Attributes:
         kind: The form of the first verb: ``finite``, ``imperative``, ``infinitive`` (with *to*), ``bare``
             (another plain form), ``gerund`` or ``participle``.
-        chain: The indices of the verbs. The last one is that of the main verb.
+        chain: The indices of the verbs. The last index is that of the main verb.
         tokens: The tokens of the text.
         negations: The indices of the tokens that negate the group.
         subject: Start and end of the subject; None if there is no subject.
@@ -83,7 +83,7 @@ class VerbGroup:
 
     @property
     def start(self) -> int:
-        """The index of the first token: of the subject if it precedes the verb, else of the first verb."""
+        """The index of the first token, which belongs to the subject if the subject precedes the verb."""
         return self.subject[0] if self.subject and not self.inverted else self.chain[0]
 
     @property
@@ -98,16 +98,17 @@ class VerbGroup:
 
     @property
     def perfect(self) -> bool:
-        """Whether the first verb is ``'s`` for *has*, as in "He's lost it" but not in "It's seen by him"."""
+        """Whether the first verb is ``'s`` for *has*, as in "He's lost it", and not for *is*."""
         low, following = self.second.lower, self.tokens.get(self.main + 1)
         if self.verb.lower != "'s" or low in word_class("after-has"):
             return self.verb.lower == "'s" and self.second is not EDGE
         if self.second.tag != "VBN" or low in word_class("naming-participles"):
             return False
         # In "I know what he's done" and "What's she made?", the question word is the object of the
-        # participle. A participle with an object is active, so that *'s* is *has*.
+        # participle. A participle with an object is active, so *'s* must be *has*.
         asked = self.tokens.get((self.first if self.inverted else self.start) - 1).tag == "WP"
-        # An object follows in "She's lost her keys", but a time follows in "It's closed this week".
+        # An object follows in "She's lost her keys" (*has*), but a time follows in "It's closed this week"
+        # (*is*).
         time = {following.lower, self.tokens.get(self.main + 2).lower}
         object_ = following.tag in _OPENS_OBJECT and time.isdisjoint(TIME_NOUNS | TEMPORAL_UNITS | WEEKDAYS)
         thing = bool(self.subject_tokens) and self.subject_tokens[-1].lower in word_class("things")
@@ -120,7 +121,7 @@ class VerbGroup:
 
     @property
     def would(self) -> bool:
-        """Whether the first verb is ``'d`` for *would* as in "I'd go", not *had* as in "I'd gone"."""
+        """Whether the first verb is ``'d`` for *would*: true for "I'd go", false for "I'd gone" (*had*)."""
         return self.verb.lower == "'d" and self.second.tag == "VB"
 
     @property
@@ -150,7 +151,7 @@ class VerbGroup:
 def parse_verb_groups(tokens: Tokens) -> list[VerbGroup]:
     """Find the verb groups of a text, and correct the tags of their verbs.
 
-    The tag of a verb is corrected by the auxiliary before it: *read* after *was* becomes ``VBN``.
+    The auxiliary before a verb determines its tag: *read* after *was* becomes ``VBN``.
 
     Args:
         tokens: The tagged tokens. Their tags may be changed.
@@ -197,7 +198,7 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
-    """Return the group of a negative order such as "don't go"; None if none begins at the index."""
+    """Return the group of a negative order such as "don't go"; None if no such order begins at the index."""
     if tokens[index].lower != "do" or tokens.get(index + 1).tag != "NEG":
         return None
     verb = tokens.run_end(index + 2, _SKIP)
@@ -211,12 +212,13 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> V
 def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
     """Correct the tag of a verb whose form does not show its tense.
 
-    The verb to which it is joined or its subject shows the tense. In "sat down and put it there" *put* is
-    past, because it is joined to *sat*. In "I only have" *have* is finite, because it follows *I*.
+    The tense follows from the verb to which it is joined, or from its subject. In "sat down and put it
+    there", *put* is past, because it is joined to *sat*. In "I only have", *have* is finite, because it
+    follows *I*.
     """
     token, start = tokens[index], tokens.run_start(index, _SKIP)
     # If a plain verb follows "for you", *for* is a conjunction and *you* a subject: "For you work so hard".
-    # In "for you to work" it is a preposition.
+    # In "for you to work", *for* is a preposition.
     if (
         token.tag in ("VB", "VBP")
         and tokens.get(start - 2).lower == "for"
@@ -246,7 +248,7 @@ def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
 
 
 def _finite(tokens: Tokens, index: int) -> VerbGroup:
-    """Return the group of the finite verb at an index, and detect questions and "said the king"."""
+    """Return the group of the finite verb at an index, after testing for questions and "said the king"."""
     group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.get(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated
@@ -254,8 +256,9 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         start = tokens.run_end(index + 1, ("NEG",))
         end = noun_phrase_end(tokens, start)
         following, fits = tokens.get(tokens.run_end(end, _SKIP)).tag, True
-        # After *be* and its subject, any word may follow. After *do* and *have*, their verb must follow: "Do
-        # you know", "Has he left". The exceptions "Has he any?" and "Has he a pen?" ask about a possession.
+        # After *be* and its subject, any word may follow. After *do* or *have* and its subject, the main verb
+        # must follow: "Do you know", "Has he left". In "Has he any?" and "Has he a pen?", *have* itself is
+        # the main verb.
         if token.tag != "MD" and token.expanded in DO:
             fits = following in ("VB", "VBP")
         elif token.tag != "MD" and token.expanded in HAVE:
@@ -326,7 +329,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that a verb has after an auxiliary; None if it does not depend on the auxiliary."""
+    """Return the tag of a verb that an auxiliary governs; None if the auxiliary does not govern the verb."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"
@@ -362,8 +365,8 @@ def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
     ):
         start -= 1
     if tokens.get(start - 1).lower in word_class("conjunctions"):
-        # After *and*, the verb is an imperative if *and* joins it to another one ("Sit down and listen") or
-        # begins the sentence ("And listen").
+        # After *and*, the verb is an imperative if *and* joins it to another imperative ("Sit down and
+        # listen"), or if *and* begins the sentence ("And listen").
         joined = bool(before) and before[-1].kind == "imperative"
         return joined or tokens.get(start - 2).tag in ("EN", "QT")
     return tokens.get(start - 1).tag in _STARTS
@@ -378,8 +381,8 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
 
     Returns:
         The index after the last word; ``start`` if no noun phrase starts there. A phrase with *of* is
-        included ("the king of France"), other prepositional phrases are not ("the king" in "the king in
-        London").
+        included ("the king of France"). Other prepositional phrases are not: in "the king in London", only
+        "the king" is.
     """
     if tokens.get(start).tag in ("PRS", "PRO", "EX", "PN"):
         return start + 1
@@ -416,15 +419,15 @@ def hyphen(tokens: Tokens, index: int) -> bool:
         index: The index of the token.
 
     Returns:
-        True for the hyphen of "grown - ups". False for a dash, which is written as two hyphens or has no word
-        on one of its sides.
+        True for the hyphen of "grown - ups". False for a dash, which is written as two hyphens or has no
+        word on one of its sides.
     """
     around = (tokens.get(index - 1).text, tokens.get(index + 1).text)
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the noun phrase before a finite verb, or the subject of the verb to which *and* joins it."""
+    """Return the noun phrase before a finite verb, or the subject that it shares with a joined verb."""
     tokens = group.tokens
     end = over = tokens.run_start(group.first, _SKIP)
     # Skip an aside between commas: "Tom, my oldest friend, has left."
@@ -450,8 +453,8 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
         end: The index after the last word.
 
     Returns:
-        The index of the first word. Preceding parts such as *the door of* or *Tom and* belong to the phrase.
-        ``end`` if no noun phrase ends there.
+        The index of the first word; ``end`` if no noun phrase ends there. Preceding parts such as *the door
+        of* or *Tom and* belong to the phrase.
     """
     index, head = end, False
     while index:
@@ -492,9 +495,9 @@ def _with_phrase_before(tokens: Tokens, index: int) -> int:
     if link.tag == "IN" and before in NOUNS | {"PN", "CD"}:
         start = noun_phrase_start(tokens, index - 1)
         determined = tokens[start].tag in ("DT", "PS")
-        # The noun before the preposition belongs to the phrase if it has a determiner ("The man in the hat
-        # came") or begins the clause ("Men in hats came"). Any other noun is probably an object: "She told
-        # friends in the end they lost".
+        # The noun before the preposition belongs to the phrase in two cases: if it has a determiner ("The man
+        # in the hat came"), or if it begins the clause ("Men in hats came"). Any other noun is probably an
+        # object: "She told friends in the end they lost".
         if link.lower == "of" or tokens.get(start - 1).tag in _STARTS or determined:
             return start
     if link.lower in word_class("conjunctions") and before in NOUNS | {"PN", "PRS", "PRO"}:

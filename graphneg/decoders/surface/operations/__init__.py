@@ -1,6 +1,6 @@
 """The operations: one module for each kind of edit.
 
-Each operation receives the sentence and the node number of the edited node, and edits the sentence in place.
+Each operation receives the sentence and the number of the edited node, and edits the sentence in place.
 It raises `RealisationError` if the edit cannot be realised.
 
 | edit | module | example |

@@ -59,7 +59,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         raise RealisationError("unclear-clause", "the sentence does not begin with a complete clause")
     opener = _opener_of(concept, person)
     own = [token.lower for token in group.subject_tokens] == [person]
-    # Refuse "I agree that I stayed", which nobody says.
+    # Refuse "I agree that I stayed": nobody agrees with a claim about themselves.
     if own and concept in word_class("about-others"):
         raise RealisationError("kind-mismatch", f"'{lexeme(concept)}' needs a claim of another person")
     if group.quotative and index == group.first:
@@ -76,7 +76,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
             raise RealisationError(
                 "unclear-clause", f"'{lexeme(concept)}' needs a clause with a subject before its verb"
             )
-        # After these verbs, the clause has a plain verb form: "I demand that he go".
+        # The clause after verbs such as *demand* has a plain verb form: "I demand that he go".
         strip_to_base(sentence, group)
     elif (
         concept == "refuse-01"
@@ -84,7 +84,8 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         and not group.negations
         and group.subject == (group.first - 1, group.first)
     ):
-        # If both clauses have the same subject, use an infinitive: "I like it" -> "I refuse to like it".
+        # If the clause has the same subject as the predicate, use an infinitive: "I like it" -> "I refuse to
+        # like it".
         subject = group.subject_tokens
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
             raise RealisationError(
@@ -97,7 +98,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
-    """Return the first main clause of the sentence, before which a new predicate is inserted."""
+    """Return the first main clause of the sentence, before which the new predicate is inserted."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.parse_verbs():
         if start <= group.first < end and group.is_main:
@@ -108,10 +109,10 @@ def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
 
 
 def _opener(words: str, person: str) -> list[Token]:
-    """Return tokens for a subject, its verb and the words after it: "I agree that".
+    """Return the tokens of a subject, its verb and the words after the verb: "I agree that".
 
     Args:
-        words: The verb and the words after it: ``agree that``.
+        words: The verb and the following words: ``agree that``.
         person: The subject as a pronoun in lower case.
 
     Returns:

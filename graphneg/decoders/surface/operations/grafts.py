@@ -1,14 +1,15 @@
 """Replace a phrase by a phrase of another sentence.
 
 The words of one subtree are copied to the place of another subtree. If both phrases are of the same kind, for
-example noun phrases, the words are copied as they are. Otherwise they are changed as little as possible: in
-the place of a noun, a verb phrase becomes a gerund ("I like *seeing it*"). Verbs are made to agree with a new
+example noun phrases, the words are copied unchanged. Otherwise they are changed as little as possible: if a
+verb phrase replaces a noun, it becomes a gerund ("I like *seeing it*"). Verbs are made to agree with a new
 subject, pronouns get the case that their new place requires, and singular nouns get an article. An adjective
 never replaces a noun.
 
-Input: the node to replace, and a node of another sentence. The sentence is edited in place.
+The input is the node to replace, and a node of another sentence. The sentence is edited in place.
 
-Example: "I saw the dog." with the object replaced by that of "She likes my car." becomes "I saw my car."
+Example: "I saw the dog." becomes "I saw my car." if its object is replaced by the object of "She likes my
+car."
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ from graphneg.decoders.surface.refusals import refuse_expletive, refuse_graft
 from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
-# The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied
-# neighbours then keep their spacing, but are never mistaken for neighbours of the tokens around them.
+# The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied tokens
+# thus keep the spacing between them, but are never mistaken for original neighbours of the tokens around
+# them.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -55,12 +57,12 @@ _NOUNLIKE = frozenset({"nominal", "possessive"})
 
 @dataclass(slots=True)
 class Donor:
-    """A phrase of another sentence that is to be copied.
+    """A phrase of another sentence, to be copied.
 
     Attributes:
         sentence: The sentence that contains the phrase.
         span: The phrase.
-        serial: A number that distinguishes several copies in one text.
+        serial: A number that distinguishes this copy from other copies in the same text.
         tokens: Copies of the tokens of the phrase.
     """
 
@@ -72,8 +74,8 @@ class Donor:
     def __post_init__(self) -> None:
         """Copy the tokens of the phrase."""
         tokens = self.copied(self.span.start, self.span.end)
-        # Leave out a first word that does not belong to a plural noun phrase. In "so that women ..." *that*
-        # is a conjunction. In "not any cars" *any* depends on the negation, which is not copied.
+        # Leave out a first word that is not part of a plural noun phrase. In "so that women ...", *that* is a
+        # conjunction. In "not any cars", *any* depends on the negation, which is not copied.
         many = (
             len(tokens) > 1
             and tokens[-1].tag == "NNS"
@@ -142,8 +144,8 @@ class Donor:
             tokens: The tokens of the noun phrase.
 
         Returns:
-            The tokens, after *a* or *the* if necessary. A noun that was the first part of a compound gets
-            *the*.
+            The tokens, with *a* or *the* before them if necessary. *The* is used if the noun was the first
+            part of a compound.
         """
         head = tokens[head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
@@ -183,18 +185,18 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
         k: The number of the top node of the subtree to replace.
         source: The sentence to copy from.
         from_position: The number of the top node of the subtree to copy.
-        serial: A number that distinguishes the copies in one text.
+        serial: A number that distinguishes this copy from other copies in the same text.
 
     Raises:
-        RealisationError: A phrase of this kind cannot take this place (``kind-mismatch``), or another rule
-            refuses the copy, for example because the text contains the new words already.
+        RealisationError: The copied phrase has a kind that does not fit (``kind-mismatch``), or another rule
+            refuses the copy, for example because the text already contains the new words.
     """
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_position), serial)
     name = sentence.node(k).concept == source.node(from_position).concept == "name"
     refuse_graft(sentence, target, source, donor.span, donor.tokens, name)
     kinds = (target.kind, donor.kind)
-    # If a modal, an auxiliary, a subject or *not* precedes the phrase, it is only a part of its clause, and
-    # another clause cannot replace it: "I will *go home*".
+    # If a modal, an auxiliary, a subject or *not* precedes the phrase, the phrase is only a part of its
+    # clause. A whole clause cannot replace it: "I will *go home*".
     splits = sentence.tokens.get(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)
@@ -255,8 +257,8 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
 def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """Replace a verb phrase by a noun phrase or an adjective.
 
-    An adjective is put after a form of *be*: "He *sleeps*" -> "He *is happy*". A noun phrase replaces a
-    complement clause ("I want *to sleep*" -> "I want *a car*") or is put after a form of *have*.
+    An adjective follows a form of *be*: "He *sleeps*" -> "He *is happy*". A noun phrase replaces a complement
+    clause ("I want *to sleep*" -> "I want *a car*"); otherwise it follows a form of *have*.
     """
     group, tokens = _group(sentence, target), sentence.tokens
     main = _content_start(group)
@@ -274,9 +276,9 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
     before = tokens.get(start - 1)
     complement = start < target.start or group.kind == "gerund"
     governs = (before.tag in VERBS or before.tag == "IN") and before.tag != "MD"
-    # A noun phrase replaces the whole complement clause: "I want to sleep" -> "I want my car". This is not
-    # possible after verbs such as *think*, which take no noun as object: "I think he sleeps" -> "I think he
-    # has my car".
+    # A noun phrase replaces the whole complement clause: "I want to sleep" -> "I want my car". Verbs such as
+    # *think* cannot have a noun as their object, so the noun phrase follows *have*: "I think he sleeps" -> "I
+    # think he has my car".
     if complement and governs and before.lemma not in word_class("without-object"):
         splice(sentence, Phrase(start, target.end, target.kind, start), fitted)
         return
@@ -314,7 +316,7 @@ def splice(sentence: SentenceDraft, target: Phrase, tokens: list[Token]) -> None
 
 
 def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Donor) -> None:
-    """Replace a noun phrase or possessive by another one."""
+    """Replace a noun phrase or possessive by another noun phrase or possessive."""
     head, old = sentence.tokens[target.head], sentence.node(k).concept or ""
     if old == "it":
         refuse_expletive(sentence, head)
@@ -359,7 +361,7 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a verb phrase by another one without its subject, in the form of the old verb.
+    """Replace a verb phrase by another verb phrase without its subject, in the form of the old verb.
 
     Raises:
         RealisationError: The new phrase has a question word (``kind-mismatch``), an object of the old verb
@@ -383,13 +385,13 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
 
 
 def _content_start(group: VerbGroup) -> int:
-    """Return the index of the main verb; in a passive or progressive, that of the *be* before it."""
+    """Return the index of the main verb. In a passive or progressive, return that of the preceding *be*."""
     passive = len(group.chain) > 1 and group.tokens[group.chain[-2]].is_be
     return group.chain[-2] if passive else group.main
 
 
 def _form(token: Token) -> str:
-    """Return the Penn tag of the form that a verb has."""
+    """Return the Penn tag for the inflected form of a verb."""
     if token.tag in ("AX", "MD"):
         return token.tense
     return token.tag if token.tag in VERBS else "VB"

@@ -25,7 +25,7 @@ from graphneg.decoders.surface.refusals import apply_rules, refuse_idiom
 from graphneg.english.tagging import FINITE
 from graphneg.english.words import word_class
 
-# Tags of words before the subject that stay in front when a statement becomes a question: "Well, then, ...".
+# Tags of words that stay before the subject when a statement becomes a question: "Well, then, ...".
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
 # Maximum number of tokens of a sentence to which ", right?" is appended.
 _MAX_TAGGED = 12
@@ -36,7 +36,7 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
 
     Args:
         sentence: The sentence.
-        k: The node number. If it is 0, the first main clause of the text is used if no other is found.
+        k: The node number. For node 0, the first main clause of the text is used if no other clause is found.
 
     Returns:
         The verb group of the clause.
@@ -78,7 +78,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     group, tokens = assertion(sentence, k), sentence.tokens
     main = tokens[group.main]
     if group.kind == "imperative":
-        # An order becomes a question with *will you*, which does not work for "Don't go" and "Let's go".
+        # An order becomes a question with *will you*, which is not possible for "Don't go" and "Let's go".
         if group.negations or main.lower == "let":
             raise RealisationError("unclear-clause", "a negative order can't become a question")
         sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
@@ -97,8 +97,8 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         return
     start, after = group.subject[0], tokens.get(group.first + 1)
     apply_rules(sentence, "question", start, offers=sentence.offers(group), after=after)
-    # If another clause follows, inversion would ask only the first one: "I like it and you like it" -> "I
-    # like it and you like it, right?"
+    # If another clause follows, inversion would turn only the first clause into a question. Append *right*
+    # instead: "I like it and you like it" -> "I like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)
     others = (
         other for other in sentence.parse_verbs() if group.main < other.first < end and other.kind == "finite"
@@ -112,7 +112,8 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         return
     subject, joined = tokens[start], sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
-    # Verbs that *and* joins depend on the same *do*: "I sang and danced" -> "Did I sing and dance?"
+    # Verbs that *and* joins to this verb depend on the same *do*: "I sang and danced" -> "Did I sing and
+    # dance?"
     for verb in joined if auxiliary[0].lower in DO else ():
         sentence.inflect(verb, "VB")
     sentence.insert(tokens.index_of(subject), *auxiliary)
@@ -137,13 +138,13 @@ def _follows_subject(group: VerbGroup, tags: tuple[str, ...]) -> bool:
 
 
 def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
-    """Remove the auxiliary with its *n't* from the sentence, or replace a lone verb by a form of *do*.
+    """Remove the auxiliary with its *n't* from the sentence, or replace a lone main verb by a form of *do*.
 
     Returns:
         The tokens to put before the subject.
     """
     tokens, verb = sentence.tokens, group.verb
-    # As a main verb, *have* needs *do*, too: "I have a car" -> "Do I have a car?"
+    # *have* also needs *do* if it is the main verb: "I have a car" -> "Do I have a car?"
     lone = verb.expanded in DO | HAVE and len(group.chain) == 1
     if verb.tag in ("AX", "MD") and not lone:
         negation = next((tokens[index] for index in group.negations if tokens[index].lower == "n't"), None)
@@ -229,7 +230,7 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     start, end = sentence.sentence_bounds(group.first)
     mark = next((token for token in tokens[start:end] if token.text.startswith("?")), None)
     _refuse_question_word(group, start)
-    # In '"Really?" said the king', only the mark makes it a question, so only the mark is changed.
+    # In '"Really?" said the king', only the question mark makes it a question, so only the mark is changed.
     if group.quotative and mark is not None:
         quoted = tokens.get(tokens.index_of(mark) + 1).is_quote
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
@@ -265,10 +266,10 @@ def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
     contracted = [tokens[index] for index in group.negations if tokens[index].lower == "n't"]
     for token in (verb, *contracted):
         tokens.remove(token)
-    # The tagger may have taken a subject after its verb for an object. Correct its tag.
+    # The tagger may have tagged a subject after its verb as an object. Correct its tag.
     if subject[0].lower == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
-    # If there is no negation, *do* is no longer needed. Its tense moves to the main verb.
+    # If there is no negation, *do* is no longer needed. Give its tense to the main verb.
     if verb.expanded in DO and main is not verb and not group.negations:
         tag = verb.tense
         sentence.inflect(main, tag)
@@ -313,7 +314,7 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
         if group is None:
             raise nobody
     subject, main = group.subject_tokens, tokens[group.main]
-    # Verbs that *and* joins get the plain form, too: "You sing and dance" -> "Sing and dance".
+    # Verbs that *and* joins to this verb also get the plain form: "You sing and dance" -> "Sing and dance".
     for verb in sentence.conjuncts(group):
         sentence.inflect(verb, "VB")
     strip_to_base(sentence, group)
@@ -357,7 +358,7 @@ def end_plain(sentence: SentenceDraft, main: Token) -> None:
 
 
 def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Remove modals, *do* and perfect *have*, and put the first remaining verb into its plain form.
+    """Remove modals, *do* and perfect *have*, and put the first verb that remains into its plain form.
 
     Args:
         sentence: The sentence, edited in place.

@@ -42,11 +42,11 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_list, word_map
 
 POSITIVE = word_map("positive")
-"""Affirmative counterparts of negative words, and of words that occur only in negative clauses.
+"""Affirmative counterparts of negative words and of words that occur only in negative clauses.
 
 Examples: *nothing* -> *something*, *any* -> *some*.
 """
-# Counterparts, in negative clauses, of words that occur only in affirmative ones: *some* -> *any*.
+# Counterparts of affirmative words in negative clauses: *any* for *some*.
 _ASSERTIVE = word_map("assertive")
 # Words that occur only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
@@ -70,7 +70,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: No clause was found, or it cannot be negated (``unclear-clause``,
+        RealisationError: No clause was found, or the clause cannot be negated (``unclear-clause``,
             ``already-negative`` or ``unsupported-edit``).
 
     Example:
@@ -117,7 +117,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Negate a clause by changing its subject, if the subject requires it.
+    """Negate a clause by changing its subject, if it is a word such as *everybody* or *somebody*.
 
     Examples: "Everybody came" -> "Not everybody came", "Somebody came" -> "Nobody came".
 
@@ -145,11 +145,10 @@ def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _remove_doubt(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Remove *maybe*, because "Maybe I did not see it" does not contradict "Maybe I saw it".
+    """Remove *maybe* and similar adverbs: "Maybe I did not see it" does not contradict "Maybe I saw it".
 
     Raises:
-        RealisationError: Such a word is elsewhere in the sentence and cannot be removed
-            (``unclear-clause``).
+        RealisationError: The adverb is elsewhere in the sentence and cannot be removed (``unclear-clause``).
     """
     start, tokens = group.start, sentence.tokens
     for index in (group.first - 1, start - 1):
@@ -200,7 +199,8 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         sentence.insert(group.first + 2, Token("not", "NEG"))
     elif group.kind != "finite":
         doer = tokens.get(tokens.run_start(group.first, ("RB",)) - 1)
-        # In "I always meant to", the tagger may have taken a finite verb for a participle. Refuse this.
+        # In "I always meant to", the tagger may have tagged a finite verb as a participle. Refuse to negate
+        # it.
         if group.infinitive_marker is None and doer.lower in word_class("subject-forms"):
             raise RealisationError(
                 "unclear-clause", f"'{verb.text}' may be a finite verb instead of a participle"
@@ -232,7 +232,7 @@ def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
     tag = verb.tense
     if verb.lower == lemma == verb_form(lemma, "VBD"):
         # *put* and *read* do not show their tense. "She put it there" must be past, because it has no *-s*.
-        # In other persons, assume the past if the text contains another past form.
+        # In other persons, assume the past only if the text contains another past form.
         third = subject and (
             subject[-1].lower in word_class("third-person") or subject[-1].tag in ("NN", "NNP")
         )
@@ -287,10 +287,10 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
 def _certain_modal(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     """Return the modal that replaces *may* or *might* in a negative clause; None to keep the modal.
 
-    "It might rain" and "It might not rain" can both be true, so that adding *not* contradicts nothing. For an
-    event, *will not* is used: "It may rain" -> "It will not rain". For a state or a past event, *cannot* is
-    used: "It may be true" -> "It cannot be true". A permission keeps its modal: "You may see it" -> "You may
-    not see it".
+    "It might rain" and "It might not rain" can both be true, so adding *not* contradicts nothing. For an
+    event, the method writes *will not*: "It may rain" -> "It will not rain". For a state or a past event, it
+    writes *cannot*: "It may be true" -> "It cannot be true". A permission keeps its modal: "You may see it"
+    -> "You may not see it".
     """
     tokens, main = sentence.tokens, sentence.tokens[group.main]
     low = tokens[group.subject[0]].lower if group.subject else ""
@@ -443,7 +443,7 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
 
 
 def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> None:
-    """Replace a negative word by its affirmative counterpart, or remove it.
+    """Replace a negative word by its affirmative counterpart, or remove the word.
 
     Raises:
         RealisationError: The word is *nor* (``unclear-clause``): "nor do I".
@@ -495,14 +495,14 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
 
 
 def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) -> None:
-    """Replace or remove *no* before a noun, and in *no longer* and *no one*.
+    """Replace or remove *no* before a noun, and replace *no longer* and *no one*.
 
     Examples: "no longer" -> "still", "no one" -> "someone", "no water" -> "water", "no wigs" -> "some wigs",
     "no wig" -> "a wig".
 
     Raises:
-        RealisationError: *no* is part of a comparison or precedes no noun (``unclear-clause``): "no more
-            than".
+        RealisationError: *no* is part of a comparison ("no more than") or does not precede a noun
+            (``unclear-clause``).
     """
     tokens, token = sentence.tokens, sentence.tokens[index]
     if following.lower in ("longer", "one"):
@@ -552,9 +552,9 @@ def _without_prefix(word: str, concept: str) -> str:
 
 
 def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Replace the words that occur only in affirmative clauses: *some* becomes *any*.
+    """Replace words such as *some* by the words for negative clauses, such as *any*.
 
-    *Some* becomes *any* and a following *and* becomes *or*. *Already* becomes *yet*, and a final *too*
+    *Some* becomes *any*, and an *and* after it becomes *or*. *Already* becomes *yet*, and *too* at the end
     becomes *either*. *Also* is removed.
 
     Args:
@@ -600,10 +600,10 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _join_objects_by_or(sentence: SentenceDraft, group: VerbGroup, k: int) -> None:
-    """Replace the *and* between the objects of a clause by *or*, if each of them is denied.
+    """Replace the *and* between the objects of a clause by *or*, if the negation denies each object.
 
     "I do not have a cough and a fever" may mean that the speaker has only one of the two. "I do not have a
-    cough or a fever" contradicts the affirmative sentence in all parts.
+    cough or a fever" denies both, and so contradicts the whole affirmative sentence.
 
     Args:
         sentence: The sentence, edited in place.
@@ -648,7 +648,7 @@ def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) 
         tokens[joint - 1],
         next((token for token in tokens[joint + 1 : end] if token.tag in NOUNS), EDGE),
     )
-    # "More and more", "years and years": the repetition means "many".
+    # The repetition in "more and more" and "years and years" means "many", so the *and* is kept.
     if before.lower == tokens[joint + 1].lower or tokens[joint + 1].lower in ("so", "all"):
         return False
     return word_map("joint-pairs").get(before.lemma) != after.lemma or after is EDGE
@@ -679,9 +679,9 @@ def _replace_still(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
-    """Replace *but* by *and* before a negation that is removed.
+    """Replace the *but* before a removed negation by *and*.
 
-    For example, "He likes her but not me" becomes "He likes her and me". Before an adjective *but* is kept,
+    For example, "He likes her but not me" becomes "He likes her and me". *But* is kept before an adjective,
     because adjectives can contrast without a negation: "small but not cheap" becomes "small but cheap".
 
     Args:
@@ -720,13 +720,13 @@ def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None
 
 
 def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
-    """Replace the words that occur only in negative clauses: *any* becomes *some*.
+    """Replace words for negative clauses, such as *any*, by those for affirmative clauses, such as *some*.
 
-    *Any* becomes *some*, *much* becomes *a lot*, *ever* and *at all* are removed.
+    *Any* becomes *some*, and *much* becomes *a lot*. *Ever* and *at all* are removed.
 
     Args:
         sentence: The sentence, edited in place.
-        start: The index from which on words are replaced.
+        start: The index of the first word that may be replaced.
 
     Example:
         After *do not* was removed, "I see any birds at all." becomes "I see some birds."

@@ -1,8 +1,8 @@
 """Change the persons of pronouns.
 
-If an edit changes the person of a pronoun node, all words for this node change, each in its own case, and the
-verbs agree with the new persons. All pronouns of an utterance are changed together. If *I* and *you* were
-swapped one after the other, both would become the same.
+If an edit changes the person of a pronoun node, all words that express this node change. Each word keeps its
+case, and the verbs agree with the new persons. All pronouns of an utterance are changed together. If *I* and
+*you* were swapped one after the other, both would become the same.
 
 Example: "I love my dog." with ``i`` set to ``you`` becomes "You love your dog."
 """
@@ -23,14 +23,15 @@ from graphneg.english.words import word_class
 def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     """Change the persons of pronoun nodes, all together.
 
-    Expletives, idioms, greetings and polite formulas are refused, too, with different codes.
+    Errors with other codes than ``no-alignment`` mean that a pronoun must not be changed, because it is an
+    expletive or is part of an idiom, a greeting or a polite formula.
 
     Args:
         sentence: The sentence, edited in place.
         persons: The new person of each node, by node number.
 
     Raises:
-        RealisationError: No word in the text expresses one of these nodes (``no-alignment``).
+        RealisationError: No word in the text expresses one of the nodes (``no-alignment``).
 
     Example:
         ``{k: "you"}`` for the node *i* changes "I love my dog." into "You love your dog."
@@ -65,8 +66,8 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         verb = tokens.get(tokens.index_of(token) - 1)
         if case != Case.SUBJECT:
             continue
-        # In a question only the *do* before the pronoun agrees with it: "Does it have to be here?" -> "Do
-        # they have to be here?"
+        # In a question, only the *do* before the pronoun agrees with the pronoun: "Does it have to be here?"
+        # -> "Do they have to be here?"
         if verb.lower not in DO or verb.tag != "AX":
             agree_with(sentence, token)
         elif (form := agree("do", verb.tense, person_of([token]))) != verb.lower:

@@ -1,9 +1,9 @@
 """Remove the words of a subtree.
 
 `drop` removes the words of a subtree together with the word that introduces them: "I saw it in Rome." -> "I
-saw it." If the verb needs the subject or object that is removed, *someone* or *something* replaces it: "My
-brother saw the dog." -> "My brother saw something." A comma or conjunction that is no longer needed is
-removed, too.
+saw it." If the verb needs the removed subject or object, *someone* or *something* replaces it: "My
+brother saw the dog." -> "My brother saw something." A comma or conjunction that is no longer needed is also
+removed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         k: The number of the top node of the subtree.
 
     Raises:
-        RealisationError: No word expresses the subtree (``no-alignment``), or the rest would be incomplete
-            (``unclear-clause``).
+        RealisationError: No word expresses the subtree (``no-alignment``), or the remaining sentence would be
+            incomplete (``unclear-clause``).
 
     Example:
         Without ``plum``, "I like apples, pears, and plums." becomes "I like apples and pears." Without its
@@ -45,8 +45,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         indices = sorted(sentence.subtree_indices(k))
         if not indices:
             raise RealisationError("no-alignment", "no words are aligned with the sentence")
-        # Take the sentence around the middle word, because some words may be wrongly aligned with tokens of
-        # another sentence.
+        # Take the sentence that contains the middle word, because some words may be wrongly aligned with
+        # tokens of another sentence.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
             raise RealisationError("unclear-clause", "the text consists only of this sentence")
@@ -57,7 +57,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         _drop_determiner(sentence, target)
         return
     above = sentence.indices(node.parent) if node.parent is not None else []
-    # In "boa constrictors", the word *boa* of the subtree is part of a compound with the word of its parent.
+    # In "boa constrictors", *boa* is the word of the subtree and *constrictors* the word of its parent. Both
+    # form a compound.
     inner = bool(above) and target.start <= above[0] < target.head
     apply_rules(sentence, "drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
@@ -92,7 +93,7 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
     """Replace a subject or an object by an indefinite pronoun, or remove a possessor.
 
     Returns:
-        True if the phrase was replaced; False if it is none of these.
+        True if the phrase was replaced; False if it is not a subject, an object or a possessor.
     """
     tokens, head = sentence.tokens, sentence.tokens[target.head]
     before, after = tokens.get(target.start - 1), tokens.get(target.end)
@@ -121,7 +122,7 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
 
 
 def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
-    """Remove a phrase, and the preposition or conjunction that introduces it."""
+    """Remove a phrase, and the preposition or conjunction that introduces the phrase."""
     tokens, start, end = sentence.tokens, target.start, target.end
     if target.kind in ("adjective", "adverb", "other", "nominal"):
         refuse_bare_copula(sentence, target)

@@ -31,11 +31,11 @@ _JOIN_REACH = 3
 
 
 def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Replace a time word, and change the tense of its clause if the new time requires it.
+    """Replace a time word. Change the tense of the clause if the new time requires another tense.
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the time word's node.
+        k: The number of the node that the time word expresses.
         concept: The concept of the new time.
 
     Example:
@@ -50,7 +50,8 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         group = sentence.finite_before(index) or group
     apply_rules(sentence, "set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
-    # Some combinations have a different usual form: "tomorrow night" -> "last night", not "yesterday night".
+    # Some combinations have a different usual form: if "tomorrow" becomes "yesterday", "tomorrow night"
+    # becomes "last night", not "yesterday night".
     index = sentence.head(k)
     together = f"{word}_{sentence.tokens.get(index + 1).lower}"
     if (usual := word_map("times-together").get(together)) is not None:
@@ -60,7 +61,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Add a time word to the clause of a node, and change its tense if necessary.
+    """Add a time word to the clause of a node. Change the tense of the clause if necessary.
 
     Args:
         sentence: The sentence, edited in place.
@@ -68,7 +69,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         concept: The concept of the time.
 
     Raises:
-        RealisationError: The text contains the time word already (``unchanged``), the node does not head a
+        RealisationError: The text already contains the time word (``unchanged``), the node does not head a
             finite clause, or no place for the time word was found (``unclear-clause``).
 
     Example:
@@ -120,7 +121,7 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
     """Return the index after the last token of a clause.
 
     Returns:
-        The index, or None if another clause follows without a mark or conjunction between them.
+        The index; None if another clause follows, and no mark or conjunction is between the clauses.
     """
     tokens = sentence.tokens
     starts = {
@@ -154,7 +155,8 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
         wanted: ``past``, ``future`` or ``present``; an empty string keeps the tense.
 
     Raises:
-        RealisationError: A clause that *and* joins to this one would keep its tense (``unclear-clause``).
+        RealisationError: *and* joins the clause to a clause whose tense would not change
+            (``unclear-clause``).
 
     Example:
         "I saw it and told her." in the future is "I will see it and tell her."
@@ -177,7 +179,7 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
     perfect = group.verb.tag == "MD" and group.second.lower == "have"
     for verb in joined:
         if wanted == "past" and perfect and verb.tag == "VB":
-            # The joined verb depends on *have*, too: "I should see it and tell her" -> "I should have seen it
+            # The joined verb also depends on *have*: "I should see it and tell her" -> "I should have seen it
             # and told her".
             sentence.inflect(verb, "VBN")
         elif wanted == "future":
@@ -223,9 +225,9 @@ def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
 
 
 def _person(group: VerbGroup) -> str:
-    """Return the person that the verb of a group agrees with."""
+    """Return the person with which the verb of a group agrees."""
     subject = group.subject_tokens
-    # In "There are two men", the verb agrees with the noun after it.
+    # In "There are two men", the verb agrees with the noun phrase after it.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
         following = group.tokens[group.main + 1 : group.main + 5]
         return "they" if any(token.tag == "NNS" for token in following) else "he"
@@ -242,7 +244,7 @@ def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
         # The auxiliary *do*: "I do not see it" -> "I did not see it".
         sentence.rewrite(verb, "did")
     elif (low in HAVE or low == "'s") and not alone:
-        # The perfect becomes the past: "I have seen it" -> "I saw it". "I had seen it" is past already.
+        # The perfect becomes the past: "I have seen it" -> "I saw it". "I had seen it" is already past.
         if low != "had":
             _drop_auxiliary(sentence, group)
     elif verb.tag == "MD" or low == "will" or group.would:
@@ -301,7 +303,7 @@ def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Put a group into the future with *will*."""
+    """Put a verb group into the future with *will*."""
     tokens, verb, second = sentence.tokens, group.verb, group.second
     low = verb.expanded
     contracted = any(tokens[index].lower == "n't" for index in group.negations)

@@ -1,9 +1,9 @@
 """Replace the word of a node by the word of a different concept or constant, in the same inflected form.
 
-The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"). Then the words around it
-are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. `set_concept`
-replaces concepts, and `set_value` constants such as numbers and names. `refusals` refuses words that do not
-fit into the sentence.
+The new word takes the form of the old word ("bigger" -> "smaller", "gave" -> "took"). Then the words around
+it are adjusted: particles, articles, plural nouns after numbers, and verbs that agree with the new word.
+`set_concept` replaces concepts, and `set_value` replaces constants such as numbers and names. Words that do
+not fit into the sentence are refused by `refusals`.
 
 Example: "It is bigger." with ``big`` set to ``small`` becomes "It is smaller."
 """
@@ -66,8 +66,8 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         concept: The new concept.
 
     Raises:
-        RealisationError: The new word lacks the form that is needed or does not fit into the sentence
-            (``no-form``, ``kind-mismatch``), or it is the same word (``unchanged``).
+        RealisationError: The new word lacks the required form (``no-form``), does not fit into the sentence
+            (``kind-mismatch``, ``no-form``), or is the same word (``unchanged``).
 
     Example:
         "He ran quickly." with ``quick-02`` set to ``slow-05`` becomes "He ran slowly."
@@ -79,7 +79,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         return
     old, wanted = lexeme(node.label), lexeme(concept)
     # In "The bank account is mine", the argument *bank* is only the first half of a compound. Refuse to
-    # replace it, because the rest of the compound would not fit.
+    # replace *bank*, because the rest of the compound would not fit the new word.
     argument = (node.role or "").startswith(("ARG", "op", "location", "destination"))
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
@@ -91,13 +91,13 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         # Remove the particle of a phrasal verb: "She took it away" -> "She brought it".
         index = tokens.index_of(token)
         for other in [other for other in tokens[index + 1 : index + 7] if other.lower == particle][:1]:
-            # Refuse this for "They ran out of milk" and "I put up with it": the preposition depends on the
-            # particle and would not fit another verb.
+            # Refuse to remove the particle in "They ran out of milk" and "I put up with it": the preposition
+            # depends on the particle and would not fit another verb.
             if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in word_class("after-particle"):
                 raise RealisationError("no-form", f"'{old} {preposition}' is a fixed phrase")
             tokens.remove(other)
-    # A noun for an event ("his arrival") can be replaced by that for another event. *cook* in "a cook" has
-    # the same form as the verb, but is not an event.
+    # A noun for an event ("his arrival") can be replaced by a noun for another event. The *cook* in "a cook"
+    # has the same form as the verb, but does not denote an event.
     event = token.lower != old and not lemmas(token.lower).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         refuse_misplaced_verb(sentence, token, node.concept or "", concept)
@@ -136,9 +136,9 @@ def _pronoun_to_noun(sentence: SentenceDraft, k: int, noun: str) -> None:
 
 
 def _follow_noun(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """Change *he* to *she*, or the reverse, if the noun that the pronoun refers to was replaced.
+    """Change *he* to *she* or *she* to *he*, if the noun to which the pronoun refers was replaced.
 
-    A pronoun that has a node in the graph may refer to somebody else, so it is not changed.
+    A pronoun that is aligned with a node of the graph may refer to somebody else, so it is not changed.
     """
     person = {True: "he", False: "she"}["man" in english().classes_of(old)]
     if english().classes_of(old).isdisjoint(("man", "woman")) or token.tag not in NOUNS:
@@ -169,14 +169,14 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
 
 
 def _fit_article(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """Add or remove an article if only one of the two nouns is countable.
+    """Add or remove an article, if only one of the old and the new noun is countable.
 
     Examples: "I drink water" -> "I drink a cup", "I have a cup" -> "I have information".
     """
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     start, end = sentence.noun_phrase(index)
     first, before, following = tokens[start], tokens.get(start - 1), tokens.get(end)
-    # In "much water" and "the same water", another word takes the place of the article.
+    # In "much water" and "the same water", *much* and *same* make an indefinite article impossible.
     if any(other.lower in word_class("amounts") for other in tokens[start:end]):
         return
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
@@ -251,19 +251,19 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
 
 
 def _is_verb(wanted: str) -> bool:
-    """Return whether a word can be a verb. An unknown word counts as one."""
+    """Return whether a word can be a verb. An unknown word counts as a verb."""
     known = readings(wanted.split(" ")[0])
     return "VERB" in known or not known
 
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
-    """Return whether one of the verbs precedes a word, perhaps with adverbs between: "has just received"."""
+    """Return whether one of the verbs precedes a word. Adverbs may be between: "has just received"."""
     index = sentence.tokens.run_start(sentence.tokens.index_of(token), ("RB", "NEG"))
     return sentence.tokens.get(index - 1).expanded in verbs
 
 
 def _verb(wanted: str, tag: str) -> str:
-    """Inflect a verb, which is the first word; particles may follow it."""
+    """Inflect a verb. ``wanted`` begins with the verb; particles may follow."""
     first, _, rest = wanted.partition(" ")
     return f"{verb_form(first, tag)} {rest}".strip()
 
@@ -283,8 +283,8 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         return _verb(wanted, "VBG" if present else "VBN")
     if "ADJ" in known or not known:
         return adjective_form(wanted, shown)
-    # Choose the participle by the old word: the past participle if that ends in *-ed* or *-en*, else the
-    # present participle.
+    # The old word determines the participle: the past participle if the old word ends in *-ed* or *-en*,
+    # otherwise the present participle.
     if "VERB" in known and frame:
         return _verb(wanted, "VBN" if token.tag == "VBN" or token.lower.endswith(("ed", "en")) else "VBG")
     # Before a noun, a noun can take the place of an adjective: "a wooden house" -> "a brick house".
@@ -327,7 +327,7 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
 
 
 def _derived(model: str, wanted: str, tag: str) -> str | None:
-    """Derive a noun from a verb, with a suffix like that of another noun.
+    """Derive a noun from a verb, with a suffix like the suffix of another noun.
 
     For example, the noun *teacher* and the verb *write* give *writer*; *decision* and *move* give *movement*.
 
@@ -354,7 +354,7 @@ def is_nominal(concept: str, word: str) -> bool:
         word: The noun.
 
     Returns:
-        True if PropBank lists the noun as an alias, if the frame is unknown, or if it has no verb.
+        True if PropBank lists the noun as an alias of a frame, if the frame is unknown, or if it has no verb.
     """
     frame = load_frames().frames.get(concept)
     return frame is None or not frame.verbal or ("n", word) in load_frames().aliases
@@ -375,7 +375,8 @@ def is_adjectival(concept: str, word: str) -> bool:
         word: The adjective.
 
     Returns:
-        True if PropBank lists the adjective as an alias of the frame, or if it does not list such a verb.
+        True if PropBank lists the adjective as an alias of the frame. Also true if PropBank does not list a
+        verb of the same spelling for the frame.
 
     Example:
         >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
@@ -428,10 +429,10 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
 
 
 def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
-    """Return the words for a constant in the style of the old words: digits or words, long or short.
+    """Return the words for a constant in the style of the old words: digits or words, abbreviated or not.
 
     Raises:
-        RealisationError: There is no word for this ordinal (``no-form``).
+        RealisationError: There is no word for the new ordinal (``no-form``).
     """
     if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
         month = MONTHS[(int(bare) - 1) % 12].capitalize()
@@ -446,11 +447,11 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
         return word
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
-    # The old number was written in words. Write numbers below 100 and some round ones in words, too.
+    # The old number was written in words. Also write new numbers below 100 and some round numbers in words.
     number, words = int(bare), _WORDS_OF_NUMBERS
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"
-    # *once* and *twice* express a number of times: "I saw it once" -> "I saw it three times".
+    # *once* and *twice* express how often something happens: "I saw it once" -> "I saw it three times".
     if token.lower in word_map("times-as-adverbs"):
         adverbs = {times: adverb for adverb, times in word_map("times-as-adverbs").items()}
         return adverbs.get(str(number), f"{said} times")

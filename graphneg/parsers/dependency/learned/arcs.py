@@ -1,12 +1,12 @@
 """Choose the arcs and tops of a draft, and the node that each *no* negates.
 
-A network scores each role between each pair of nodes. `decode` turns the scores into a connected graph. It
+A network scores each role for each pair of nodes. `decode` turns the scores into a connected graph. It first
 takes all arcs above a threshold, highest score first, and then joins each separate part by its best arc.
-Flanigan et al. (2014, section 4) find a maximum spanning connected subgraph in a similar way.
+Flanigan et al. (2014, section 4) use a similar method to find a maximum spanning connected subgraph.
 
 In *There is no man running*, the negation can be attached to the noun (``man :polarity -``) or to the verb
-(``run-02 :polarity -``). Both annotators and parsers vary in this. A logistic regression over the words of
-the sentence decides between noun and verb.
+(``run-02 :polarity -``). Annotators do not agree on this, and neither do parsers. A logistic regression over
+the words of the sentence decides between noun and verb.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from graphneg.parsers.dependency.rules.state import SUBJECTS
 from graphneg.parsers.dependency.text import Word
 
 _NEAR = 24
-"""Maximum distance between the nodes of a scored pair, as a number of nodes in text order."""
+"""Maximum distance between the two nodes of a scored pair, counted in nodes in text order."""
 _MOST = 14
 """Maximum value of the feature that counts the words after *no*."""
 SURE_DENIAL, SURE_OF_NEW_VERB = 0.25, 1.5
-"""Minimum absolute log odds to move a negation. The first value is for verbs that occurred with *no* in the
-training data. The second is for all other verbs; for these, the arcs that the network has chosen are more
-reliable than the regression.
+"""Minimum absolute log odds for moving a negation. `SURE_DENIAL` is for verbs that occurred with *no* in the
+training data. `SURE_OF_NEW_VERB` is for all other verbs. `SURE_OF_NEW_VERB` is higher, because for these
+verbs the arcs of the network are more reliable than the regression.
 """
 
 
@@ -39,7 +39,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     """Yield the pairs of nodes that may be linked as head and argument.
 
     Both nodes must be in the same sentence and close to each other. The head must not be a constant. Nodes
-    inside names and dates are left out, because their arcs stay as the rules wrote them.
+    inside names and dates are left out, because their arcs are not changed.
 
     Args:
         seen: Features of the draft.
@@ -48,7 +48,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
         The indices of the head and the argument.
     """
     nodes = seen.draft.nodes
-    # Nodes are sorted by text order, so that the maximum distance is a distance in the text.
+    # Sort the nodes in text order, so that `_NEAR` limits their distance in the text.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _NEAR]:
@@ -70,7 +70,7 @@ class ScoredArc(NamedTuple):
     """An arc that the network has scored.
 
     Attributes:
-        score: Log odds of the arc against having no arc.
+        score: Log odds of the arc compared with no arc.
         head: Index of the head.
         dep: Index of the argument.
         role: The role; operands are not numbered yet.
@@ -88,16 +88,16 @@ def decode(
     """Choose arcs, by their scores, that join the nodes to one connected graph.
 
     Each arc with a score of at least ``enough`` is taken. An arc with a lower score is taken only if it joins
-    two separate parts of the graph. An isolated node is deleted if no arc with a score of at least ``loose``
-    joins it to another node. Each arc that is taken excludes others: a second arc between the same nodes, a
-    second arc with a role that the head can have only once, and a second arc to a constant or to the argument
-    of ``:polarity``.
+    two separate parts of the graph. An isolated node is deleted unless an arc with a score of at least
+    ``loose`` joins it to another node. Each taken arc excludes other arcs: a second arc between the same
+    nodes, a second arc with a role that the head can have only once, and a second arc to a constant or to the
+    argument of ``:polarity``.
 
     Args:
         nodes: Indices of the nodes to connect.
         arcs: The scored arcs to choose from.
         constants: Indices of the nodes that are constants.
-        enough: Minimum score of arcs that are taken in any case.
+        enough: Minimum score of the arcs that are always taken.
         loose: Minimum score of an arc that saves an isolated node from deletion.
 
     Returns:
@@ -128,10 +128,9 @@ def decode(
             parts.union(arc.head, arc.dep)
 
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
-    # The arcs are taken in three passes over the same order.
-    # The first pass takes the likely arcs.
-    # The second pass takes arcs above the lower threshold that join separate parts.
-    # The third pass joins the remaining parts by their best arcs of any score, but not isolated nodes.
+    # Take the arcs in three passes over the same list. The first pass takes the likely arcs. The second pass
+    # takes arcs above the lower threshold that join separate parts. The third pass joins the remaining parts
+    # by their best arcs, whatever the score. It does not join isolated nodes.
     take(takewhile(lambda arc: arc.score >= enough, ordered))
     likely = takewhile(lambda arc: arc.score >= loose, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
@@ -146,18 +145,18 @@ def decode(
 
 
 ARC_THRESHOLD = -0.9
-"""Minimum log odds of an arc to be taken in any case. A threshold below 0 gives more arcs and a better F1."""
+"""Minimum log odds of an arc that is always taken. A threshold below 0 gives more arcs and a better F1."""
 LINK_THRESHOLD = -4.0
 """Minimum log odds of the best arc of an isolated node. If the best arc scores less, the node is deleted."""
 RULE_BONUS = 0.25
 """Bonus in log odds for arcs that the rules wrote. The rules cover more kinds of text than the training data.
 """
 _OPENING = frozenset({"and", "or"})
-"""Conjunctions that may have a single operand. In *And I left.*, the first operand is in an earlier sentence.
+"""Conjunctions that may have a single operand. The first operand of *And I left.* is in an earlier sentence.
 """
 _LEAST, _OTHERS = -9.0, -2.5
-"""Minimum log odds of the best role of a pair, and of its other roles. Arcs that score less are not
-considered.
+"""Minimum log odds of an arc to be considered: `_LEAST` for the best role of a pair of nodes, `_OTHERS` for
+its other roles.
 """
 
 
@@ -203,7 +202,7 @@ def _scores(
     tops = dict(zip(seen.alive, (states @ arrays["top"]).tolist(), strict=True))
     if not pairs:
         return np.zeros((0, len(model.classes) - 1), np.float32), tops
-    # Class 0 means that there is no arc. Log odds are taken against it.
+    # Class 0 means that there is no arc. Subtract its score to get log odds.
     features = [seen.pair(h, d) for h, d in pairs]
     between = sums.sums([groups for groups, _ in features])
     between = between + model.sums("pair", "pair", [single for _, single in features])
@@ -278,8 +277,8 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # The module `trees` may have attached "no" to the verb as its negation.
-        # Otherwise, "no" is a determiner of the noun.
+        # If the relation is "neg", "no" depends on the verb: the module `trees` has attached it. Otherwise,
+        # "no" is a determiner of the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -289,7 +288,7 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
 
 
 def denial_features(denial: NegatedSubject) -> list[str]:
-    """Return the features of a *no*, from which the regression decides what it negates.
+    """Return the features of a *no*. The regression uses them to decide what *no* negates.
 
     Args:
         denial: The word *no* with its noun and verb.
@@ -328,7 +327,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
         )
         minuses = [k for k in nos if draft.nodes[k].value == "-"]
         concepts = [[k for k in group if draft.nodes[k].concept] for group in (nouns, verbs)]
-        # If a word has no matching node or several, it is unclear what to move, and nothing changes.
+        # If a word has no matching node or several, it is unclear which node to move, so nothing is changed.
         if [len(group) for group in (minuses, *concepts)] == [1, 1, 1]:
             score = float(model.sums("denial", "denial", [denial_features(denial)])[0, 0])
             known = f"v={denial.verb.lemma}" in model.features["denial"]
@@ -342,8 +341,8 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
         draft.link(chosen, "polarity", minus, "denial")
-    # In "no man is singing and playing", the rules have negated the second verb as well.
-    # If the noun is now negated instead, the copies of the negation below other verbs are deleted.
+    # In "no man is singing and playing", the rules have also negated the second verb. If the noun is now
+    # negated instead, delete the copies of the negation below the other verbs.
     if chosen == noun:
         joint = _above(draft, verb)[-1]
         group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}
@@ -351,13 +350,13 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # If the node that is no longer negated is the top of the sentence, the negated node becomes the top.
+    # If the top of the sentence is the node that is no longer negated, the negated node becomes the top.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _above(draft, other):
         draft.tops[sentence] = _above(draft, chosen)[-1]
 
 
 def _above(draft: GraphDraft, node: int) -> list[int]:
-    """Return a node, followed by the conjunction of which it is an operand, if there is one."""
+    """Return a node. If it is an operand of a conjunction, the conjunction follows in the list."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

@@ -1,10 +1,10 @@
 """Choose the meaning of each word among several candidates.
 
-A candidate is a fragment of a graph: one concept, or several nodes with their arcs. The candidates are the
-fragments that the word had in annotated graphs, the PropBank frames of its lemma, the lemma itself, and the
-fragment that the rules wrote. A network scores the candidates, and each word that the rules do not settle
-gets the best one. For *left* in *She left the house*, the candidates include ``leave-11``, ``leave-02`` and
-``leave``.
+A candidate is a fragment of a graph: one concept, or several nodes with their arcs. The candidates for a word
+are the fragments that it had in annotated graphs, the PropBank frames of its lemma, the lemma itself, and the
+fragment that the rules wrote. A network scores the candidates. Each word gets the candidate with the highest
+score, unless the rules already settle its meaning. For *left* in *She left the house*, the candidates include
+``leave-11``, ``leave-02`` and ``leave``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from graphneg.parsers.dependency.text import Word
 
 _AMOUNTS = frozenset({"many", "much"})
 _ORDER = "=imperative"
-"""Mark of an imperative in a fragment. Imperatives of the rules are kept, because the training data have few.
+"""Mark of an imperative in a fragment. Imperatives that the rules found are kept, because the training data
+contain few imperatives.
 """
 _FIXED = frozenset(
     {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
@@ -47,7 +48,7 @@ class FragmentOption(NamedTuple):
 
     Attributes:
         fragment: The fragment, in the notation of `graphneg.parsers.dependency.learned.tables`.
-        features: Names of its features for the network.
+        features: Names of the candidate's features for the network.
     """
 
     fragment: str
@@ -64,11 +65,10 @@ def candidates(
         words: The words of the piece of text.
         i: Index of the word.
         given: The fragment that the rules wrote; empty if the word has no node.
-        left_out: Counts to subtract. During training, these are the counts that the sentence itself
-            contributed.
+        left_out: Counts to subtract. During training, these are the counts from the sentence itself.
 
     Returns:
-        The candidates, starting with the rules' fragment.
+        The candidates. The fragment of the rules is the first.
     """
     word = words[i]
     letter = LETTERS.get(word.pos, "")
@@ -80,8 +80,8 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        # A word that has a node must keep one.
-        # A number of several digits is not a candidate: it was counted in a phrase such as "two billion".
+        # If the rules wrote a node for the word, the word must keep one. A number of several digits is not a
+        # candidate: it was counted in a phrase such as "two billion".
         if not any(counts) or (given and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])
@@ -110,9 +110,8 @@ def candidates(
 def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
     """Yield the words whose meaning the network should choose.
 
-    Names, dates, numbers and multiword expressions are left out, and so are words for which the rules are
-    more reliable than the network. Words without their own node are left out if they refer to the node of
-    another word.
+    Names, dates, numbers and multiword expressions are left out. Words for which the rules are more reliable
+    than the network are also left out, and so are words that refer to the node of another word.
 
     Args:
         draft: The graph under construction.
@@ -131,11 +130,11 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 
 def _stands(word: Word, text: str) -> bool:
-    """Return whether the rules are more reliable than the network for a word."""
+    """Return whether the rules are more reliable than the network for the meaning of a word."""
     # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # Keep an amr-unknown that the rules added, unless its word can start a relative clause, as "where" can.
+    # Keep an amr-unknown that the rules added, unless its word can start a relative clause, such as "where".
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
@@ -145,7 +144,7 @@ def _stands(word: Word, text: str) -> bool:
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
-    # In "so nice", "so" is a degree and is kept. Other uses of "so" are left to the network.
+    # In "so nice", "so" is a degree and keeps its node. Other uses of "so" are left to the network.
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
     amount = word.lower in _AMOUNTS and text == "thing"
     return amount or degree or word.lower == "'s" or word.lemma == "be"
@@ -163,13 +162,13 @@ def _words_of_expressions(draft: GraphDraft) -> set[int]:
 
 
 def is_fixed(fragment: str) -> bool:
-    """Return whether a fragment of the rules must be kept, because it is a name, a date or a number.
+    """Return whether a fragment of the rules must be kept because it contains a name, a date or a number.
 
     Args:
         fragment: The fragment, in the notation of `graphneg.parsers.dependency.learned.tables`.
 
     Returns:
-        Whether the fragment contains such a node.
+        True if the fragment must be kept.
     """
     return any(
         label in _FIXED or label[:2] == '="' or (label[1:2].isdigit() and label[0] == "=")
@@ -178,7 +177,7 @@ def is_fixed(fragment: str) -> bool:
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
-    """Add variants of the rules' fragment in which another candidate frame replaces the frame."""
+    """Add variants of the rules' fragment, in each of which another candidate frame replaces the frame."""
     labels, arcs = read_fragment(given)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
     # The fragment of "player" is (person :ARG0-of play-01). Other senses of "play" keep the person.
@@ -201,7 +200,7 @@ def _level(count: int) -> int:
 
 
 def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
-    """Return the features of a candidate fragment, as short strings."""
+    """Return the features of a candidate fragment as short strings."""
 
     def part(label: str) -> str:
         if label == word.lemma:
@@ -245,7 +244,7 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
 
 
 SENSE_MARGIN = 2.0
-"""Margin in log odds by which another sense of a verb must beat the sense that the rules chose.
+"""Margin in log odds. Another sense of a verb must beat the rules' sense by at least this margin.
 
 The margin is large because the usual sense of a verb differs between kinds of text.
 """
@@ -258,15 +257,15 @@ def choose_concepts(
     own: FragmentCounts | None = None,
     sure: float = SENSE_MARGIN,
 ) -> None:
-    """Replace the fragment of each word by its best candidate, where the rules do not settle it.
+    """Replace the fragment of each word by its best candidate, unless the rules settle the meaning.
 
     Args:
         meanings: Tables with counts, frames and word clusters.
         model: The network that scores candidates.
         draft: The graph under construction; it is changed in place.
-        own: During training, the counts that the sentence itself contributed to ``meanings``; otherwise
+        own: During training, the counts in ``meanings`` that come from the sentence itself; otherwise
             ``None``.
-        sure: Margin in log odds by which another sense must beat the rules' sense of a verb.
+        sure: Margin in log odds by which another sense must beat the sense that the rules chose for a verb.
     """
     undecided: list[tuple[int, list[int], list[FragmentOption]]] = []
     for word, given, group in open_words(draft):
@@ -291,9 +290,9 @@ def choose_concepts(
 
 
 def _needed(given: str, other: str, sure: float) -> float:
-    """Return the margin in log odds by which a fragment must beat the one that the rules chose."""
+    """Return the margin in log odds by which a fragment must beat the fragment that the rules chose."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
-    # The sense of "like" is never changed.
-    # The sense like-02 needs a "would" ("I would like"), which the features do not show.
+    # The sense of "like" is never changed. Whether like-02 is right depends on "would" ("I would like"),
+    # which the features do not show.
     return inf if stem_of(given) == "like" else sure

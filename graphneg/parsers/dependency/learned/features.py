@@ -1,8 +1,8 @@
-"""Compute the features of the nodes and node pairs of a draft, which the trained models score.
+"""Compute the features of the nodes and node pairs of a draft. The trained models score these features.
 
 A feature is a short string. Its prefix shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag,
-``d=`` dependency relation. The trainer and the parser call the same functions, so that a model gets the
-features that it was trained with.
+``d=`` dependency relation. The trainer and the parser call the same functions, so that a model always gets
+the features with which it was trained.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from graphneg.parsers.dependency.text import Word
 
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5
-"""Maximum number of steps in a dependency path, and the path length from which two words count as unrelated.
-"""
+"""Maximum number of steps in a dependency path. Two words whose path is longer count as unrelated."""
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
 """Tags of function words whose lemmas are included in paths."""
 _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
-"""Roles whose arcs are kept as the rules wrote them."""
+"""The models keep arcs with these roles as the rules wrote them."""
 _ENTITY_ROLES = frozenset(
     ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
 )
-"""Roles of dates and other entities whose arcs are kept as the rules wrote them."""
+"""Roles in dates and other entities. The models keep arcs with these roles as the rules wrote them."""
 
 
 @lru_cache(maxsize=65536)
@@ -38,7 +37,7 @@ def kind_of(label: str) -> str:
 
     Returns:
         The class: ``frame``, ``91`` (for ``-91`` frames), ``string``, ``number``, ``mark``, ``quantity`` or
-        ``concept``. A structural concept such as ``and`` is a class of its own.
+        ``concept``. For a structural concept such as ``and``, the concept itself.
     """
     if label.endswith("-91"):
         return "91"
@@ -75,7 +74,7 @@ def stem_of(label: str) -> str:
 
 
 def plain_role(role: str) -> str:
-    """Return a role without its number, if the number only reflects the order in the text.
+    """Return a role without its number, if the number only reflects the text order.
 
     >>> plain_role("op2"), plain_role("ARG1")
     ('op', 'ARG1')
@@ -84,13 +83,13 @@ def plain_role(role: str) -> str:
         role: The role.
 
     Returns:
-        ``op`` or ``snt`` for the numbered roles of these names; any other role unchanged.
+        ``op`` or ``snt`` for a numbered ``opN`` or ``sntN``; any other role unchanged.
     """
     return role.rstrip("0123456789") if role.startswith(("op", "snt")) else role
 
 
 class Paths:
-    """The dependency paths between the words of one text. Each path is computed once.
+    """The dependency paths between the words of one text. Each path is computed only once.
 
     Attributes:
         words: The words of the text.
@@ -113,7 +112,7 @@ class Paths:
             i: Index of the word.
 
         Returns:
-            The indices, at most ``_LONGEST_PATH`` + 1 of them.
+            The indices of at most ``_LONGEST_PATH`` + 1 words.
         """
         chain = self._up.get(i)
         if chain is None:
@@ -131,8 +130,9 @@ class Paths:
             b: Index of the second word.
 
         Returns:
-            The relations on the path (``nsubj<`` upwards, ``dobj>`` downwards); the same with the function
-            words on the path; and the length of the path.
+            A tuple of three values. The first is the path as a string of relations (``nsubj<`` upwards,
+            ``dobj>`` downwards). The second is the same string with the function words on the path. The third
+            is the length of the path.
         """
         if (a, b) not in self._known:
             self._known[a, b] = self._find(a, b)
@@ -156,8 +156,9 @@ class Paths:
 
 
 Group = tuple[str | int, ...]
-"""A group of features that always occur together, given by the name of a template in `_FORMS` and its values.
-The weights of a group are summed only once, to save time. `expand` returns the single features.
+"""A group of features that always occur together. It consists of the name of a template in `_FORMS` and the
+values for the template. The weights of a group are summed only once, to save time. `expand` returns the
+single features.
 """
 
 
@@ -200,14 +201,14 @@ class DraftFeatures:
         signatures: For each node, the roles of its frame as one string.
         paths: Dependency paths between the words.
         alive: Indices of the nodes that are not deleted.
-        rule_arcs: For each arc of the rules, by head and argument, its role and the name of its rule.
-        given_head: For each node, the role of the first arc of the rules to it.
-        steps: For each node, its neighbours in the graph of the rules, with the role and direction of the
-            arc.
+        rule_arcs: For each arc that the rules wrote, its role and the name of its rule, by head and argument.
+        given_head: For each node, the role of the first arc that the rules wrote to it.
+        steps: For each node, its neighbours in the graph of the rules. For each neighbour, the role and the
+            direction of the arc.
         settled: Nodes whose arcs stay as the rules wrote them.
-        rank: Position of each remaining node in the draft.
+        rank: For each node that is not deleted, its position in the draft.
         mates: Indices of the nodes of each word.
-        order: Position of each remaining node in text order.
+        order: For each node that is not deleted, its position in text order.
     """
 
     def __init__(self, draft: GraphDraft, meanings: Meanings) -> None:
@@ -291,8 +292,8 @@ class DraftFeatures:
             d: Index of the argument.
 
         Returns:
-            The feature groups, whose sums are cached because the groups recur in other pairs; and the names
-            of the features that belong to no group.
+            The feature groups, and the names of the features that belong to no group. The sums of the groups
+            are cached, because the same groups occur in many pairs.
         """
         nodes = self.draft.nodes
         head, dep = nodes[h], nodes[d]
@@ -307,7 +308,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # If no arc links the nodes, common neighbours in the rules' graph show whether they are related.
+        # If no arc of the rules links the nodes, common neighbours show whether the nodes are related.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
@@ -318,7 +319,7 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
-        # A gap of 0 means that both nodes represent the same word, like person and teach-01 for "teacher".
+        # A gap of 0 means that both nodes represent the same word, as person and teach-01 do for "teacher".
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:
@@ -339,7 +340,7 @@ class DraftFeatures:
             b: Index of another node.
 
         Returns:
-            Whether the pair is worth scoring as an arc.
+            True if the pair is worth scoring as an arc.
         """
         first, second = self.draft.nodes[a], self.draft.nodes[b]
         if b in self.steps[a] or first.token is None or second.token is None:
@@ -349,7 +350,7 @@ class DraftFeatures:
         return not self.steps[a].keys().isdisjoint(self.steps[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
-        """Return the closest pair of words of two nodes; all mentions of a node count as its words."""
+        """Return the closest pair of words of two nodes. All mentions of a node count as its words."""
         first, second = head.token or 0, dep.token or 0
         if not head.mentions and not dep.mentions:
             return first, second
@@ -360,14 +361,14 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether an arc of the rules is kept, such as one in a name or a date, or one to a vocative."""
+    """Return whether an arc of the rules must be kept: it is in a name or a date, or leads to a vocative."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)
 
 
 def _bucket(gap: int) -> int:
-    """Return a signed distance in words, where large distances are grouped."""
+    """Return a class for a signed distance in words. Large distances share a class."""
     size = abs(gap)
     level = size if size < 5 else 5 if size < 8 else 6 if size < 14 else 7
     return level if gap >= 0 else -level

@@ -1,16 +1,16 @@
 """Read the files of the trained models: counts of word meanings, and networks.
 
-`Meanings` counts how often each word had which fragment in annotated graphs. A fragment is the part of a
+`Meanings` counts how often each word had each fragment in annotated graphs. A fragment is the part of a
 graph that one word contributes, written as a short text. For *teacher*, a person who teaches, the fragment is
-``person teach-01 ;1:ARG0:0``: it has the nodes 0 (``person``) and 1 (``teach-01``), and node 1 has node 0 as
-its ``ARG0``. Constants are marked with ``=``. The fragment ``=- ever`` of *never* has two nodes without an
-arc between them. A word without nodes has the empty fragment.
+``person teach-01 ;1:ARG0:0``. It has the nodes 0 (``person``) and 1 (``teach-01``), and node 0 is the
+``ARG0`` of node 1. Constants are marked with ``=``. The fragment ``=- ever`` of *never* has two nodes without
+an arc between them. A word without nodes has the empty fragment.
 
-`Model` is a network with one hidden layer that can only be used for inference. Features are strings, and a
-group of features that are active together is called a bag. For each bag the network sums the weights of its
-features, and returns the sums as one row of a float32 array. Feature weights are stored as 8-bit integers
-with a common scale. The sum for a bag does not depend on the other bags in a batch, so the same text always
-gets the same scores.
+`Model` is a network with one hidden layer that can only be used for inference. Features are strings. A list
+of features that are active together is called a bag. For each bag, the network sums the weights of its
+features and returns the sums as one row of a float32 array. Feature weights are stored as 8-bit integers with
+a common scale. The sum for a bag does not depend on the other bags in a batch, so the same text always gets
+the same scores.
 
 >>> read_fragment("person teach-01 ;1:ARG0:0").arcs
 ((1, 'ARG0', 0),)
@@ -38,8 +38,8 @@ Array = Any
 _MOST_KEPT = 50_000
 """Maximum number of feature groups whose sums are cached."""
 TABLES = frozenset({"context", "candidate", "node", "pair", "denial"})
-"""Names of the arrays that have one row per feature. In memory, a row of zeros is added to each, which is
-used for unknown features.
+"""Names of the arrays that have one row per feature. When an array is loaded, a row of zeros is added for
+unknown features.
 """
 
 
@@ -58,8 +58,8 @@ class Sense(NamedTuple):
 
 
 FragmentCounts = Mapping[str, Mapping[str, tuple[int, int]]]
-"""For each word key (see `word_key`), how often the word had each fragment in each of the two training
-corpora.
+"""For each word key (see `word_key`) and each fragment, how often the word had the fragment in each of the
+two training corpora.
 """
 
 
@@ -70,9 +70,9 @@ class Meanings:
     Attributes:
         seen: Counts of the fragments of each word.
         senses: PropBank frames by lemma.
-        roles: Numbered roles with function tags by frame, such as ``ARG0=PAG``.
-        clusters: For each lemma, the numbers of the coarse and the fine cluster of similar words that contain
-            it.
+        roles: Numbered roles with function tags, such as ``ARG0=PAG``, by frame.
+        clusters: For each lemma, the number of its coarse cluster and the number of its fine cluster. A
+            cluster consists of similar words.
     """
 
     seen: FragmentCounts
@@ -102,8 +102,7 @@ def read_meanings(data: bytes) -> Meanings:
 def word_key(word: Word) -> str:
     """Return the key under which the fragments of a word are counted: its lemma and word class.
 
-    Verbs and nouns are separate classes. All other words form one class, because taggers often confuse their
-    classes.
+    Verbs and nouns are separate classes. All other words form one class, because taggers often confuse them.
 
     Args:
         word: The word.
@@ -225,16 +224,16 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the fragment of a word, that is, its part of the graph, and keep its arcs to other words.
+    """Replace the fragment of a word in the graph, and keep its arcs to other words.
 
-    A new label reuses the old node with the same label. If there is none, a concept reuses the first old node
-    that is left.
+    A new label reuses the old node with the same label. If no old node has the label, a concept reuses the
+    first old node that is left.
 
     Args:
         draft: The graph under construction; it is changed in place.
         token: Index of the word.
         text: The new fragment.
-        group: Indices of the nodes that the word has now.
+        group: Indices of the nodes that the word had before.
     """
     labels, arcs = read_fragment(text)
     left, nodes = list(group), list[int]()
@@ -253,7 +252,7 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
             nodes[n] = add(label.removeprefix("="), token, "learned")
     for i in left:
         draft.drop(i)
-    # The arcs between the old nodes are deleted, and the arcs of the new fragment are added.
+    # Delete the arcs between the old nodes, and add the arcs of the new fragment.
     members = set(group)
     draft.arcs = [arc for arc in draft.arcs if arc.head not in members or arc.dep not in members]
     for head, role, dep in arcs:
@@ -265,7 +264,7 @@ class Model:
     """The weights of a trained network with one hidden layer.
 
     Attributes:
-        features: For each feature table, the index of the row that belongs to each feature.
+        features: For each feature table, the row index of each feature.
         arrays: Arrays of weights by name.
         classes: Names of the output classes; empty if the network has a single output.
     """
@@ -275,7 +274,7 @@ class Model:
     classes: Sequence[str] = ()
 
     def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
-        """Sum the weights of the features in each bag, that is, each list of features.
+        """Sum the weights of the features in each bag. A bag is a list of features.
 
         Args:
             table: Name of the feature table, which gives the row of each feature.
@@ -294,7 +293,7 @@ class Model:
         for bag in bags:
             starts.append(len(ids))
             ids.extend([known.get(feature, nothing) for feature in bag])
-            # The zero row is added to every bag, because reduceat cannot sum an empty slice.
+            # Add the zero row to every bag, because reduceat cannot sum an empty slice.
             ids.append(nothing)
         return np.add.reduceat(weights[ids], starts, axis=0)
 
@@ -302,7 +301,7 @@ class Model:
 class GroupSums:
     """A cache of the weight sums of feature groups, so that each group is summed only once.
 
-    The sums for a bag do not depend on which groups are already in the cache.
+    The sums for a bag do not depend on the contents of the cache.
     """
 
     def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
@@ -329,7 +328,7 @@ class GroupSums:
         """
         with self._lock:
             new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))
-            # If the cache would overflow, it is emptied and filled with the groups of this call.
+            # If the cache would overflow, empty it and fill it with the groups of this call.
             if len(self._places) + len(new) > _MOST_KEPT:
                 self._places.clear()
                 new = list(dict.fromkeys([group for bag in bags for group in bag]))
@@ -354,8 +353,8 @@ def read_model(data: bytes) -> Model:
     Returns:
         The network. Its feature tables are converted from 8-bit integers to float32.
     """
-    # Names of arrays start with "a." (weights), "s." (scale of a table) or "t." (names, one per line).
-    # Pickled objects are not accepted, because unpickling can run code.
+    # The names of arrays start with "a." (weights), "s." (scale of a table) or "t." (feature names, one per
+    # line). Pickled objects are not accepted, because unpickling can run code.
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         files = list(stored.files)
         arrays = {name[2:]: stored[name].astype(np.float32) for name in files if name[:2] == "a."}

@@ -1,1 +1,1 @@
-"""Rules that turn dependency trees into graphs; each module covers a few linguistic phenomena."""
+"""Rules that turn dependency trees into graphs. Each module covers a few linguistic phenomena."""

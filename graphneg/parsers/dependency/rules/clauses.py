@@ -1,6 +1,7 @@
 """Rules that add modality, negation, mood, questions and question words to a draft.
 
-These rules run after the words have got their concepts. They add nodes above a clause or attach nodes to it:
+These rules run when the words already have their concepts. They add nodes above a clause or attach nodes to
+it:
 
 - *He can swim* becomes ``(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))``.
 - *Stop!* becomes ``(s / stop-01 :ARG0 (y / you) :mode imperative)``.
@@ -17,8 +18,7 @@ from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, RuleState
 from graphneg.parsers.dependency.text import Word
 
 MODALS = word_pairs("modal")
-"""For each modal verb, its concept and the role of the clause below it: ``must`` has ``obligate-01`` and
-``ARG2``.
+"""Concept of each modal verb and role of the clause below it: ``obligate-01`` and ``ARG2`` for *must*.
 """
 _SPEECH_MARKS = frozenset({":", '"', "``", "\u201c"})
 """Punctuation marks that introduce direct speech."""
@@ -66,7 +66,7 @@ def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
 
 
 def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
-    """Put a concept above the clause that a modal or an adverb belongs to."""
+    """Put a concept above the clause to which a modal or an adverb belongs."""
     proxy = state.proxy(word.head)
     if proxy in state.top_nodes:
         # An adverb may already have a node. The new concept replaces it.
@@ -92,14 +92,14 @@ def write_moods(state: RuleState, root: Word) -> None:
             if role not in known:
                 person = state.draft.concept(concept, None, "imperative", root.sentence)
                 state.draft.link(core, role, person, "thanks")
-    # "Come in and sit down" and "Wait, stop!" contain further imperatives.
-    # A conjunct can be an imperative only if the root is one.
+    # "Come in and sit down" and "Wait, stop!" contain further imperatives. A conjunct can be an imperative
+    # only if the root is also an imperative.
     orders = [kid for kid in root.children("ccomp", "conj", "parataxis") if kid.tag == "VB"]
     for word in (root, *(kid for kid in orders if kid.dep != "conj" or _is_imperative(root))):
         _write_order(state, word)
     for word in state.words:
-        # In "Please come in", "please" becomes :polite + of the clause.
-        # If "please" is the root or has dependents, it is the verb, as in "to please them".
+        # In "Please come in", "please" becomes :polite + of the clause. As the root or with dependents,
+        # "please" is a verb, as in "to please them".
         if word.lower == "please" and word.sentence == root.sentence and word.i != root.i and not word.kids:
             state.mark(core, "polite", "+", word.i, "please")
             break
@@ -120,8 +120,9 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 def _is_imperative(word: Word) -> bool:
     """Return whether a verb is an imperative, by its tag and its dependents."""
-    # "Thank you" is not an imperative, and inflected forms of "be" such as "is" are not ("Be quiet" is one).
-    # A verb with a subject or a conjunction ("if you go") is not, and neither is one after "to" or a modal.
+    # "Thank you" is not an imperative, and neither are inflected forms of "be" such as "is" (but "Be quiet"
+    # is). A verb with a subject or a conjunction ("if you go"), after "to", or after a modal is not an
+    # imperative either.
     if (
         word.tag not in {"VB", "VBP"}
         or word.lemma == "thank"
@@ -144,14 +145,14 @@ def _write_question(state: RuleState, root: Word) -> None:
     core, outer = state.head_nodes[proxy], state.top_nodes[proxy]
     denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
     denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
-    # "Don't you see?" expects the answer yes: it asks to confirm that you see. So the negation is removed.
+    # "Don't you see?" expects the answer yes: it asks for confirmation that you see. Remove its negation.
     if not tagged and denial is not None:
         draft.drop(denial)
     # "It is late, isn't it?" also asks for confirmation, because it has a question tag.
     if tagged or denial is not None:
         draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
-    # In '"Did it rain?" she asked', only the quotation is a question, so its node gets the polarity.
+    # In '"Did it rain?" she asked', only the quotation is a question, so its node gets :polarity amr-unknown.
     if _says(root):
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
@@ -159,7 +160,7 @@ def _write_question(state: RuleState, root: Word) -> None:
         proxy = state.proxy(asked.i)
         core, outer = state.head_nodes[proxy], state.top_nodes[proxy]
     unknown = draft.concept("amr-unknown", None, "question", root.sentence)
-    # "Can you swim?" asks whether swimming is possible, so the modal gets the polarity and not the verb.
+    # "Can you swim?" asks whether swimming is possible, so the node of the modal gets the polarity.
     draft.link(outer if draft.nodes[outer].rule == "modal" else core, "polarity", unknown, "question")
     for word in members:
         if word.text.startswith("?"):
@@ -167,12 +168,12 @@ def _write_question(state: RuleState, root: Word) -> None:
 
 
 def _says(root: Word) -> bool:
-    """Return whether a root is a verb of saying without an auxiliary, which can introduce a quotation."""
+    """Return whether a root can introduce a quotation: it is a verb of saying without an auxiliary."""
     return root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None
 
 
 def _asks(root: Word, members: list[Word]) -> bool:
-    """Return whether a sentence is a yes/no question: a question mark or inversion, and no question word."""
+    """Return whether a sentence is a yes/no question: with a question mark or inversion, no question word."""
     last = members[-3:]
     # In '"Is it far?" he asked.', the question mark is at the end of the quotation.
     quoted = root.child("ccomp") if _says(root) else None
@@ -187,9 +188,8 @@ def _is_main(word: Word, root: Word) -> bool:
     """Return whether a question word belongs to the main clause of its sentence."""
     head = word
     while True:
-        # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause.
-        # A fronted question word belongs to the main clause: "What do you think he did?"
-        # A question word in direct speech also belongs to the main clause.
+        # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause. A question
+        # word belongs to the main clause if it is fronted ("What do you think he did?") or in direct speech.
         if head.dep in {"relcl", "acl", "advcl", "ccomp"} and head.i != root.i:
             if head.dep != "ccomp" or head.head != root.i:
                 return False
@@ -208,14 +208,14 @@ _LEADS = frozenset({"and", "or", "but", "so", "well", "now", "then"})
 def opens_question(root: Word) -> bool:
     """Return whether an auxiliary or *be* directly precedes the subject, as in a question.
 
-    Questions without a question mark are *do you like it*, *May I come in .* and *nice are you a nurse*. In
+    These questions have no question mark: *do you like it*, *May I come in .* and *nice are you a nurse*. In
     contrast, *So do I*, *Here is one*, *What a fool am I!* and *May you be happy* are not questions.
 
     Args:
         root: The root of a sentence.
 
     Returns:
-        Whether the inversion marks a question.
+        True if the inversion marks a question.
     """
     subject, words = root.child(*SUBJECTS), root.tree
     if subject is None:
@@ -226,7 +226,7 @@ def opens_question(root: Word) -> bool:
         verb -= 1
     first = words[verb]
     inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
-    # In "Are you a nurse", "be" is the main verb. Other main verbs need an auxiliary to be inverted.
+    # In "Are you a nurse", "be" is the main verb. Other main verbs can be inverted only with an auxiliary.
     if verb == root.i:
         inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
     elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
@@ -244,8 +244,7 @@ def opens_question(root: Word) -> bool:
 
 
 _MEASURES = word_map("measure")
-"""For each word that may follow *how*, the relation of the phrase: ``how-long``, a duration, for *how long*.
-"""
+"""For each word after *how*, the relation of the whole phrase: ``how-long`` (a duration) for *how long*."""
 _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
 """Dependency relations of clauses."""
 
@@ -260,8 +259,9 @@ def write_question_words(state: RuleState) -> None:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for.
-            # A complement before its verb, or one of "say", "ask" or the like, is treated as direct speech.
+            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for. A
+            # complement counts as direct speech if it precedes its verb, or if the verb is "say", "ask" or
+            # the like.
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)
@@ -291,14 +291,14 @@ def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> No
     """Add a node for *where*, *when*, *how* or a measure such as *how many*."""
     measured = word.parent
     if asked:
-        # "How many came?" asks for a number and "How long did you wait?" for a duration.
-        # In such questions, "many" and "long" share the node of "how".
+        # "How many came?" asks for a number and "How long did you wait?" for a duration. In such questions,
+        # "how" and "many" (or "long") share a node.
         if word.lower == "how" and measured.lower in _MEASURES and measured.dep != "acomp":
             _write_measure(state, word, "amr-unknown", "question")
         # "Why" gets its node later, from `write_whys`.
         elif word.lower != "why":
             state.add("amr-unknown", word.i, "question")
-    # In "I know how many came", nobody asks for the number, so it is a thing and not amr-unknown.
+    # "I know how many came" does not ask for the number, so the node is "thing" and not amr-unknown.
     elif word.lower == "how" and not direct and measured.lower in {"many", "much"}:
         if measured.i not in state.head_nodes and measured.i not in state.done:
             _write_measure(state, word, "thing", "free-relative")
@@ -312,8 +312,8 @@ def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None
     measured = how.parent
     state.add(concept, measured.i, rule)
     state.done.update((how.i, measured.i))
-    # In "How many did you see?", "how many" is the object itself and keeps its relation.
-    # In "How many books", "how many" is the quantity of the books.
+    # In "How many did you see?", "how many" is the object itself and keeps the relation of an object. In "How
+    # many books", "how many" is the quantity of the books.
     if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
         state.relations[measured.i] = _MEASURES[measured.lower]
 
@@ -331,13 +331,13 @@ def write_whys(state: RuleState) -> None:
             continue
         clause, after = clause_of(word), word.following
         proxy = state.proxy(clause.i)
-        # "Why?" and "Why not?" have no clause, so cause-01 becomes the node of "why".
+        # In "Why?" and "Why not?", there is no clause, so cause-01 becomes the node of "why".
         if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
-            # In "Why not?", there is no clause to negate, so the negation is attached to the cause.
+            # In "Why not?", there is no clause to negate, so the negation is attached to cause-01.
             node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
             if after is not None and after.lower == "not" and after.i not in state.head_nodes:
                 state.mark(node, "polarity", "-", after.i, "negation")
-        # In "I know why he went", nobody asks for the cause, so it is a thing and not amr-unknown.
+        # "I know why he went" does not ask for the cause, so the cause is "thing" and not amr-unknown.
         elif clause.dep not in {"relcl", "advcl"} and proxy in state.head_nodes:
             node = state.above("cause-01", word.i, proxy, "ARG1", "why")
             concept = "amr-unknown" if _is_asked(clause) else "thing"
@@ -351,8 +351,8 @@ def clause_of(word: Word) -> Word:
         word: The question word.
 
     Returns:
-        The head of the nearest clause above the question word. Complements that the question word was moved
-        out of are skipped: for "what" in "What do you want to eat?" the head is "want", not "eat".
+        The head of the nearest clause above the question word. A complement from which the question word was
+        moved is skipped: for "what" in "What do you want to eat?" the head is "want", not "eat".
     """
     asking = word
     while word.head != word.i:
@@ -372,17 +372,18 @@ def _is_asked(clause: Word) -> bool:
 
 
 _INNER_NEGATION = word_class("inner-negation")
-"""Modals after which *not* negates the verb: *must not go* is an obligation not to go, and *should not go* is
-advice not to go. In contrast, *cannot go* negates the possibility.
+"""Modals that are not negated by a following *not*: the verb is negated instead. *Must not go* is an
+obligation not to go, and *should not go* is advice not to go. In contrast, *cannot go* negates the
+possibility.
 """
 _AMOUNTS = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
 """Degrees and amounts that *not* negates when it directly precedes them: *not very good*."""
 _COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everything"})
-"""Words that may start a subject after *not*, which then negates the predicate: *not everyone came*."""
+"""Words that may start a subject after *not*. The *not* then negates the predicate: *not everyone came*."""
 
 
 def write_negation(state: RuleState) -> None:
-    """Add ``:polarity -`` for each negative word that has no negative concept of its own.
+    """Add ``:polarity -`` for each negative word that does not have a negative concept.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -407,22 +408,21 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
         if after is not None and after.lower in _AMOUNTS and after.i in state.head_nodes:
-            # In "not very good" and "not many people", the polarity is added to "very" and "many".
-            # The phrases do not mean "bad" or "no people", so the adjective and the noun are not negated.
+            # In "not very good" and "not many people", the polarity is added to "very" and "many". The
+            # phrases do not mean "bad" or "no people", so the adjective and the noun are not negated.
             over = after.parent
             beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
             if beside and over.i > after.i:
                 return state.head_nodes[after.i], "negation"
         return _denied_clause(state, word), "negation"
-    # "never" already has a node, with the concept "ever". In addition, "He never came" negates the clause.
+    # "never" already has a node with the concept "ever". It also negates the clause: "He never came".
     if word.lower == "never" and word.i in state.head_nodes:
         return _denied_clause(state, word), "never"
     head = word.parent
     if word.lower == "no" and word.i not in state.head_nodes and word.i not in state.done:
-        # In "no taller than", "no" negates the comparison.
-        # In "No man came", "no" negates the verb of the subject.
-        # In "I have no time", "no" negates "have" and not the noun.
-        # In all other phrases, such as "It is no problem", "no" negates the noun.
+        # "no" negates the comparison in "no taller than", the verb of the subject in "No man came", and
+        # "have" (not the noun) in "I have no time". In all other phrases, such as "It is no problem", "no"
+        # negates the noun.
         if head.tag in {"JJR", "RBR"} and word.i < head.i:
             while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
                 head = head.parent
@@ -443,7 +443,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
 def _denied_clause(state: RuleState, word: Word) -> int | None:
     """Return the node that *not* negates: the predicate, or the modal above it."""
     head, after = word.parent, word.following
-    # In "not so bad", "not" may depend on the degree word "so", but it negates the adjective.
+    # In "not so bad", "not" may depend on the degree word "so", although it negates the adjective.
     if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
     # In "You ought not to go", the verb below "ought" is negated.
@@ -469,7 +469,7 @@ def _denied_clause(state: RuleState, word: Word) -> int | None:
 
 
 def _deny_joined(state: RuleState, word: Word, target: int) -> None:
-    """Negate the conjuncts of a negated verb as well, as in *is not dancing and playing*."""
+    """Also negate the conjuncts of a negated verb, as in *is not dancing and playing*."""
     verb = word.parent
     if target != state.head_nodes.get(verb.i) or verb.child_word("cc", "and", "or") is None:
         return
@@ -482,7 +482,7 @@ def _deny_joined(state: RuleState, word: Word, target: int) -> None:
 
 
 def _denied_by_phrase(state: RuleState, noun: Word) -> int | None:
-    """Return the node that *no* in a noun phrase negates: the verb of a subject, or the noun."""
+    """Return the node that *no* in a noun phrase negates: the verb of a subject, otherwise the noun."""
     verb = noun.parent
     denies = noun.dep in SUBJECTS or (noun.dep == "dobj" and verb.lemma == "have")
     return state.core_of(verb if denies and state.core_of(verb) is not None else noun)

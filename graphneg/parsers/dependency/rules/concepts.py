@@ -1,15 +1,15 @@
 """Rules that add the concept of each single word to a draft.
 
-Closed-class words get their concepts from lists. Open-class words get them from counts in annotated graphs
-and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are skipped.
-For example:
+Closed-class words get their concepts from lists. Open-class words get their concepts from counts in annotated
+graphs and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are
+skipped. For example:
 
 - *she* has ``she``, and *unhappy* has ``(h / happy-01 :polarity -)``.
 - *decision* has ``decide-01``, since PropBank lists the noun under the frame of the verb.
 - *painter* has ``(p / person :ARG0-of (p2 / paint-02))``.
 - *my aunt* has ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (a / aunt)))``.
 
-The sense of a verb is chosen by its arguments, by the frequency of the sense in annotated graphs, and by the
+The sense of a verb is chosen by its arguments, by the frequency of each sense in annotated graphs, and by the
 order of senses in PropBank: *I used to run* has ``use-02``.
 """
 
@@ -36,7 +36,7 @@ _IN_LE = frozenset({"gently", "simply", "humbly", "subtly", "idly", "nobly"})
 _PREFIXES = ("un", "im", "in", "ir", "il", "dis")
 """Negative prefixes of adjectives, as in *unhappy*."""
 _LIGHT_VERBS = {verb: word_class(f"light-verb {verb}") for verb in ("make", "take", "give", "have", "do")}
-"""For each light verb, the nouns that carry the meaning: *take a look* is ``look-01`` (AMR guidelines 1.2.6).
+"""Objects of each light verb that carry the meaning: *take a look* is ``look-01`` (AMR guidelines 1.2.6).
 """
 _RELATIVES = word_map("relative")
 _EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
@@ -72,8 +72,8 @@ def write_concepts(state: RuleState) -> None:
     for word in state.words:
         tag = word.tag
         please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-        # "please" gets no concept here, because it becomes :polite + of its clause.
-        # Articles and punctuation marks get no concept at all.
+        # "please" gets no concept here, because it becomes :polite + of its clause. Articles and punctuation
+        # marks get no concept at all.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
         if silent or word.i in state.done or word.i in state.representatives or word.i in state.head_nodes:
             continue
@@ -114,7 +114,7 @@ def _write_verb(state: RuleState, word: Word) -> None:
         state.add(_best_sense(state, word, frames), word.i, "particle", last)
         return
     # The candidates are PropBank's first twelve frames of the verb, and all concepts that annotators gave it.
-    # A verb that occurs in no annotated graph has all its PropBank frames as candidates.
+    # If the verb occurs in no annotated graph, all its PropBank frames are candidates.
     frames = [frame for frame in lexicon.candidates(word.lemma, "v") if "_" not in frame]
     known = lexicon.written_concepts(word.lemma, "v")
     if known:
@@ -134,8 +134,8 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
     if word.lemma in {"like", "love"}:
         wished = word.child_word("aux", "would", "should", "'d") is not None
         return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
-    # The arguments distinguish look-02 ("You look tired") from look-01 ("look at me").
-    # They also distinguish make-02 ("make him laugh") from make-01 ("make a cake").
+    # The arguments distinguish look-02 ("You look tired") from look-01 ("look at me"). They also distinguish
+    # make-02 ("make him laugh") from make-01 ("make a cake").
     for lemma, deps in (("look", ("acomp", "oprd")), ("make", ("ccomp", "xcomp", "oprd"))):
         if word.lemma == lemma and f"{lemma}-02" in frames and word.child(*deps) is not None:
             return f"{lemma}-02"
@@ -171,7 +171,7 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return a factor for how often a frame has an argument of this kind: 0.3 for never, 1.3 for always."""
+    """Return a factor for how often a frame has this kind of argument, from 0.3 (never) to 1.3 (always)."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
@@ -182,13 +182,13 @@ def _fit(state: RuleState, frame: str, form: str) -> float:
 
 
 def _write_noun(state: RuleState, word: Word) -> None:
-    """Add the concept of a noun, or several nodes for a relation or an agent."""
+    """Add the concept of a noun. For a relation or an agent, add several nodes."""
     lemma = word.lemma
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:
         state.add(_INDEFINITE[word.lower], word.i, "indefinite")
-    # "my aunt" and "the aunt of Tom" express a relation, but "an aunt" alone is a plain noun.
-    # "friend" always expresses a relation.
+    # "my aunt" and "the aunt of Tom" express a relation, but "an aunt" alone is a plain noun. "friend" always
+    # expresses a relation.
     elif lemma in _RELATIVES and (lemma == "friend" or owned):
         person = state.add("person", word.i, "relation")
         state.draft.concept("have-rel-role-91", word.i, "relation", ARG0=person, ARG2=_RELATIVES[lemma])
@@ -228,17 +228,18 @@ def _does(noun: str, concept: str) -> bool:
     (True, False, True)
 
     Returns:
-        True if the noun is formed from the frame's verb with one of these endings.
+        True if the noun consists of the frame's verb and one of these endings.
     """
     verb = concept.rpartition("-")[0]
     return noun.endswith(("er", "or")) and is_frame(concept) and verb != noun and noun.startswith(verb[:-1])
 
 
 def _write_agent(state: RuleState, word: Word, concept: str) -> None:
-    """Add the nodes of an agent noun: *painter* is ``(person :ARG0-of paint-02)`` if its verb has a frame."""
+    """Add the nodes of an agent noun such as *painter*: ``(person :ARG0-of paint-02)``, if possible."""
     node = state.add(concept, word.i, "agent")
     if word.lemma.endswith(("er", "or", "ist")) and concept == "person":
-        # The verb may be the noun without its last two, one or three letters: paint-er, ride-r, tour-ist.
+        # The verb may be the noun without its last two, one or three letters: "paint-er", "ride-r",
+        # "tour-ist".
         for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
             frames = state.lexicon.candidates(stem, "v")
             if frames:
@@ -248,12 +249,12 @@ def _write_agent(state: RuleState, word: Word, concept: str) -> None:
 
 
 def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
-    """Return the frames of a noun or an adjective that PropBank also lists for a verb."""
+    """Return the frames of a noun or an adjective that are also frames of a verb in PropBank."""
     return [frame for frame in state.lexicon.candidates(lemma, kind) if state.lexicon.frames[frame].verbal]
 
 
 def _write_adjective(state: RuleState, word: Word) -> None:
-    """Add the concept of an adjective, and its negation if it has a negative prefix or suffix."""
+    """Add the concept of an adjective. If it has a negative prefix or suffix, also add its negation."""
     # In "six years old" and "How old are you?", the measure is ARG2 of age-01.
     for kid in word.children("npadvmod", "advmod") if word.lower == "old" else ():
         if kid.lemma in {"year", "month", "week", "day"} or (
@@ -299,7 +300,7 @@ def _denies(word: str, concept: str) -> bool:
     (True, False)
 
     Returns:
-        Whether the concept needs a ``:polarity -`` to have the word's meaning.
+        True if the concept needs a ``:polarity -`` to have the word's meaning.
     """
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     # "Careless" is written as care-01 with a negation, but "homeless" keeps a concept with *-less*.
@@ -308,12 +309,12 @@ def _denies(word: str, concept: str) -> bool:
 
 
 def _denied_concept(state: RuleState, lemma: str) -> str | None:
-    """Return the concept that an adjective with *un-*, *im-*, *-less* or the like negates, or ``None``."""
+    """Return the concept that an adjective such as *unhappy* or *careless* negates, or ``None``."""
     lexicon = state.lexicon
     for prefix in _PREFIXES:
         stem = lemma[len(prefix) :]
-        # "important" has its own frame, so it is not read as the negation of "portant".
-        # A word with "un-" is read as a negation even if it has its own frame.
+        # "important" has its own frame, so it is not taken for the negation of "portant". A word with "un-"
+        # is taken for a negation even if it has its own frame.
         own = prefix != "un" and ("j", lemma) in lexicon.aliases
         if lemma.startswith(prefix) and len(stem) > 3 and not own:
             known, frames = lexicon.best_concept(stem, "j"), lexicon.candidates(stem, "j")
@@ -327,13 +328,13 @@ def _denied_concept(state: RuleState, lemma: str) -> str | None:
 
 
 def _write_adverb(state: RuleState, word: Word) -> None:
-    """Add the concept of an adverb, and its negation if it has a negative prefix or suffix."""
+    """Add the concept of an adverb. If it has a negative prefix or suffix, also add its negation."""
     # Negative adverbs become :polarity - later (see `clauses.write_negation`).
     if word.lemma in {"not", "n't"} or (word.dep == "neg" and word.lower != "never"):
         return
     lexicon, stem = state.lexicon, _adverb_stem(word.lower)
     known = "so" if word.lower == "so" else lexicon.best_concept(word.lemma, "r")
-    # "never" gets the concept "ever", and `clauses.write_negation` negates the clause.
+    # "never" gets the concept "ever" here. Later, `clauses.write_negation` negates the clause.
     if word.lower == "never":
         state.add("ever", word.i, "never")
     elif known is not None and known != DELETED:
@@ -371,14 +372,14 @@ def _adverb_stem(word: str) -> str:
 
 
 def _write_number(state: RuleState, word: Word) -> None:
-    """Add a number as a constant, or as a concept if it does not name an exact value."""
+    """Add a number as a constant. If it does not name an exact value, add it as a concept."""
     value = number_value(word.lower)
     # "One day he left" means "some day", so "one" does not count days here.
     days = {"day", "morning", "evening", "afternoon", "night"}
     some_day = word.i + 1 == word.head and word.parent.lemma in days
     if value is None:
         state.add(word.lower, word.i, "number")
-    # In "the red one", "one" is a pronoun, so it gets a concept and not a constant.
+    # In "the red one", "one" is a pronoun, so it gets a concept instead of a constant.
     elif word.lower == "one" and (some_day or word.dep != "nummod"):
         state.add("one", word.i, "one-day" if some_day else "number")
     else:
@@ -386,13 +387,13 @@ def _write_number(state: RuleState, word: Word) -> None:
 
 
 def _write_preposition(state: RuleState, word: Word) -> None:
-    """Add the concept of a preposition or particle, if it has one."""
+    """Add the concept of a preposition or particle, unless it has none."""
     lexicon = state.lexicon
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return
     if word.child("pobj", "pcomp") is not None:
-        # Most prepositions only determine a role.
-        # A preposition with its own meaning ("under the table") gets a node if annotators mostly gave it one.
+        # Most prepositions only determine a role. A preposition that has a meaning of its own ("under the
+        # table") gets a node if annotators mostly gave it one.
         if word.lower in word_class("preposition-concept") and word.dep == "prep":
             counts = lexicon.concepts.get((word.lemma, "in"), {})
             if counts.get(word.lower, 0) >= counts.get(DELETED, 0) * 0.6:
@@ -414,13 +415,13 @@ def _write_preposition(state: RuleState, word: Word) -> None:
 def _write_determiner(state: RuleState, word: Word) -> None:
     """Add the concept of a determiner such as *this*, *all* or *some*."""
     if word.lower == "no":
-        # In "No, thanks.", "no" is an answer and gets the concept "no".
-        # In "no man", "no" is a negation and gets no concept (see `clauses.write_negation`).
+        # In "No, thanks.", "no" is an answer and gets the concept "no". In "no man", "no" is a negation and
+        # gets no concept (see `clauses.write_negation`).
         if word.dep in {"intj", "ROOT", "advmod", "dep", "meta"}:
             state.add("no", word.i, "no")
         return
-    # The pronoun in "the man that left" and the conjunction in "he said that he left" get no node.
-    # In "half a day", "half" gets no node either.
+    # The pronoun in "the man that left" and the conjunction in "he said that he left" get no node. "half" in
+    # "half a day" gets no node either.
     relative = word.lower == "that" and word.dep == "nsubj" and word.parent.dep == "relcl"
     if word.dep == "mark" or relative or (word.lower == "half" and word.dep == "predet"):
         return

@@ -1,10 +1,10 @@
 """Find the words that represent forms of *be*, *going to* and *let's*.
 
-AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. So the rules look for the
-word that represents each *be*, here *tall*, and store it in `RuleState.representatives`. In the same way, a
-verb represents the *going to* or *let's* before it. Statements of place, origin and likeness have frames,
-which represent the *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. The rules
-run before the concepts of the words are added.
+AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. Therefore the rules look
+for the word that represents each *be*, here *tall*, and store it in `RuleState.representatives`. In the same
+way, the main verb represents a *going to* or *let's* before it. For statements of place, origin and likeness,
+AMR has frames. These frames represent the *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he)
+:ARG2 ...)``. These rules run before the concepts of the words are added.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def resolve_futures(state: RuleState) -> None:
         if word.lower in {"let", "lets"} and word.tag[:2] == "VB":
             clause = word.child("ccomp", "xcomp")
             us = clause.child("nsubj") if clause is not None else None
-            # "Let's go" proposes to go. "Let him go" permits it, so "let" keeps its own concept.
+            # "Let's go" is a proposal to go. "Let him go" is a permission, so "let" keeps its own concept.
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future, so "sleep" represents "going to".
-            # "Going to sleep is nice" is not a future, since "going" has no auxiliary.
-            # "go to Rome" is not a future, since no verb follows "to".
+            # "He is going to sleep" is a future, so "sleep" represents "going to". "Going to sleep is nice"
+            # is not a future, since "going" has no auxiliary. "go to Rome" is not a future, since no verb
+            # follows "to".
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
             verb = clause if future else None
         if verb is not None:
@@ -71,7 +71,7 @@ def _resolve(state: RuleState, be: Word) -> None:
     )
     predicate, subject, location = next(said, None), be.child("nsubj"), _location(be)
     if predicate is not None:
-        # "On the table there is a book" means that the book is located there, so "be" gets the frame.
+        # "On the table there is a book" means that the book is located on the table, so "be" gets the frame.
         exists = be.child("expl") is not None and predicate.child("acl") is None
         if exists and location is not None and location.tag != "WRB":
             state.add("be-located-at-91", be.i, "copula")
@@ -88,8 +88,8 @@ def _resolve(state: RuleState, be: Word) -> None:
     elif location is not None:
         node = state.add(_PLACED.get(location.lower, "be-located-at-91"), be.i, "copula")
         if location.lower in {"like", "near"}:
-            # In "She is like him", resemble-01 is aligned to the preposition "like", which names the frame.
-            # In "She is near him", near-02 is aligned to the preposition "near" in the same way.
+            # In "She is like him", align resemble-01 with the preposition "like", which names the frame. In
+            # "She is near him", align near-02 with "near".
             named = state.draft.nodes[node]
             named.token, named.start, named.end = location.i, location.start, location.end
     elif (other := _other(be)) is not None:
@@ -156,7 +156,7 @@ def _location(be: Word) -> Word | None:
 
 def _other(be: Word) -> Word | None:
     """Return the word that represents a *be* with neither a predicate nor a place, or ``None``."""
-    # In "It is about trees", the noun "trees" represents "be". In "The game is over", the adverb does.
+    # "be" is represented by the noun "trees" in "It is about trees", and by the adverb in "The game is over".
     # In "I think, so I am", only the subject is left to represent "be".
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")

@@ -1,14 +1,14 @@
 """Rules that add names, dates, amounts, multiword expressions, quantities, kinship and degrees to a draft.
 
-`write_entities` and `write_multiwords` run before all other rules that add concepts, since several words
-become one node:
+`write_entities` and `write_multiwords` run before all other rules that add concepts, since they turn several
+words into one node:
 
 - *Little Prince* becomes ``(p / person :name (n / name :op1 "Little" :op2 "Prince"))``. Dates, times, sums of
   money, numbers and addresses are written as entities or constants in a similar way.
 - *of course* becomes ``of-course``, as listed in ``expressions.tsv``.
 - *a lot of money* becomes ``(m / money :quant (l / lot))``.
 
-`write_nominals` and `write_degrees` run after the words have got their concepts:
+`write_nominals` and `write_degrees` run when the words already have their concepts:
 
 - *five years* becomes ``(t / temporal-quantity :unit (y / year) :quant 5)``.
 - *my friend* becomes ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (f / friend)))``.
@@ -37,25 +37,23 @@ _NOMINAL = frozenset({"JJ", "NNP", "NNPS", "NNS", "NN"})
 _NO_NAMES = word_class("no-name")
 """Function words that taggers mistake for names at the start of a sentence."""
 _OFFICES = word_class("office")
-"""Nouns of office, such as *doctor*. At the start of a sentence, they do not count as part of a name: the
-name in *Doctor Lee came* is *Lee*.
+"""Nouns of office, such as *doctor*. At the start of a sentence, they are not part of a name: the name in
+*Doctor Lee came* is *Lee*.
 """
 _KINDS_OF_NAMES = (
     ("city", known.CITIES), ("state", known.STATES), ("continent", known.CONTINENTS),
     ("festival", known.FESTIVALS), ("language", known.LANGUAGES),
 )  # fmt: skip
-"""Pairs of an entity concept and the names of such entities."""
+"""Pairs of an entity concept and the names of entities with this concept."""
 _KNOWN_NAMES = word_map("known-name")
 _LAST_NAMES = word_map("last-name")
 _PERIODS = word_map("day-period")
 _AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
-"""Tags of words that may follow an hour. If a noun followed, the number would count something: *at six
-places*.
-"""
+"""Tags of words that may follow an hour. Before a noun, the number would count something: *at six places*."""
 
 
 def write_entities(state: RuleState) -> None:
-    """Add the entities that can be recognised by their words, and mark these words as done.
+    """Add the entities that can be recognised by their words alone, and mark these words as done.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -80,13 +78,14 @@ def _write_entity(state: RuleState, word: Word) -> int:
     # "on the 21st" names a day of the month, but "21st" in "a 21st birthday" does not.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
-    # From U+2600 on, most characters are pictographic symbols or letters, for example Chinese characters.
-    # isalnum() excludes the letters.
+    # From U+2600 on, most characters are pictographic symbols or letters, for example Chinese characters. The
+    # test with isalnum() excludes the letters.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")
     nation = known.NATIONALITIES.get(word.lower) if word.tag in _NOMINAL and word.text[:1].isupper() else None
-    # In "She speaks French", "French" is a language. In "He is French", it is written as the country.
+    # In "She speaks French", "French" is a language. In "He is French", AMR writes the country (France)
+    # instead.
     spoken = word.lower in known.LANGUAGES and word.dep in {"dobj", "pobj", "nsubj"}
     if nation is not None and not spoken:
         return _write_name(state, "country", [(word, nation)])
@@ -108,7 +107,7 @@ def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -
 
 
 def _is_name(state: RuleState, word: Word) -> bool:
-    """Return whether a word is a name. At the start of a sentence, a word that the tables list is not."""
+    """Return whether a word is a name. At the start of a sentence, listed common words are not names."""
     if not word.text[:1].isupper() or word.lower in _NO_NAMES:
         return False
     before = word.previous
@@ -117,7 +116,7 @@ def _is_name(state: RuleState, word: Word) -> bool:
     lexicon = state.lexicon
     common = (word.lemma, "n") in lexicon.concepts or (word.lower, "uh") in lexicon.concepts
     common = common or any((pos, word.lower) in lexicon.aliases for pos in "vnj") or word.lower in _OFFICES
-    # In capitals, "NATO" is a name, but "STOP" and "RUNNING" are only emphasised.
+    # Written in capitals, "NATO" is a name, but "STOP" and "RUNNING" are only emphasised.
     if word.text.isupper() and len(word.text) > 1:
         return not common and not word.lower.endswith("ing")
     return not (first and common)
@@ -135,7 +134,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
             break
         run.append(after)
     kind, before = _kind_of_name(run), word.previous
-    # In "the planet Mars", the noun before the name tells what kind of thing Mars is.
+    # In "the planet Mars", the noun before the name gives the type of the entity.
     if before is not None and before.tag == "NN" and run[0].i <= before.head <= run[-1].i:
         kind = before.lemma
         state.done.add(before.i)
@@ -144,7 +143,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
 
 
 def _kind_of_name(run: list[Word]) -> str:
-    """Return the concept of a named entity, such as ``city`` or ``person``, by its name."""
+    """Return the concept of a named entity, such as ``city`` or ``person``, judging by its name."""
     whole, last = " ".join(part.lower for part in run), run[-1].lower
     if whole in known.COUNTRIES or _LAST_NAMES.get(last) == "country":
         return "country"
@@ -157,9 +156,8 @@ def _kind_of_name(run: list[Word]) -> str:
     if last in known.PLACE_KINDS and len(run) > 1:
         return last
     head = head_of(run)
-    # "in Umeå" names a city and "at Siemens" an organization.
-    # With a title, as in "in Mr. Smith", the name is that of a person.
-    # If nothing shows the kind of a name, it counts as a person's name.
+    # "in Umeå" names a city and "at Siemens" an organization. After a title, as in "in Mr. Smith", the name
+    # is that of a person. If nothing shows the type of a name, it counts as a person's name.
     if head.dep == "pobj" and run[0].lower not in known.TITLES:
         return {"in": "city", "at": "organization"}.get(head.parent.lower, "person")
     return "person"
@@ -212,8 +210,8 @@ def _write_amount(state: RuleState, word: Word) -> int:
     alone = after is None or after.tag[:2] != "NN"
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
-    # Numbers of one word are added later, with the other concepts.
-    # Numbers of several words, such as "two hundred", become one node here.
+    # Numbers of one word are added later, with the other concepts. Numbers of several words, such as "two
+    # hundred", become one node here.
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
@@ -223,7 +221,7 @@ def _write_amount(state: RuleState, word: Word) -> int:
 
 
 def _opens_hours(word: Word) -> bool:
-    """Return whether *nine to five* starts at a word and names hours, as in *from nine to five*."""
+    """Return whether a phrase such as *nine to five* starts at a word and names hours."""
     around = word.tree[max(word.i - 1, 0) : word.i + 4]
     if len(around) < 4 or word.i == 0:
         return False
@@ -299,7 +297,7 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
 
 
 def write_multiwords(state: RuleState) -> None:
-    """Add one node for each multiword expression, and make it the node of the expression's head word.
+    """Add one node for each multiword expression. It becomes the node of the expression's head word.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -336,7 +334,7 @@ def _write_phrase(state: RuleState, i: int) -> int:
 
 
 def _defer_none(state: RuleState, i: int) -> int:
-    """Let the noun *kids* represent the phrase *none of the kids*; a later rule negates the verb."""
+    """Let the noun represent a phrase such as *none of the kids*. A later rule negates the verb."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
     # The phrase starts with "none of" or "neither of", as in "none of the kids" and "neither of them".
@@ -381,7 +379,7 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
         return 0
     joined = f"{run[0].lower}-{run[2].lemma}"
     frames = [frame for pos in "nj" for frame in state.lexicon.aliases.get((pos, joined), ())[:1]]
-    # A concept that annotators have used is preferred to a PropBank frame that they have not used.
+    # Prefer a concept that annotators have used to a PropBank frame that they have not used.
     concept = joined if joined in state.lexicon.totals else next(iter(frames), None)
     if concept is None:
         return 0
@@ -441,14 +439,15 @@ def _write_quantity(state: RuleState, word: Word) -> None:
         measured = None
     if over.tag == "IN":
         over = over.parent
-    # A pound is a mass (mass-quantity) in "three pounds of rice" and "I gained five pounds".
-    # A pound is money (monetary-quantity) in "It costs five pounds".
+    # A pound is a mass (mass-quantity) in "three pounds of rice" and "I gained five pounds", but money
+    # (monetary-quantity) in "It costs five pounds".
     weighed = over.i != word.i and over.lemma in word_class("weighed")
     weighs = word.lemma in {"pound", "ounce"} and (measured is not None or weighed)
     concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]
     quantity = draft.concept(concept, word.i, "quantity", unit=unit)
     state.set_node(word.i, quantity)
-    # In "We ate three pounds of rice", the rice is eaten. The mass is linked to it as its quantity.
+    # In "We ate three pounds of rice", it is the rice that is eaten. Link the mass to the rice as its
+    # quantity.
     if concept in {"mass-quantity", "volume-quantity"} and measured is not None:
         draft.link(state.head_nodes[measured.i], "quant", quantity, "amount")
         state.top_nodes[word.i] = state.top_nodes[measured.i]
@@ -470,7 +469,7 @@ def _write_rate(state: RuleState, word: Word, every: Word) -> None:
 
 
 def _write_kin(state: RuleState, word: Word) -> None:
-    """Add the other person of a kinship: in *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
+    """Add the other person of a relation: for *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
     draft, person = state.draft, state.head_nodes[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
     # The other person is "my" in "my friend" and "Tom" in "a friend of Tom".
@@ -489,8 +488,8 @@ def write_degrees(state: RuleState) -> None:
         state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
-        # Words such as "more", "most" and "last" themselves express degrees or amounts.
-        # So have-degree-91 is not put above them.
+        # Words such as "more", "most" and "last" themselves express degrees or amounts, so they do not get
+        # have-degree-91.
         bare = word.lower in word_class("bare-degree")
         degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.head_nodes and not bare else None
         if degree is not None:
@@ -536,7 +535,7 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
 
 
 def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None:
-    """Link the standard of a comparison (``ARG4``), the superset (``ARG5``) or the consequence (``ARG6``)."""
+    """Link the standard of a comparison (``ARG4``), its superset (``ARG5``) or a consequence (``ARG6``)."""
     target: Word | None = kid
     if kid.dep == "prep":
         target = kid.child("pobj", "pcomp")
@@ -558,7 +557,7 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
 
 
 def share_measured(state: RuleState) -> None:
-    """Link the subject of a degree to the frame of the adjective as well.
+    """Also link the subject of a degree to the frame of the adjective.
 
     In *He is too tired*, *he* is ``ARG1`` both of ``have-degree-91`` and of ``tire-01``.
 

@@ -1,14 +1,15 @@
 """Link clauses and mentions: coordination, shared subjects, direct speech and coreference.
 
-- *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. From then on, the conjunction represents
-  its conjuncts.
+- *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. For the rules that follow, the
+conjunction represents its conjuncts.
 - *But it rained* becomes ``(c / contrast-01 :ARG2 (r / rain-01))``. Likewise for *And*, *So* and *Because* at
   the start of a sentence.
 - *She wants to go* becomes ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``. The shared subject is
   a reentrancy.
-- In *Tom hurt himself*, *Tom* and *himself* share a node. In *The boy lost his hat*, *boy* and *his* do.
+- In *Tom hurt himself*, *Tom* and *himself* share a node. In *The boy lost his hat*, *boy* and *his* share a
+node.
 - *"Where are they?" he asked.* becomes one graph, with the question as ``:ARG1`` of ``ask-01``.
-- In *"I know you", she told him*, *she* and *I* share a node, and so do *him* and *you*.
+- In *"I know you", she told him*, *she* and *I* share a node, and *him* and *you* share another node.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _QUOTE_TAGS = frozenset({"``", "''", '"'})
 
 
 def groups(state: RuleState) -> list[list[int]]:
-    """Return the coordinations of a piece, each as the list of its conjuncts.
+    """Return the coordinations in a piece of text, each as the list of its conjuncts.
 
     Args:
         state: The state of the rules for this piece of text.
@@ -46,8 +47,8 @@ def groups(state: RuleState) -> list[list[int]]:
     for word in state.words:
         if word.dep == "conj":
             first = word
-            # In "a, b and c", spaCy attaches c to b and b to a.
-            # The first conjunct identifies the coordination.
+            # In "a, b and c", spaCy attaches c to b and b to a. Follow this chain to the first conjunct,
+            # which identifies the coordination.
             while first.dep == "conj" and first.head != first.i:
                 first = first.parent
             by_first.setdefault(first.i, [first.i]).append(word.i)
@@ -61,19 +62,19 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
         state: The state of the rules for this piece of text; it is changed in place.
 
     Returns:
-        For each coordination, by its first conjunct, all its conjuncts. Each conjunct is given by the word
-        that represents it.
+        For each coordination, by its first conjunct, all its conjuncts. A conjunct that another word
+        represents is replaced by that word.
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Conjuncts without a node do not count, and those that the same word represents count once.
-        # A node for the conjunction is needed only if at least two are left.
+        # Ignore conjuncts without a node, and count conjuncts that the same word represents only once. A node
+        # for the conjunction is needed only if at least two conjuncts are left.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
         node = state.draft.concept(concept, anchor, "coordination", state.words[members[0]].sentence)
-        # "sit, wait" has no conjunction, so the comma between the conjuncts is aligned to the node.
+        # "sit, wait" has no conjunction, so align the node with the comma between the conjuncts.
         if anchor is None:
             between = reversed(state.words[group[0] + 1 : group[1]])
             mark = next((word.i for word in between if word.tag in {",", ":"}), None)
@@ -86,8 +87,8 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
         else:
             state.top_nodes[members[0]] = node
         for n, top in enumerate(tops, 1):
-            # "He left, but she stayed" has contrast-01, whose roles are ARG1 and ARG2.
-            # The concepts "and" and "or" have the roles op1, op2, and so on.
+            # "He left, but she stayed" has contrast-01, whose roles are ARG1 and ARG2. The concepts "and" and
+            # "or" have the roles op1, op2, and so on.
             role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
             state.draft.link(node, role, top, "coordination")
         state.done.update(members[1:])
@@ -96,10 +97,11 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """Return the arc from a modal that applies to all conjuncts, or ``None``: *you should sit and wait*."""
+    """Return the arc from a modal that concerns all conjuncts, or ``None``: *you should sit and wait*."""
     outer, others = state.top_nodes[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
-    # In "You should sit and I will wait", the second verb has its own subject and is outside the modal.
+    # In "You should sit and I will wait", the second verb has its own subject, so the modal does not concern
+    # it.
     bare = not own and all(word.tag in {"VB", "VBN"} for word in others)
     if state.draft.nodes[outer].rule != "modal" or outer == state.head_nodes[members[0]] or not bare:
         return None
@@ -107,7 +109,7 @@ def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
 
 
 def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
-    """Return the concept of a coordination, and the conjunction that expresses it, if there is one."""
+    """Return the concept of a coordination, and the index of its conjunction, or ``None``."""
     conjunctions = [word for i in group for word in state.words[i].children("cc")]
     for word in conjunctions:
         concept = word_map("conjunction").get(word.lower)
@@ -122,9 +124,9 @@ def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
 def write_openers(state: RuleState, root: Word) -> None:
     """Add the concept of a conjunction at the start of a sentence: a cause, a contrast or an addition.
 
-    *So he left* becomes ``cause-01 :ARG1``, a separate sentence *Because he left* becomes ``cause-01 :ARG0``,
-    *But he left* becomes ``contrast-01 :ARG2``, and *And he left* becomes ``and :op2``. The other argument of
-    the concept is in an earlier sentence.
+    *So he left* becomes ``cause-01 :ARG1``. The separate sentence *Because he left* becomes ``cause-01
+    :ARG0``. *But he left* becomes ``contrast-01 :ARG2``, and *And he left* becomes ``and :op2``. The other
+    argument of these concepts is in an earlier sentence.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -135,7 +137,7 @@ def write_openers(state: RuleState, root: Word) -> None:
         return
     for word in root.children("advmod", "mark", "cc"):
         after = word.following
-        # "So nice of you!" expresses a degree and not a cause. "So then he left" expresses a cause.
+        # "So" expresses a degree in "So nice of you!", but a cause in "So then he left".
         is_degree = word.lower == "so" and after is not None and after.tag[:2] in {"JJ", "RB"}
         if word.lower in {"so", "therefore", "thus"} and word.i < root.i and _opens(word):
             if not is_degree or (after is not None and after.lower == "then"):
@@ -160,8 +162,8 @@ def _opens(word: Word) -> bool:
 def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
     """Link verbs without a subject to the subject of another verb.
 
-    The first of several conjoined verbs shares its subject with the others, as in *he sat and waited*. An
-    infinitive or participle takes a subject or object from the clause above it, as in *she wants to go*.
+    Conjoined verbs take the subject of the first verb, as in *he sat and waited*. An infinitive or participle
+    takes a subject or object from the clause above it, as in *she wants to go*.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -183,7 +185,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 
 
 def _subject(state: RuleState, verb: Word) -> Word | None:
-    """Return the subject of a verb, or the subject of the copula that the word represents."""
+    """Return the subject of a verb. If the word represents a copula, return the subject of the copula."""
     own = verb.child(*SUBJECTS)
     # In "She is tall", the subject depends on "is", which "tall" represents.
     if own is None and state.representatives.get(verb.head) == verb.i:
@@ -192,9 +194,9 @@ def _subject(state: RuleState, verb: Word) -> Word | None:
 
 
 def _controller(state: RuleState, word: Word) -> Word | None:
-    """Return the word that is the understood subject of a clause without a subject, or ``None``."""
+    """Return the word that is the understood subject of an infinitive or participle, or ``None``."""
     head = word.parent
-    # In "when he came", the adverbial clause has a finite verb, so it has a subject of its own.
+    # In "when he came", the adverbial clause has a finite verb, so its subject is not taken from elsewhere.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
     # In "he left without saying a word", "saying" takes its subject from "left", above the preposition.
@@ -202,7 +204,7 @@ def _controller(state: RuleState, word: Word) -> Word | None:
         head = head.parent
     if word.dep == "xcomp":
         given = head.child("dobj", "dative")
-        # In "She asked him to go", it is he who goes. In "She promised him to go", she would go.
+        # In "She asked him to go", he would go. In "She promised him to go", she would go.
         if given is not None and head.lemma in word_class("object-control") and given.i < word.i:
             return given
     # In "wants to try to go", the search follows infinitives and conjuncts up to a verb with a subject.
@@ -217,7 +219,7 @@ def _controller(state: RuleState, word: Word) -> Word | None:
 
 
 def _lend(state: RuleState, verb: int, subject: Word) -> None:
-    """Link a verb that has no subject to the subject of another verb."""
+    """Link a verb that has no subject of its own to the subject of another verb."""
     word, giver = state.words[verb], state.outer_of(subject)
     if word.tag[:2] not in {"VB", "JJ"} or giver is None or _subject(state, word) is not None:
         return
@@ -229,7 +231,7 @@ def _lend(state: RuleState, verb: int, subject: Word) -> None:
 
 
 def merge_reflexives(state: RuleState) -> None:
-    """Merge each reflexive pronoun with the subject of its clause, as in *he told himself*.
+    """Merge each reflexive pronoun with the subject of its clause: *himself* with *he* in *he told himself*.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -239,8 +241,8 @@ def merge_reflexives(state: RuleState) -> None:
         if node is None or word.lower not in word_class("reflexive") or state.draft.nodes[node].deleted:
             continue
         verb, subject = word.parent, None
-        # In "he began to wash himself", the subject belongs to a verb above "wash".
-        # The search for the subject therefore goes up several verbs.
+        # In "he began to wash himself", the subject belongs to a verb above "wash". Therefore the search for
+        # the subject goes up several verbs.
         for _ in range(6):
             subject = _subject(state, verb)
             if subject is not None or verb.head == verb.i:
@@ -252,7 +254,7 @@ def merge_reflexives(state: RuleState) -> None:
 
 
 def merge_pronouns(state: RuleState) -> None:
-    """Merge all mentions of a personal pronoun in a sentence.
+    """Merge all mentions of the same personal pronoun in a sentence.
 
     Args:
         state: The state of the rules for this piece of text; it is changed in place.
@@ -266,7 +268,7 @@ def merge_pronouns(state: RuleState) -> None:
 
 
 def merge_nouns(state: RuleState) -> None:
-    """Merge *it*, *his* and other pronouns with the nouns that they refer to, where this is clear.
+    """Merge *it*, *his* and other pronouns with the nouns to which they refer, if this is clear.
 
     The noun must precede the pronoun in the same sentence.
 
@@ -287,7 +289,7 @@ def merge_nouns(state: RuleState) -> None:
 
 
 def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | None:
-    """Return the noun that a pronoun most likely refers to, or ``None`` if no noun fits."""
+    """Return the noun to which a pronoun most likely refers, or ``None`` if no noun fits."""
     kind, over = _REFERENCES[pronoun.lower], pronoun.parent
     if kind == "thing" and pronoun.dep == "nsubj" and over.lemma in _EXPLETIVE_VERBS:
         return None  # "It is late", "It seems so" and "It is good to sleep" have an expletive.
@@ -295,7 +297,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
-        # A closer noun is preferred, but subjects and objects are more likely antecedents than other nouns.
+        # Prefer closer nouns, and prefer subjects and objects to nouns in other positions.
         argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
         return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
 
@@ -304,7 +306,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
-    """Return whether a pronoun that refers to a person, a thing or people can refer to a noun."""
+    """Return whether a pronoun for a person, a thing or people (``kind``) can refer to a noun."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
     # Any name counts as a name of a person.
@@ -329,7 +331,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
         if root.tag in _QUOTE_TAGS:
             continue
         before = left[-1] if left else None
-        # spaCy often ends a sentence at the question mark, which makes "he asked" a sentence of its own.
+        # spaCy often ends a sentence at the question mark, so that "he asked" is a separate sentence.
         if before is not None and _reports_before(before, root):
             if _take(state, root, before):
                 left[-1] = root
@@ -345,12 +347,12 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
 
 
 def _reports(word: Word) -> bool:
-    """Return whether a word is a verb of saying without a complement that contains what is said."""
+    """Return whether a word is a verb of saying that has no complement with the content of the speech."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
 
 def _reports_before(quote: Word, said: Word) -> bool:
-    """Return whether the clause of ``said`` reports the quotation before it, like *he asked*."""
+    """Return whether the clause of ``said`` reports the quotation before the clause, like *he asked*."""
     opening, words = _first(said), said.tree
     if not _reports(said):
         return False
@@ -370,7 +372,7 @@ def _first(root: Word) -> Word:
 
 
 def _take(state: RuleState, said: Word, quote: Word) -> bool:
-    """Link a quotation to its verb of saying; return False if one of them has no node."""
+    """Link a quotation to its verb of saying. Return False if the quotation or the verb has no node."""
     head, dep = state.core_of(said), state.outer_of(quote)
     if head is None or dep is None:
         return False
@@ -399,7 +401,7 @@ def merge_speakers(state: RuleState) -> None:
         and word.i in state.head_nodes
         and word.i not in spoken
     )
-    # The first verb of saying outside the quotation is taken as the verb that introduces it.
+    # Assume that the first verb of saying outside the quotation introduces the quotation.
     verb = next(says, None) if spoken else None
     if verb is None:
         return
@@ -408,7 +410,7 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # If the node of the speaker is itself a quoted pronoun, the pronouns must not be merged with it.
+        # If the node of the speaker is itself a quoted pronoun, do not merge the pronouns with it.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

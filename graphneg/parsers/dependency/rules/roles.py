@@ -1,10 +1,10 @@
 """Link the node of each word to the node of the word that governs it.
 
-Rules handle modifiers and clauses. They write *a man in a hat* as ``(m / man :ARG0-of (w / wear-01 :ARG1 (h /
-hat)))``, and for *He left because it rained* they put ``cause-01`` above both clauses. All other dependents
-get the possible role with the highest weight. The weights come from the first matching row of
-``role_rules.tsv``, or from counts if no row matches. For *Tom* in *Tom sleeps*, ``ARG0`` has a high weight
-and ``ARG1`` a low one. The rules run after all words have got their nodes.
+Modifiers and clauses are handled by rules. For example, *a man in a hat* becomes ``(m / man :ARG0-of (w /
+wear-01 :ARG1 (h / hat)))``, and in *He left because it rained* ``cause-01`` is put above both clauses. Each
+other dependent gets the possible role with the highest weight. The weights come from the first matching row
+of ``role_rules.tsv``. If no row matches, they come from counts. For *Tom* in *Tom sleeps*, ``ARG0`` has a
+high weight and ``ARG1`` a low one. These rules run when all words already have their nodes.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Dependency(NamedTuple):
     Attributes:
         governor: Index of the governing word.
         dependent: Index of the dependent word.
-        through: The word whose dependency relation counts. It is the copula if the dependent represents one,
-            and otherwise the dependent.
+        through: The word whose dependency relation counts: the dependent or, if the dependent represents a
+            copula, the copula.
         form: Signature of the relation, such as ``nsubj`` or ``prep_to``.
-        preposition: A preposition without a node that is between the two words, or ``None``.
+        preposition: The preposition without a node between the two words, or ``None``.
     """
 
     governor: int
@@ -53,7 +53,7 @@ class Dependency(NamedTuple):
 
 
 def dependency(state: RuleState, dependent: int) -> Dependency | None:
-    """Return the dependency between a word and the nearest of its ancestors that have nodes.
+    """Return the dependency between a word and its nearest ancestor that has a node.
 
     Args:
         state: The state of the rules for this piece of text.
@@ -75,9 +75,8 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.head_nodes and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # The lowest preposition determines the relation. A preposition above it counts only if it is in
-        # `_OUTER`.
-        # In "out of the house", "out" is such a preposition, so the relation is `prep_out`.
+        # The lowest preposition determines the relation. A higher preposition replaces it only if it is in
+        # `_OUTER`. In "out of the house", "out" is such a preposition, so the relation is `prep_out`.
         counts = preposition is None or head.lower in _OUTER
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -85,7 +84,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
 
 
 def _represented(state: RuleState, word: Word) -> Word:
-    """Return the topmost copula that a word represents; the word itself if it represents none."""
+    """Return the topmost copula that a word represents; the word itself if it represents no copula."""
     for _ in range(10):
         head = word.parent
         if head.i != word.i and state.representatives.get(head.i) == word.i:
@@ -99,12 +98,13 @@ def _represented(state: RuleState, word: Word) -> Word:
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
     """Return the signature of the relation between a word and its governor."""
-    # If another rule has replaced the parsed relation, the replacement is used.
+    # If another rule has replaced the parsed relation, use the replacement.
     if through.i in state.relations:
         return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # If there are words without nodes between the two words, the relation of the uppermost of them is used.
+    # If there are words without nodes between the two words, use the relation of the uppermost of these
+    # words.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
@@ -136,15 +136,15 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
     concept = nodes[head].concept or ""
     used = _used_roles(state, head)
     scored = [(edge, role_weights(state, edge)) for edge in edges]
-    # No core role may be used twice.
-    # Subjects choose first, and the other dependents in the order of their highest weight.
+    # No core role may be used twice. Subjects choose first. The other dependents follow, those with the
+    # highest weights first.
     scored.sort(key=lambda pair: (pair[0].form not in SUBJECTS, -max(pair[1].values(), default=0.0)))
     for edge, scores in scored:
         role = best_role(state, concept, scores, used) or default_role(state, concept, edge, used)
         if role in CORE_ROLES:
             used.add(role)
         head, dep = state.head(governor, edge.form), state.top_nodes[edge.dependent]
-        # A constant cannot have arguments, so it becomes a modifier of the dependent instead.
+        # A constant cannot have arguments, so make the constant a modifier of the dependent instead.
         if nodes[head].concept is None:
             if nodes[dep].concept is not None:
                 link(dep, "mod", head, "constant")
@@ -160,7 +160,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     """Link a dependent whose role follows from a rule; return whether a rule applied."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
     head, dep = state.head(edge.governor, form), state.top_nodes[edge.dependent]
-    # If another rule has already linked the two nodes, nothing is added.
+    # If another rule has already linked the two nodes, add nothing.
     linked = any((arc.head, arc.dep) in {(head, dep), (dep, head)} for arc in draft.arcs)
     if edge.through.dep in _SKIPPED or head == dep or linked:
         return True
@@ -170,7 +170,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
         return True
     if form.startswith("advcl"):
         return _write_adverbial(state, edge, head, dep)
-    # In "he ran quickly", the node quick-02 is put above run-02, which becomes its ARG1.
+    # In "he ran quickly", quick-02 is put above run-02, and run-02 becomes the ARG1 of quick-02.
     judging = form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _is_judgement(state, kid)
     if judging or (form == "amod" and kid.tag[:2] in {"JJ", "VB"}):
         return _write_adjective(state, edge, head, dep)
@@ -209,7 +209,7 @@ def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> 
 
 
 def _is_judgement(state: RuleState, adverb: Word) -> bool:
-    """Return whether the frame of an adverb takes the verb as its ARG1: *quickly*, but not *happily*."""
+    """Return whether the verb is the ARG1 of an adverb's frame: true for *quickly*, not for *happily*."""
     concept = state.concept_of(adverb.i)
     # In "he said slowly", the adverb describes the way of speaking, so it remains a modifier of "said".
     if adverb.tag[:2] == "RB" and adverb.parent.lemma in SPEECH:
@@ -222,7 +222,7 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
     node = state.draft.concept("near-02", edge.preposition.i if edge.preposition else None, "near", ARG2=dep)
     verb = state.words[edge.governor]
     located: int | None = head
-    # In "he sits near the door", near-02 is the place of sitting, and he is the ARG1 of near-02.
+    # In "he sits near the door", near-02 is the place where he sits, and "he" is the ARG1 of near-02.
     if verb.tag[:2] == "VB":
         state.draft.link(head, "ARG2" if verb.lemma in _STANCES else "location", node, "near")
         subject = verb.child("nsubj")
@@ -233,7 +233,7 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
 
 
 def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link an adjective as an ordinal, as a degree or by its frame; return False if nothing applies."""
+    """Link an adjective as an ordinal, as a degree or by its frame. Return False if none of these applies."""
     draft, kid = state.draft, state.words[edge.dependent]
     # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
@@ -251,9 +251,9 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
             draft.link(head, "degree", dep, "modifier")
         return degree
     role: str | None = "ARG1"
-    # "the beautiful woman" becomes (w / woman :ARG1-of (b / beautiful-02)).
-    # The role of the noun in the adjective's frame is chosen by counts.
-    # If the counts give no core role, a participle in -ing takes the noun as ARG0.
+    # "the beautiful woman" becomes (w / woman :ARG1-of (b / beautiful-02)). The counts determine the role of
+    # the noun in the adjective's frame. If they give no core role, a participle in -ing takes the noun as
+    # ARG0.
     if edge.form != "advmod":
         lemma = state.words[edge.governor].lemma
         scores = state.lexicon.role_scores(concept, class_of(kid), "up_amod", lemma)
@@ -269,16 +269,17 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     owner, thing = state.words[edge.governor], state.words[edge.dependent]
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
-    # "a man without a hat" lacks the hat. In "a day without rain", nothing is owned, so nothing is lacking.
+    # "a man without a hat" lacks the hat. In "a day without rain", nobody owns the rain, so nothing is
+    # lacking.
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
     wears = thing.lemma in word_class("clothes") and not lacks
-    # "a girl in the park" names a place and does not mean that the girl has the park.
-    # Only people, animals and a few things own others: "a house with a garden", but not "tea with sugar".
+    # "a girl in the park" names a place and does not mean that the girl has the park. Only people, animals
+    # and a few kinds of things have other things: "a house with a garden", but not "tea with sugar".
     if not wears and not lacks and (edge.form == "prep_in" or owner.lemma not in word_class("owner")):
         return False
     frame = "wear-01" if wears else "have-03"
     node = state.draft.concept(frame, edge.preposition.i, "having", ARG0=head, ARG1=dep)
-    # In "a man without a hat", the negation is moved from the node of "hat" to the new node have-03.
+    # In "a man without a hat", move the negation from the node of "hat" to the new node have-03.
     for arc in state.draft.arcs:
         if arc.head == state.head_nodes[thing.i] and arc.rule in {"no", "without"}:
             arc.head = node
@@ -371,7 +372,7 @@ _GOVERNOR: dict[str, _Fact] = {
     "transitive": lambda state, edge: _is_transitive(state, edge),
     "content": lambda state, edge: state.words[edge.governor].child("ccomp") is not None,
 }
-"""Functions for the properties of the governor that a condition in ``role_rules.tsv`` may test."""
+"""Functions for those properties of the governor that a condition in ``role_rules.tsv`` may test."""
 _DEPENDENT: dict[str, _Fact] = {
     "lemma": lambda state, edge: state.words[edge.dependent].lemma,
     "lower": lambda state, edge: state.words[edge.dependent].lower,
@@ -383,7 +384,7 @@ _DEPENDENT: dict[str, _Fact] = {
     "vocative": lambda state, edge: is_vocative(state, edge),
     "quality": lambda state, edge: _judges(state, state.concept_of(edge.dependent)),
 }
-"""Functions for the properties of the dependent that a condition in ``role_rules.tsv`` may test."""
+"""Functions for those properties of the dependent that a condition in ``role_rules.tsv`` may test."""
 
 
 def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
@@ -423,7 +424,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
         edge: The dependency between the dependent and its governor.
 
     Returns:
-        Weights by role. Roles that are not listed are impossible.
+        Weights by role. Roles without a weight are impossible.
     """
     for conditions, weights in _rules_of(edge.form):
         if all(holds(state, edge) for holds in conditions):
@@ -442,8 +443,8 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     # Interjections, determiners and appositions are never arguments of a frame.
     if form in {"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"}:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
-    # The general counts of "of" include groups such as "a bunch of flowers".
-    # A head that was never seen with "of" is rarely such a group, so consist-of is removed.
+    # The general counts of "of" include groups such as "a bunch of flowers". A head that was never seen with
+    # "of" is rarely such a group, so remove consist-of.
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
     if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:
@@ -456,14 +457,14 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 
 
 def _judges(state: RuleState, concept: str) -> bool:
-    """Return whether a frame has no ARG0, so that it describes its ARG1: ``quick-02``, ``good-02``."""
+    """Return whether a frame has no ARG0 and so describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # The lowest role of such a frame is ARG1.
+    # In such a frame, the lowest role is ARG1.
     return entry is not None and min(entry.functions, default="") == "1"
 
 
 def _is_transitive(state: RuleState, edge: Dependency) -> bool:
-    """Return whether a verb has a subject and one simple object, and its frame has ARG0 and ARG1."""
+    """Return whether a verb has a subject and one simple object, and a frame with both ARG0 and ARG1."""
     verb, concept = state.words[edge.governor], _head_concept(state, edge)
     entry = state.lexicon.frames.get(concept)
     objects = verb.children("dobj")
@@ -471,14 +472,14 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Some frames usually have a role other than ARG1 for their object, so their verbs are excluded.
-    # Times ("wait a day") and pronouns are not simple objects either.
+    # Exclude verbs whose frame usually has a role other than ARG1 for the object. Also exclude times ("wait a
+    # day") and pronouns, which are not simple objects.
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
 
 
 def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
-    """Remove the roles that subjects or objects do not usually have, except those seen with the frame."""
+    """Remove roles that subjects or objects rarely have, except roles that were seen with the frame."""
     entry = state.lexicon.frames.get(concept)
     shown = entry.seen.get(form, {}) if entry is not None else {}
     seen = {*state.lexicon.roles.get(("F", concept, form), {}), *(f"ARG{role}" for role in shown)}
@@ -489,7 +490,7 @@ def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]
 
 
 def is_vocative(state: RuleState, edge: Dependency) -> bool:
-    """Return whether a dependent is a vocative, that is, somebody who is spoken to.
+    """Return whether a dependent is a vocative, that is, names the person who is spoken to.
 
     In *Where are you, sir?* and *Tom, come here.*, the vocatives are *sir* and *Tom*.
 
@@ -498,7 +499,7 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
         edge: The dependency between the dependent and its governor.
 
     Returns:
-        Whether the word is a name or a form of address between punctuation marks.
+        True if the word is a name or a form of address between punctuation marks.
     """
     word = state.words[edge.dependent]
     name = word.tag[:3] == "NNP" and state.concept_of(word.i) == "person"
@@ -510,11 +511,11 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
 
 
 _DEFAULTS = word_map("default-role")
-"""For each dependency relation, the role that is used if there are no counts for the relation."""
+"""For each dependency relation, the role that is used if the counts give no role."""
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
-    """Return the free role with the highest weight that a concept can have.
+    """Return the unused role with the highest weight among the roles that the concept of a head can have.
 
     Args:
         state: The state of the rules for this piece of text.
@@ -555,7 +556,7 @@ def _lowest_role(state: RuleState, concept: str, default: str) -> str:
 
 
 def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str]) -> str:
-    """Return a role for a dependent by its preposition or its relation, if there are no counts.
+    """Return a role for a dependent, if the counts give none, by its preposition or its relation.
 
     Args:
         state: The state of the rules for this piece of text.
@@ -574,7 +575,7 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
     if not is_frame(concept):
         return "mod"
     role = _lowest_role(state, concept, role)
-    # If the frame already has an argument with this role, the next free role is used.
+    # If the frame already has an argument with this role, use the next free role.
     if role in used:
         entry = state.lexicon.frames.get(concept)
         free = [f"ARG{n}" for n in sorted(entry.functions)] if entry else ["ARG1", "ARG2"]
@@ -603,7 +604,7 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     concept = state.draft.nodes[node].concept or ""
     if not is_frame(concept):
         return None
-    # In "She wants to go", the role of "she" in go-02 is chosen as if she were the subject of "go".
+    # In "She wants to go", choose the role of "she" in go-02 as if "she" were the subject of "go".
     scores = state.lexicon.role_scores(concept, class_of(verb), form, lemma)
     role = best_role(state, concept, {k: v for k, v in scores.items() if k in CORE_ROLES}, set())
     role = role or _lowest_role(state, concept, "ARG0" if form == "nsubj" else "ARG1")

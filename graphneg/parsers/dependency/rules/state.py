@@ -1,9 +1,9 @@
 """The state that all rules share while they build one draft.
 
 The state contains the words, the tables, and the node of each word. A word may have two nodes. In *I think
-she must sleep*, *think* is linked to ``obligate-01``, the outer node of *sleep*. But *she* is an argument of
-``sleep-01``, its core node. Conversely, several words may share a node: in *She is tall*, *is* has the node
-of *tall*.
+she must sleep*, the word *sleep* has the outer node ``obligate-01`` and the core node ``sleep-01``. The outer
+node is linked to *think*, and the core node takes the argument *she*. Conversely, several words may share a
+node: in *She is tall*, *is* has the node of *tall*.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 
 @dataclass(slots=True)
 class RuleState:
-    """A graph under construction, and the decisions of the rules about its words. Words are given by index.
+    """A graph under construction, and what the rules have decided about its words. Words are given by index.
 
     Attributes:
         draft: The graph that the rules write.
@@ -37,12 +37,12 @@ class RuleState:
         top_nodes: For each word with a node, its outer node: the node to which the word's governor is linked.
             It differs from the core node if another node is above the word: a modal, a conjunction, or
             ``person`` over ``paint-01``.
-        representatives: For each word without a node, the word whose node represents it. The predicate
-            represents a copula.
+        representatives: For each word without a node, the word whose node represents it. For example, the
+            predicate represents a copula.
         done: Words that later rules must skip.
-        persons: For each agent noun such as *painter*, the ``person`` node over the node of the verb.
+        persons: For each agent noun such as *painter*, the ``person`` node above the node of the verb.
         relations: For each word whose parsed relation a rule has replaced, the new relation.
-        linked: Words whose node already has its role, so that no further role is written.
+        linked: Words whose node is already linked to its governor, so that no further role is written.
         amounts: For each measured noun, the node of the amount: *a lot* in *a lot of money*.
     """
 
@@ -103,7 +103,7 @@ class RuleState:
             node: Index of the node.
 
         Returns:
-            The head among these words.
+            The head word among these words.
         """
         head = head_of(run)
         self.set_node(head.i, node)
@@ -123,7 +123,7 @@ class RuleState:
                 self.representatives[word.i] = head.i
 
     def redirect(self, old: int, new: int) -> None:
-        """Replace a node by another one, in all arcs and for all words.
+        """Replace a node by another node, in all arcs and for all words.
 
         Args:
             old: Index of the node to delete.
@@ -143,7 +143,7 @@ class RuleState:
             concept: Concept of the new node.
             anchor: Index of the word that the new node represents, or ``None``.
             under: Index of the word above whose outer node the new node is put.
-            role: Role from the new node to the former outer node.
+            role: Role of the former outer node under the new node.
             rule: Name of the rule that adds the node.
 
         Returns:
@@ -179,8 +179,8 @@ class RuleState:
             form: Name of the relation of the dependent, such as ``amod`` or ``prep_of``.
 
         Returns:
-            The core node of the governing word. For most dependents of an agent noun (*painter*) it is the
-            ``person`` node.
+            The core node of the governing word. For an agent noun (*painter*), most dependents are linked to
+            the ``person`` node instead.
         """
         # In "a good teacher of French", the person is good, but French is an argument of teach-01.
         if word in self.persons and form not in {"prep_of", "compound", "nmod"}:
@@ -194,8 +194,8 @@ class RuleState:
             word: Index of the word.
 
         Returns:
-            Index of the word at the end of the chain of representing words; the given word if no other word
-            represents it.
+            Index of the word at the end of the chain of representing words. If no other word represents the
+            given word, its own index.
         """
         # Chains are short. The limit ends the loop if rules have closed a cycle by mistake.
         for _ in range(20):
@@ -257,7 +257,7 @@ def head_of(run: Sequence[Word]) -> Word:
         run: The words of the phrase.
 
     Returns:
-        The first word that does not depend on another word of the phrase; the last word if there is none.
+        The first word that does not depend on another word of the phrase. If every word does, the last word.
     """
     inside = {word.i for word in run}
     return next((word for word in run if word.head not in inside or word.head == word.i), run[-1])

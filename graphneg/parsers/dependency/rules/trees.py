@@ -2,8 +2,8 @@
 
 spaCy's models are trained on news and web text. They often misparse constructions that are frequent in
 dialogues and captions. In *there is a dog running*, for example, *running* should be the root and *dog* its
-subject. Each correction changes the heads, relations and tags of words in place. The result is always a tree
-again.
+subject. Each correction changes the heads, relations and tags of words in place. After each correction, the
+words still form a tree.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def correct_trees(words: Sequence[Word]) -> None:
 
 
 def _hang(word: Word, head: Word, dep: str) -> None:
-    """Make a word depend on a head; if the head is the word itself, it becomes a root."""
+    """Make a word depend on a head. If the head is the word itself, the word becomes a root."""
     if word.head != word.i:
         word.parent.kids.remove(word.i)
     word.head, word.dep = head.i, dep
@@ -52,7 +52,7 @@ def _hang(word: Word, head: Word, dep: str) -> None:
 
 
 def _replace(over: Word, word: Word) -> None:
-    """Attach a word to the head of another word, with the relation of that word."""
+    """Give a word the head and the relation of another word."""
     if over.head == over.i:
         _hang(word, word, "ROOT")
     else:
@@ -62,8 +62,8 @@ def _replace(over: Word, word: Word) -> None:
 def reattach(word: Word, head: Word, dep: str) -> None:
     """Make a word depend on another word.
 
-    If the new head is a descendant of the word, it is first attached in the word's place, so that no cycle
-    arises.
+    If the new head is a descendant of the word, the new head is first attached in the word's place, so that
+    no cycle arises.
 
     Args:
         word: The word to attach.
@@ -76,13 +76,13 @@ def reattach(word: Word, head: Word, dep: str) -> None:
 
 
 def promote(word: Word, over: Word) -> None:
-    """Put a word in the place of an ancestor. The ancestor and all its dependents then depend on the word.
+    """Put a word in the place of an ancestor. The ancestor and its dependents then depend on the word.
 
-    Nothing changes if the word is itself an ancestor of the other word.
+    Nothing changes if the word is itself an ancestor of the supposed ancestor.
 
     Args:
         word: The word to move up.
-        over: The word whose place the moved word takes.
+        over: The ancestor, whose place the word takes.
     """
     if not is_below(over, word):
         _replace(over, word)
@@ -91,7 +91,7 @@ def promote(word: Word, over: Word) -> None:
 
 
 def make_root(word: Word, former: Word, dep: str) -> None:
-    """Make a word the root of the sentence, on which the former root then depends.
+    """Make a word the root of its sentence. The former root then depends on the word.
 
     Args:
         word: The new root.
@@ -110,7 +110,7 @@ def is_below(word: Word, above: Word) -> bool:
         above: The possible ancestor.
 
     Returns:
-        Whether the chain of heads that starts at the word leads to the ancestor.
+        True if following the heads from the word leads to the ancestor.
     """
     while word.head != word.i:
         word = word.parent
@@ -141,14 +141,14 @@ def _correct_existence(be: Word) -> None:
 
 
 def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
-    """Yield the verbs of which the noun may be the subject, most reliable first."""
+    """Yield the verbs whose subject the noun may be, most reliable first."""
     # In "there is a dog running" and "a dog being washed", the participle depends on the noun.
     for kid in noun.children("acl"):
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
-        # spaCy may attach the participle to "is" instead.
-        # A participle after a comma starts another clause and is not moved.
+        # spaCy may attach the participle to "is" instead. A participle after a comma starts another clause
+        # and is not moved.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
@@ -187,7 +187,7 @@ def _is_doing(word: Word) -> bool:
 
 
 def _split_compound(be: Word, doing: Word) -> None:
-    """Separate a noun from a participle that spaCy read as a compound with it: *no panda climbing*."""
+    """Separate a participle from the noun before it: spaCy may read *panda climbing* as a compound."""
     noun = doing.tree[doing.i - 1]
     beside = noun.head == doing.i or (noun.head == be.i and noun.dep == "attr")
     if not beside or noun.tag[:2] != "NN":
@@ -202,13 +202,13 @@ def _split_compound(be: Word, doing: Word) -> None:
 
 
 def _free_doing(noun: Word) -> None:
-    """Attach a participle to the noun and not to a place before it: *there is a girl in a pub singing*."""
+    """Attach a participle to the noun, not to a place before it: *there is a girl in a pub singing*."""
     for preposition in noun.children("prep"):
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # The place must have a determiner ("in a pub") or be a colour of clothes ("in white").
-            # Without either, it may form a compound with the participle ("in choir singing").
+            # The place must have a determiner ("in a pub") or be a colour of clothes ("in white"). Without
+            # either, it may form a compound with the participle ("in choir singing").
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_doing(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -238,7 +238,8 @@ def _correct_inversion(said: Word) -> None:
     # If there are two subjects, the one before the verb is the quotation, so it becomes the object.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # In '"Draw," asked the prince', spaCy may read the quotation as the subject, the speaker as the object.
+    # In '"Draw," asked the prince', spaCy may take the quotation for the subject and the speaker for the
+    # object.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -248,7 +249,7 @@ def _correct_inversion(said: Word) -> None:
 
 
 def _is_quoted(words: Sequence[Word]) -> bool:
-    """Return whether a quotation mark is among the words."""
+    """Return whether the words contain a quotation mark."""
     return any(word.text in QUOTES for word in words)
 
 
@@ -264,7 +265,7 @@ def _join_resumed(said: Word, content: Word) -> None:
 
 
 def _take_rest(said: Word) -> None:
-    """Make a quoted conjunct of *said* its content, as in *"Yes," he said, "but I can."*."""
+    """Make a quoted conjunct of *said* the content of the speech, as in *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
         quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
         # In "He said and did much", no quotation mark precedes the conjunct, so it remains a conjunct.
@@ -296,8 +297,8 @@ def _correct_aside(said: Word) -> None:
         before = [kid for kid in said.children("npadvmod", "nsubj", "advmod", "intj", "cc") if kid.i < first]
         make_root(said, root, "ccomp")
         for kid in before:
-            # spaCy may attach "This man" to "said" as an adverbial noun phrase.
-            # A noun phrase of this kind ("This man") becomes the subject of the quoted verb "is".
+            # spaCy may attach "This man" to "said" as an adverbial noun phrase. "This man" must become the
+            # subject of the quoted verb "is".
             free = root.child(*_SUBJECTS) is None
             reattach(kid, root, "nsubj" if kid.dep == "npadvmod" and free else kid.dep)
 
@@ -334,8 +335,8 @@ def _correct_title(word: Word) -> None:
     """Turn a capitalised common noun from a name into a noun, as in *my Ambassador* or *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
-    # In "a Minister", the noun is not part of a name.
-    # In "my Uncle Tom", a name follows, so "Uncle" is part of the name.
+    # In "a Minister", the noun is not part of a name. In "my Uncle Tom", a name follows, so "Uncle" is part
+    # of the name.
     alone = before.lower in word_class("title-determiner") and after.tag not in {"NNP", "NNPS", "CD"}
     if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
         _retag(word, "NNS" if word.tag == "NNPS" else "NN", "NOUN")
@@ -346,7 +347,7 @@ def _correct_for(word: Word) -> None:
     if any(kid.tag[:2] in {"NN", "PR", "DT", "VB", "CD"} for kid in word.children("pobj", "pcomp")):
         return
     subject = next((later for later in word.tree[word.i + 1 :] if later.dep in _SUBJECTS), None)
-    # If a verb or a full stop is between "for" and the subject, the subject belongs to another clause.
+    # If a verb or a full stop is between "for" and the subject, this subject belongs to another clause.
     between = word.tree[word.i + 1 : subject.i] if subject is not None else ()
     if subject is None or any(later.tag[:2] == "VB" or later.tag in {".", ":"} for later in between):
         return
@@ -363,7 +364,7 @@ def _correct_direction(left: Word) -> None:
     turn = left.tree[left.i - 1]
     verb = lemma_of(turn.lower, "VBD")
     named = turn.child("det", "poss", "amod", "compound") is not None
-    # "the left turn" is excluded: there "left" is an adjective, and "turn" is a noun with a determiner.
+    # Exclude "the left turn", in which "left" is an adjective and "turn" is a noun with a determiner.
     if left.dep == "amod" or not left.i or verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
         return
     # Taggers may read "Turn" at the start of a sentence as a noun.
@@ -384,14 +385,14 @@ def _correct_joined_verb(word: Word) -> None:
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
-    # An adjective remains one ("can be quick or slow").
-    # The first verb must have an auxiliary, as in "can sing".
+    # An adjective is not retagged ("can be quick or slow"). The first verb must have an auxiliary, as in "can
+    # sing".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
 
 def _correct_tag(mark: Word) -> None:
-    """Detach a question tag such as *…, isn't it?*, so that the verb of the clause is the root again."""
+    """Detach a question tag such as *…, isn't it?*, so that the verb of the main clause is the root again."""
     words, end = mark.tree, mark.i
     start = end - 1
     while start > 0 and words[start].text != "," and end - start < 5:
@@ -413,7 +414,7 @@ def _correct_tag(mark: Word) -> None:
 
 
 def _correct_colours(word: Word) -> None:
-    """Attach both colours to the noun, as in *black and white dog*."""
+    """Attach both colours in a phrase such as *black and white dog* to the noun."""
     first = word.parent
     if first.lower in _COLOURS and first.dep == "amod":
         for kid in first.children("cc", "conj"):
@@ -426,15 +427,15 @@ def _correct_result(so: Word) -> None:
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
-    # If a quotation mark stands between the clause and "so", "so" may begin the quotation, and the sentence
-    # is not changed: He said, "So I left".
+    # If a quotation mark is between the clause and "so", do not change the sentence, because "so" may begin
+    # the quotation: He said, "So I left".
     if before is not None and not _is_quoted(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
 
 
 def _make_main(clause: Word, root: Word) -> None:
-    """Make a clause the root of its sentence, and attach to it the punctuation and the words before it."""
+    """Make a clause the root of its sentence. Attach to it the punctuation and the words before it."""
     for kid in root.children():
         if kid is not clause and (kid.i < clause.i or kid.dep == "punct"):
             reattach(kid, clause, kid.dep)
@@ -455,4 +456,4 @@ _CORRECTIONS: tuple[tuple[Callable[[Word], bool], Callable[[Word], None]], ...] 
     (lambda word: word.lower == "for" and word.tag == "IN" and word.dep == "prep", _correct_for),
     (lambda word: word.text == "?", _correct_tag),
 )
-"""Pairs of a condition on a word and the correction to make, in order of priority."""
+"""Pairs of a condition on a word and the correction to make; pairs with higher priority come first."""
