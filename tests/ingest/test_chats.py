@@ -181,6 +181,56 @@ class TestWhatsApp:
         assert not refused and notices[0].endswith("dates are read as month/day/year")
         assert dialogue.attributes == {"began": "2023-12-01T21:05:00"}
 
+    @pytest.mark.parametrize(
+        ("line", "kept", "told"),
+        [
+            ("Trip: Rome 2024: \u200eMessages and calls are end-to-end encrypted.", "", "system line"),
+            ("Trip: Rome: \u200eAnn added Bo", "", "media placeholder"),
+            ("Bo: Call me: \u200e+1 (555) 010-9999", "Call me: +1 (555) 010-9999", ""),
+            ("Bo: Our cake \u200eimage omitted", "Our cake", "media placeholder"),
+            ("Bo: report.pdf • \u200e3 pages \u200edocument omitted", "", "media placeholder"),
+            ("Bo: \u200ePOLL:\n\u200eWhere?\n\u200eOPTION: Rome (2 votes)", "", "poll"),
+        ],
+    )
+    def test_a_mark_of_ios_anywhere_in_a_line_shows_what_nobody_wrote(
+        self, file: Callable[[str], Path], line: str, kept: str, told: str
+    ) -> None:
+        path = file(f"[13/1/24, 21:04:11] Ann: Hi.\n[13/1/24, 21:05:00] {line}\n")
+        [dialogue], refused, notices = read("whatsapp", path)
+        assert [turn.text for turn in dialogue.utterances] == ["Hi.", *filter(None, [kept])] and not refused
+        assert notices[1:] == ([f"1 {told} left out"] if told else [])
+
+    @pytest.mark.parametrize(
+        ("line", "told"),
+        [
+            ("Bo Lee changed the subject to: Trip: Rome", "system line"),
+            ("Bo hat den Betreff geändert zu: Reise: Rom", "system line"),
+            ("This group was added to the community: Trips", "system line"),
+            ("Bo: Missed video call", "system line"),
+            ("Bo: Verpasster Sprachanruf", "system line"),
+            ("Bo: Waiting for this message. This may take a while.", "system line"),
+            ("Bo: This message was deleted by admin Ann", "deleted message"),
+            ("Bo: null", "media placeholder"),
+            ("Bo: live location shared", "media placeholder"),
+            ("Bo: location: https://maps.google.com/?q=1,2", "media placeholder"),
+            ("Bo: POLL:\nWhere?\nOPTION: Rome (2 votes)\nOPTION: Oslo (1 vote)", "poll"),
+        ],
+    )
+    def test_what_nobody_wrote_is_left_out_without_a_mark(
+        self, file: Callable[[str], Path], line: str, told: str
+    ) -> None:
+        path = file(f"13/1/24, 21:04 - Ann: Hi.\n13/1/24, 21:05 - {line}\n")
+        [dialogue], refused, notices = read("whatsapp", path)
+        assert said([dialogue]) == [[("Ann", "Hi.")]] and not refused
+        assert notices[1:] == [f"1 {told} left out"]
+
+    @pytest.mark.parametrize(
+        "text", ["Null", "I changed the subject: sorry", "Missed video call from you!", "POLL: who comes?"]
+    )
+    def test_similar_messages_of_people_are_kept(self, file: Callable[[str], Path], text: str) -> None:
+        path = file(f"13/1/24, 21:04 - Ann: {text}\n")
+        assert said(read("whatsapp", path)[0]) == [[("Ann", text)]]
+
     @pytest.mark.parametrize("text", LOCALES.values(), ids=LOCALES)
     def test_dates_of_any_country_are_read(self, file: Callable[[str], Path], text: str) -> None:
         [dialogue], refused, _ = read("whatsapp", file(text))
