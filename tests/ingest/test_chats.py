@@ -59,6 +59,16 @@ class TestTranscripts:
             ("12:01 - Zoë-Marie : Salut.", ("Zoë-Marie", "Salut.")),
             ("安娜：你好", ("安娜", "你好")),
             ("O'Neil & Sons:  Yes", ("O'Neil & Sons", "Yes")),
+            ("Dr. Maria van der Berg: Yes", ("Dr. Maria van der Berg", "Yes")),
+            (
+                "Customer Service Representative Number 2: Yes",
+                ("Customer Service Representative Number 2", "Yes"),
+            ),
+            ("O'Neil-Smith, Jr.: Yes", ("O'Neil-Smith, Jr.", "Yes")),
+            ("ANN, on the phone: Yes", ("ANN", "Yes")),
+            ("Ann (cont'd): Yes", ("Ann", "Yes")),
+            ("Ann Lee [laughs] (00:01:15): Yes", ("Ann Lee", "Yes")),
+            ("Bo (quietly): Yes", ("Bo", "Yes")),
         ],
     )
     def test_names_are_written_in_many_ways(
@@ -74,6 +84,19 @@ class TestTranscripts:
             "Ann",
             "I told him this: He said it twice, you know: never again. http://x.org is it.",
         )
+
+    def test_removed_remarks_and_lines_that_may_be_turns_are_counted(
+        self, file: Callable[[str], Path]
+    ) -> None:
+        path = file(
+            "Ann: Hi.\nAnn (cont'd): So?\nBo [laughs]: No.\nsaid the man, laughing: no.\nand 10:30 it was."
+        )
+        dialogues, _, notices = read("transcript", path)
+        assert [speaker for speaker, _ in said(dialogues)[0]] == ["Ann", "Ann", "Bo"]
+        assert set(notices) == {
+            "2 turns with a remark after the name left out of it",
+            "1 line with a colon after its first words read as the continuation of a turn",
+        }
 
     def test_a_dialogue_that_begins_without_a_name_is_refused_and_the_others_are_read(
         self, file: Callable[[str], Path]
