@@ -11,14 +11,11 @@ from typing import Any
 
 from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import message_text, speaker_name, unsaid_of
-
-_INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
-"""Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
+from graphneg.ingest.values import INSTEAD_OF_TEXT, message_text, speaker_name, unsaid_of
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
-    """Count the parts of a message that contain no text and are therefore left out.
+    """Count the parts of a message that contain no text.
 
     Args:
         cells: The message.
@@ -28,12 +25,12 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = message_text(content)
-    # If the message has text, the values of these keys are kept as attributes.
-    # Otherwise the message is left out as empty, and what it had instead of text is counted.
-    if isinstance(text, str) and not text.strip():
-        for key, kind in _INSTEAD_OF_TEXT.items():
-            if found := cells.get(key):
-                notices.count(kind, "left out", len(found) if isinstance(found, list) else 1)
+    # If the message has text, the values of these keys are kept as attributes. Otherwise it is left out.
+    is_left_out = isinstance(text, str) and not text.strip()
+    became = "left out" if is_left_out else "kept as an attribute, not as text"
+    for key, kind in INSTEAD_OF_TEXT.items():
+        if found := cells.get(key):
+            notices.count(kind, became, len(found) if isinstance(found, list) else 1)
 
 
 class SpeakerNotice:

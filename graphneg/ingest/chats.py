@@ -31,8 +31,8 @@ from graphneg.ingest.validation import FileLoader, dialogues_of, named
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 
 __all__ = [
-    "BOT", "DELETED", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message", "conversations",
-    "dialogue_of", "reverse_if_newest_first", "seconds_of", "time_of",
+    "BOT", "DELETED", "FORWARDED", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message",
+    "conversations", "dialogue_of", "reverse_if_newest_first", "seconds_of", "time_of",
 ]  # fmt: skip
 
 HOUR = 3600.0
@@ -43,6 +43,9 @@ SYSTEM = "system line"
 BOT = "bot message"
 """Kinds of messages that are left out of chats and counted, in addition to those in
 `graphneg.ingest.turns`."""
+
+FORWARDED = "forwarded message"
+"""What a message without own text contains, for notices. Its text is a turn."""
 
 _JUDGED = 1_000
 """Number of messages from whose times the order of a file is detected."""

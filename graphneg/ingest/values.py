@@ -32,6 +32,11 @@ _PARTS = {
 """Names, for notices, of the parts of a message that contain no text. The keys are types in chat APIs."""
 
 
+INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
+"""Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
+COUNTED = "_counted"
+"""A key of turns without text whose content was counted by kind, so that they do not count as empty."""
+
 _YES = {"true", "yes", "y", "t", "1"}
 _NO = {"false", "no", "n", "f", "0"}
 _NOTES = {
@@ -207,11 +212,16 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
 
     Returns:
         A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value. An internal note
-        of a help desk also has the key ``internal``.
+        of a help desk also has the key ``internal``, and a message that has only images or tool calls also
+        has the key `COUNTED`.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:
-        said["text"] = message_text(cells[known["text"]])
+        content = cells[known["text"]]
+        said["text"] = message_text(content)
+        is_blank = isinstance(said["text"], str) and not said["text"].strip()
+        if is_blank and (unsaid_of(content) or any(cells.get(key) for key in INSTEAD_OF_TEXT)):
+            said[COUNTED] = True
     for field, value in (
         ("speaker", speaker_name(cells.get(known.get("speaker", "")))),
         ("amr", cells.get(known.get("amr", ""))),

@@ -377,6 +377,28 @@ class TestSlack:
             "2 system lines left out", "1 bot message left out", "1 media placeholder left out",
         }  # fmt: skip
 
+    def test_texts_in_blocks_and_of_forwarded_messages_are_read(self, tmp_path: Path) -> None:
+        line = [
+            {"type": "text", "text": "Hi "},
+            {"type": "user", "user_id": "U1"},
+            {"type": "text", "text": " & co"},
+        ]
+        more = [{"type": "link", "url": "https://x.org", "text": "this"}, {"type": "emoji", "name": "smile"}]
+        sections = [{"type": "rich_text_section", "elements": part} for part in (line, more)]
+        block = {"type": "section", "text": {"type": "mrkdwn", "text": "*Bye*"}}
+        messages = [
+            slack(0, "U1", "", blocks=[{"type": "rich_text", "elements": sections}, block]),
+            slack(1, "U2", "", attachments=[{"text": "Look &amp; see", "fallback": "Look"}]),
+            slack(2, "U2", "", blocks=[{"type": "image", "image_url": "x"}]),
+        ]
+        (tmp_path / "2024-05-17.json").write_text(json.dumps(messages))
+        dialogues, _, notices = read("slack", tmp_path)
+        assert said(dialogues) == [[("U1", "Hi @U1 & co\nthis:smile:\n*Bye*"), ("U2", "Look & see")]]
+        assert set(notices) == {
+            "1 forwarded message read as a turn of the person who forwarded it",
+            "1 media placeholder left out",
+        }
+
     def test_a_channel_is_read_by_itself(self, workspace: Path) -> None:
         assert len(read("slack", workspace / "general")[0]) == 3
 
@@ -441,6 +463,12 @@ class TestDiscord:
         assert said([dialogue]) == [[("ann", "Hello :wave:"), ("bo", "Hi."), ("Bobo", "Bye.")]]
         assert dialogue.id == "help/all/2024-05-17T0800" and not refused
         assert notices == ["1 system line left out", "1 media placeholder left out", "1 bot message left out"]
+
+    def test_a_forwarded_message_is_read(self, file: Callable[..., Path]) -> None:
+        path = file(self.export(discord(0, "", "ann", forwardedMessage={"content": "Look!"})), "help.json")
+        dialogues, _, notices = read("discord", path)
+        assert said(dialogues) == [[("ann", "Look!")]]
+        assert notices == ["1 forwarded message read as a turn of the person who forwarded it"]
 
     def test_a_file_that_is_cut_off_loses_its_last_dialogue_only(self, file: Callable[..., Path]) -> None:
         later = discord(1, "Hi.", "bo", timestamp="2024-06-01T10:00:00+00:00")
@@ -533,3 +561,11 @@ def test_a_wrong_file_is_one_clear_line(loader: str, tmp_path: Path, content: by
 def test_a_chat_given_to_another_loader_names_its_own(file: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match="looks like a file for the loader 'whatsapp'"):
         read("transcript", file(ANDROID_US))
+
+
+@pytest.mark.parametrize(
+    "text", ["Ann: Hi.\nBo: Ho.\n\nAnn: Bye.\n", "[00:05] Ann Lee: Hi.\nand more\n**Bo:** Ho."]
+)
+def test_a_transcript_given_to_another_loader_names_its_own(file: Callable[..., Path], text: str) -> None:
+    with pytest.raises(InputError, match="which the loader 'transcript' reads"):
+        read("dialogues", file(text))
