@@ -79,7 +79,9 @@ def _message(value: Any, notices: Notices) -> Message | None:
     notices.count(FORWARDED, "read as a turn of the person who forwarded it", text != fields["content"])
     # Parse the time only now: a message that is left out need not have a valid one.
     time = time_of(fields.get("timestamp"))
-    return Message(seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text))
+    return Message(
+        seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text), person=str(author.get("id") or "")
+    )
 
 
 def _forwarded(fields: Mapping[str, Any]) -> str:

@@ -42,6 +42,7 @@ from graphneg.ingest.loader import LoadOptions, Notices, check_by_records
 from graphneg.ingest.reading import Item, is_directory, json_items, split_of
 from graphneg.ingest.validation import IdSet, mapping, named, valid_dialogues
 from graphneg.model import Dialogue, Record, Rejected
+from graphneg.progress import NoProgress
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SPOKEN = {"", "thread_broadcast", "me_message", "file_share", "file_comment", "reply_broadcast"}
@@ -110,10 +111,11 @@ def _dialogues(
 ) -> Iterator[Dialogue | Rejected]:
     """Yield the dialogues of a channel."""
     names = _people(channel)
+    _add_profiles(names, days)
     corpus = "slack"
 
     def make(item: Item) -> Dialogue:
-        return named(dialogue_of(item), options, corpus, split_of(channel))
+        return named(dialogue_of(item, options.notices), options, corpus, split_of(channel))
 
     # SQLite creates a temporary database if the file name is empty.
     with closing(sqlite3.connect("")) as threads:
@@ -135,7 +137,14 @@ def _flow(
                 yield item
                 continue
             message: Message = item.value
-            kept = [item.place, message.seconds, message.speaker, message.text, message.thread]
+            kept = [
+                item.place,
+                message.seconds,
+                message.speaker,
+                message.text,
+                message.thread,
+                message.person,
+            ]
             threads.execute(
                 "INSERT INTO said (thread, at, item) VALUES (?, ?, ?)",
                 (message.thread, message.seconds, json.dumps(kept)),
@@ -190,6 +199,7 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
         _speaker(fields, names),
         _readable(forwarded or text, names),
         f"{_seconds(thread):.6f}" if thread else "",
+        fields["user"] if isinstance(fields.get("user"), str) else "",
     )
 
 
@@ -262,6 +272,20 @@ def _people(channel: Path) -> dict[str, str]:
         if isinstance(item.value, dict) and isinstance(id := item.value.get("id"), str):
             names[id] = _name(item.value) or id
     return names
+
+
+def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
+    """Add the names of users who are missing in ``users.json``. Some of their messages contain a profile."""
+    for day in days:
+        # Decode only files that contain a profile.
+        if not day.is_file() or b'"user_profile"' not in day.read_bytes():
+            continue
+        for item in json_items(day, NoProgress()):
+            value: Any = item.value if isinstance(item, Item) else None
+            if isinstance(value, dict) and isinstance(id := value.get("user"), str) and id not in names:
+                profile = value.get("user_profile")
+                if isinstance(profile, dict) and (name := _name({"profile": profile})):
+                    names[id] = name
 
 
 def _name(user: Mapping[str, Any]) -> str:

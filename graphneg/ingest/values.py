@@ -6,7 +6,7 @@ For example, a speaker may be a name, a number, or an object such as ``{"id": 7,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from graphneg.ingest.content import ItemError
@@ -161,6 +161,56 @@ def speaker_name(value: Any) -> Any:
     if isinstance(value, int | float):
         return str(value) if isinstance(value, bool) else id_text(value)
     return None if isinstance(value, str) and not value.strip() else value
+
+
+def person_id(value: Any) -> str:
+    """Return the id of a person as text; an empty string if there is none.
+
+    >>> person_id({"id": 7, "name": "Ann"}), person_id(7.0), person_id(["x"])
+    ('7', '7', '')
+
+    Args:
+        value: The id, or an object that describes a person.
+
+    Returns:
+        The id.
+    """
+    if isinstance(value, dict):
+        value = cast("dict[str, Any]", value).get("id")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    try:
+        return id_text(value) or ""
+    except ItemError:
+        return ""
+
+
+def distinct_names(people: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the names of the speakers of a dialogue, where different people have different names.
+
+    >>> distinct_names([("1", "Sam"), ("2", "Sam"), ("1", "Sam"), ("", "Sam"), ("3", "Sam (2)")])
+    ['Sam', 'Sam (3)', 'Sam', 'Sam', 'Sam (2)']
+
+    Args:
+        people: The id and the name of the speaker of each turn. An empty id is unknown.
+
+    Returns:
+        The name of each speaker. The first person with a name keeps it. The names of others get a number.
+    """
+    taken = {name for _, name in people}
+    of = dict[tuple[str, str], str]()
+    first = set[str]()
+    for id, name in people:
+        if not id or (id, name) in of:
+            continue
+        shown, number = name, 1
+        while shown in taken and name in first:
+            number += 1
+            shown = f"{name} ({number})"
+        first.add(name)
+        taken.add(shown)
+        of[id, name] = shown
+    return [of.get((id, name), name) for id, name in people]
 
 
 def is_yes(value: Any) -> bool:

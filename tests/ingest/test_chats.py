@@ -399,6 +399,19 @@ class TestSlack:
             "1 media placeholder left out",
         }
 
+    def test_two_users_of_one_name_are_told_apart_and_one_user_has_one_name(self, tmp_path: Path) -> None:
+        messages = [
+            slack(0, "U1", "Hi <@U3>."),
+            slack(1, "U2", "Ho.", user_profile={"display_name": "Sam"}),
+            slack(2, "U1", "So?", user_profile={"display_name": "Sam"}),
+            slack(3, "U3", "No.", user_profile={"display_name": "Cy"}),
+        ]
+        (tmp_path / "2024-05-17.json").write_text(json.dumps(messages))
+        dialogues, _, notices = read("slack", tmp_path)
+        expected = [("Sam", "Hi @Cy."), ("Sam (2)", "Ho."), ("Sam", "So?"), ("Cy", "No.")]
+        assert said(dialogues) == [expected]
+        assert notices == ["1 dialogue with several people of one name, who are told apart by numbers"]
+
     def test_a_channel_is_read_by_itself(self, workspace: Path) -> None:
         assert len(read("slack", workspace / "general")[0]) == 3
 
@@ -463,6 +476,12 @@ class TestDiscord:
         assert said([dialogue]) == [[("ann", "Hello :wave:"), ("bo", "Hi."), ("Bobo", "Bye.")]]
         assert dialogue.id == "help/all/2024-05-17T0800" and not refused
         assert notices == ["1 system line left out", "1 media placeholder left out", "1 bot message left out"]
+
+    def test_two_people_of_one_nickname_are_told_apart(self, file: Callable[..., Path]) -> None:
+        authors = [{"id": id, "name": f"sam{id}", "nickname": "Sam"} for id in ("1", "2", "1")]
+        given = [discord(at, "Hi.", "x") | {"author": author} for at, author in enumerate(authors)]
+        dialogues, _, _ = read("discord", file(self.export(*given), "help.json"))
+        assert [speaker for speaker, _ in said(dialogues)[0]] == ["Sam", "Sam (2)", "Sam"]
 
     def test_a_forwarded_message_is_read(self, file: Callable[..., Path]) -> None:
         path = file(self.export(discord(0, "", "ann", forwardedMessage={"content": "Look!"})), "help.json")
@@ -569,3 +588,25 @@ def test_a_chat_given_to_another_loader_names_its_own(file: Callable[..., Path])
 def test_a_transcript_given_to_another_loader_names_its_own(file: Callable[..., Path], text: str) -> None:
     with pytest.raises(InputError, match="which the loader 'transcript' reads"):
         read("dialogues", file(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "speakers"),
+    [
+        ("dialogue,author_id,author_name,text\nc,1,Sam,a\nc,2,Sam,b\nc,1,Sam,c\n", ["Sam", "Sam (2)", "Sam"]),
+        ("dialogue,sender_id,sender,text\nc,7,user,a\nc,7,bot,b\n", ["user", "bot"]),
+        ("dialogue,message_id,name,text\nc,1,Sam,a\nc,2,Sam,b\n", ["Sam", "Sam"]),
+    ],
+)
+def test_people_of_one_name_in_a_table_are_told_apart_by_their_ids(
+    file: Callable[..., Path], text: str, speakers: list[str]
+) -> None:
+    [dialogue], _, notices = read("dialogues", file(text, "chats.csv"))
+    assert [turn.speaker for turn in dialogue.utterances] == speakers
+    assert any("told apart" in line for line in notices) == ("Sam (2)" in speakers)
+
+
+def test_people_of_one_name_in_a_list_of_turns_are_told_apart_by_their_ids(file: Callable[..., Path]) -> None:
+    turns = [{"sender": {"id": id, "name": "Sam"}, "text": "Hi."} for id in (1, 2)]
+    [dialogue], _, _ = read("dialogues", file(json.dumps([{"id": 7, "messages": turns}]), "chats.json"))
+    assert [turn.speaker for turn in dialogue.utterances] == ["Sam", "Sam (2)"]
