@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphneg.ingest.chats import BOT, MEDIA, SYSTEM, ChatLoader, Message, seconds_of, time_of
+from graphneg.ingest.chats import BOT, FORWARDED, MEDIA, SYSTEM, ChatLoader, Message, seconds_of, time_of
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.reading import Item, json_items
@@ -71,14 +71,24 @@ def _message(value: Any, notices: Notices) -> Message | None:
         reason = SYSTEM
     elif author.get("isBot"):
         reason = BOT
-    elif not text.strip():
+    elif not (text := text if text.strip() else _forwarded(fields)).strip():
         reason = MEDIA
     if reason is not None:
         notices.count(reason, "left out")
         return None
+    notices.count(FORWARDED, "read as a turn of the person who forwarded it", text != fields["content"])
     # Parse the time only now: a message that is left out need not have a valid one.
     time = time_of(fields.get("timestamp"))
-    return Message(seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text))
+    return Message(
+        seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text), person=str(author.get("id") or "")
+    )
+
+
+def _forwarded(fields: Mapping[str, Any]) -> str:
+    """Return the text of the message that a message without own text forwards; empty if there is none."""
+    forwarded: Any = fields.get("forwardedMessage")
+    text = forwarded.get("content") if isinstance(forwarded, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 def _name_of(author: Mapping[str, Any]) -> str:

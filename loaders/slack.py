@@ -18,6 +18,7 @@ import json
 import math
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -28,6 +29,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.chats import (
     BOT,
     DELETED,
+    FORWARDED,
     MEDIA,
     SYSTEM,
     Message,
@@ -40,12 +42,23 @@ from graphneg.ingest.loader import LoadOptions, Notices, check_by_records
 from graphneg.ingest.reading import Item, is_directory, json_items, split_of
 from graphneg.ingest.validation import IdSet, mapping, named, valid_dialogues
 from graphneg.model import Dialogue, Record, Rejected
+from graphneg.progress import NoProgress
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SPOKEN = {"", "thread_broadcast", "me_message", "file_share", "file_comment", "reply_broadcast"}
 """Subtypes of the messages that people write."""
 _BOTS = {"bot_message"}
 _DELETED = {"tombstone", "message_deleted"}
+_INLINE = {
+    "text": "{text}",
+    "user": "<@{user_id}>",
+    "channel": "<#{channel_id}>",
+    "usergroup": "<!subteam^{usergroup_id}>",
+    "broadcast": "<!{range}>",
+    "emoji": ":{name}:",
+    "link": "",
+}
+"""The parts of a line in blocks, in the notation of the texts of messages."""
 # Matches mentions and links: <@U1>, <#C1|general>, <!here>, <https://example.org|this page>.
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<of>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
 
@@ -98,10 +111,11 @@ def _dialogues(
 ) -> Iterator[Dialogue | Rejected]:
     """Yield the dialogues of a channel."""
     names = _people(channel)
+    _add_profiles(names, days)
     corpus = "slack"
 
     def make(item: Item) -> Dialogue:
-        return named(dialogue_of(item), options, corpus, split_of(channel))
+        return named(dialogue_of(item, options.notices), options, corpus, split_of(channel))
 
     # SQLite creates a temporary database if the file name is empty.
     with closing(sqlite3.connect("")) as threads:
@@ -123,7 +137,14 @@ def _flow(
                 yield item
                 continue
             message: Message = item.value
-            kept = [item.place, message.seconds, message.speaker, message.text, message.thread]
+            kept = [
+                item.place,
+                message.seconds,
+                message.speaker,
+                message.text,
+                message.thread,
+                message.person,
+            ]
             threads.execute(
                 "INSERT INTO said (thread, at, item) VALUES (?, ?, ?)",
                 (message.thread, message.seconds, json.dumps(kept)),
@@ -156,7 +177,7 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):
         raise ItemError("the text or subtype is not a string")
-    reason = None
+    reason, forwarded = None, ""
     # Messages of apps have no subtype, so they are recognized by their bot_id.
     if kind in _BOTS or fields.get("bot_id"):
         reason = BOT
@@ -164,18 +185,59 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
         reason = DELETED
     elif kind not in _SPOKEN or fields.get("type", "message") != "message":
         reason = SYSTEM
-    elif not text.strip():
+    elif not (text := text if text.strip() else _block_text(fields.get("blocks"))).strip() and not (
+        forwarded := _forwarded(fields)
+    ):
         reason = MEDIA
     if reason is not None:
         notices.count(reason, "left out")
         return None
+    notices.count(FORWARDED, "read as a turn of the person who forwarded it", bool(forwarded))
     thread = fields.get("thread_ts")
     return Message(
         _seconds(fields.get("ts")),
         _speaker(fields, names),
-        _readable(text, names),
+        _readable(forwarded or text, names),
         f"{_seconds(thread):.6f}" if thread else "",
+        fields["user"] if isinstance(fields.get("user"), str) else "",
     )
+
+
+def _forwarded(fields: Mapping[str, Any]) -> str:
+    """Return the texts of the messages that a message shares, which Slack writes as attachments."""
+    attached = fields.get("attachments")
+    shared = attached if isinstance(attached, list) else []
+    texts = [one.get("text") for one in shared if isinstance(one, dict)]
+    return "\n".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
+
+
+def _block_text(blocks: Any) -> str:
+    """Return the text of blocks, in the notation of the texts of messages. Some messages have no other text.
+
+    >>> said = [{"type": "text", "text": "Hi "}, {"type": "user", "user_id": "U1"}]
+    >>> _block_text([{"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": said}]}])
+    'Hi <@U1>'
+    """
+    if isinstance(blocks, list):
+        texts = [_block_text(one) for one in blocks]
+        # The parts of a section stand in one line. Sections, items of lists and blocks are lines.
+        is_line = any(isinstance(one, dict) and one.get("type") in _INLINE for one in blocks)
+        return ("" if is_line else "\n").join(filter(None, texts))
+    if not isinstance(blocks, dict):
+        return ""
+    kind = blocks.get("type")
+    if kind in _INLINE and kind != "link":
+        return _INLINE[kind].format_map(defaultdict(str, {key: _escaped(one) for key, one in blocks.items()}))
+    if kind == "link":
+        shown = _escaped(blocks.get("text"))
+        return f"<{_escaped(blocks.get('url'))}{'|' if shown else ''}{shown}>"
+    # Blocks of apps have their text in an object: {"type": "section", "text": {"type": "mrkdwn", ...}}.
+    text = blocks.get("text")
+    return text if isinstance(text, str) else _block_text(text or blocks.get("elements"))
+
+
+def _escaped(value: Any) -> str:
+    return html.escape(value, quote=False) if isinstance(value, str) else ""
 
 
 def _seconds(ts: Any) -> float:
@@ -211,6 +273,20 @@ def _people(channel: Path) -> dict[str, str]:
         if isinstance(item.value, dict) and isinstance(id := item.value.get("id"), str):
             names[id] = _name(item.value) or id
     return names
+
+
+def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
+    """Add the names of users who are missing in ``users.json``. Some of their messages contain a profile."""
+    for day in days:
+        # Decode only files that contain a profile.
+        if not day.is_file() or b'"user_profile"' not in day.read_bytes():
+            continue
+        for item in json_items(day, NoProgress()):
+            value: Any = item.value if isinstance(item, Item) else None
+            if isinstance(value, dict) and isinstance(id := value.get("user"), str) and id not in names:
+                profile = value.get("user_profile")
+                if isinstance(profile, dict) and (name := _name({"profile": profile})):
+                    names[id] = name
 
 
 def _name(user: Mapping[str, Any]) -> str:

@@ -7,8 +7,8 @@
     Ann: Good morning!
 
 This file contains two dialogues. The first has two turns, and the second has one. If a line does not begin
-with a name, it continues the previous turn. If all lines of a dialogue have a time, and the newest one comes
-first, the turns are put in the order of their times.
+with a name, it continues the previous turn. Remarks such as "[laughs]" are not part of a name. If all lines
+of a dialogue have a time, and the newest one comes first, the turns are put in the order of their times.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,18 +28,20 @@ from graphneg.ingest.validation import DialogueLoader, dialogues_of
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import NoProgress, Progress
 
-# Matches the start of a turn such as "[00:01:15] Dr. Ann Lee (agent): Good morning." A time may precede the
-# name. A name has at most four words, so that "He said it twice, you know: no" does not count as a turn.
+# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is not part of it.
+# `_speaker` decides whether the words before the colon are a name.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 _TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
 _TIME_AFTER = rf"(?:\s+[\[(](?P<after>{_DATE}{_CLOCK})[\])])?"
-_WORD = r"(?:[\w.'’&/#-]+|\([\w .-]*\))"
+_WORD = r"[\w.'’&/#-]+"
+_REMARK = r"(?:\([^()\[\]:]{0,60}\)|\[[^()\[\]:]{0,60}\])"
 # Matches ":" in "Ann:" and "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
-    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:\s{_WORD}){{0,3}}){_TIME_AFTER}{_COLON}"
+    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:,?\s{_WORD}){{0,7}})"
+    rf"(?P<remark>(?:\s?{_REMARK}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
 _DATED = re.compile(r"\d{1,4}[./-]")
@@ -46,6 +49,19 @@ _DATED = re.compile(r"\d{1,4}[./-]")
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _LONGEST_NAME = 60
 """Maximum length of a name in characters."""
+_MOST_WORDS = 4
+"""Maximum number of words in a name, unless all of them are capitalised or numbers. "He said it twice, you
+know:" is not a name, but "Customer Service Representative Number 2" is one."""
+_PARTICLES = {
+    "af", "al", "and", "bin", "da", "de", "del", "della", "den", "der", "des", "di", "do", "dos", "du", "el",
+    "ibn", "la", "las", "le", "los", "of", "ten", "ter", "the", "van", "von", "y", "zu", "zum", "zur",
+}  # fmt: skip
+"""Words of names that are not capitalised: "Dr. Maria van der Berg"."""
+_SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "md", "phd", "esq"}
+"""Words of names that follow a comma: "Neil Smith, Jr."."""
+_CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
+# Such a line may be a turn, although its beginning is no name: "So I told them this, and more: no".
+_LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
 
 class _Turn(NamedTuple):
@@ -73,13 +89,14 @@ class Loader(DialogueLoader):
             Dialogues and rejected items.
         """
         dates = dict[Path, Dates]()
+        notices = options.notices
 
         def make(item: Item, path: Path, options: LoadOptions) -> Dialogue:
             if path not in dates:
                 dates.clear()
                 times = partial(_times, path)
                 dates[path] = Dates(times, str(path), options.notices, options.date_order)
-            turns = _in_order(_turns(item.value), dates[path], options.notices)
+            turns = _in_order(_turns(item.value, notices), dates[path], notices)
             return self._named(item._replace(value=turns), path, options)
 
         dialogues = singles = 0
@@ -157,25 +174,74 @@ def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
             yield Item(line.place, number, "", line.text)
 
 
-def _turns(lines: Sequence[str]) -> list[_Turn]:
-    """Return the turns of a dialogue, and refuse lines without a name at its beginning."""
+def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
+    """Return the turns of a dialogue, and refuse lines without a name at its beginning.
+
+    Args:
+        lines: The lines of the dialogue.
+        notices: Notices to the user, which count removed remarks, and lines that may be turns.
+
+    Returns:
+        The turns, in the order of the lines.
+
+    Raises:
+        ItemError: The first line has no name.
+    """
+    found = [_turn_of(line) for line in lines]
+    bare = {turn["name"] for turn in found if turn is not None and not turn["remark"]}
     turns: list[_Turn] = []
-    for line in lines:
-        turn = _TURN.fullmatch(line)
-        if turn is not None and len(turn["name"]) <= _LONGEST_NAME:
-            time = turn["before"] or turn["after"] or ""
-            turns.append(_Turn(turn["name"], [turn["text"] or ""], time))
+    for line, turn in zip(lines, found, strict=True):
+        if turn is not None:
+            name, remark = turn["name"].strip(), turn["remark"].strip()
+            head = name.partition(",")[0] if _has_remark_after_comma(name) else name
+            # "Ann Lee (agent)" has a role in brackets. "Bo (quietly)" is somebody who also speaks as "Bo".
+            is_role = remark.startswith("(") and name not in bare and not _CONTINUED.search(remark)
+            speaker = f"{head} {remark}" if is_role else head
+            is_shorter = speaker != f"{name} {remark}".strip()
+            notices.count("turn", "with a remark after the name left out of it", is_shorter)
+            turns.append(_Turn(speaker, [turn["text"] or ""], turn["before"] or turn["after"] or ""))
         elif turns:
+            notices.count(
+                "line",
+                "with a colon after its first words read as the continuation of a turn",
+                _LIKE_A_TURN.match(line) is not None,
+            )
             turns[-1].texts.append(line.strip())
         else:
             raise ItemError(f"the first line, {line.strip()[:40]!r}, does not begin with a name and a colon")
     return turns
 
 
+def _turn_of(line: str) -> re.Match[str] | None:
+    """Return the parts of a line that begins with a name; None for any other line."""
+    turn = _TURN.fullmatch(line)
+    return turn if turn is not None and _is_name(turn["name"]) else None
+
+
+def _is_name(text: str) -> bool:
+    """Return whether the words before a colon are the name of a speaker."""
+    words = text.split()
+    if len(text) > _LONGEST_NAME:
+        return False
+    if len(words) <= _MOST_WORDS and "," not in text:
+        return True
+    # "Lee, Ann: yes" may also be a sentence to Ann, so only a suffix may follow a comma.
+    after = [word for before, word in pairwise(words) if before.endswith(",")]
+    if any(word.strip(".,").replace(".", "").casefold() not in _SUFFIXES for word in after):
+        return _has_remark_after_comma(text)
+    return all(word[0].isupper() or word[0].isdigit() or word in _PARTICLES for word in words)
+
+
+def _has_remark_after_comma(text: str) -> bool:
+    """Return whether a name in capitals has a remark after a comma: "ANN, on the phone"."""
+    head, comma, remark = text.partition(",")
+    return bool(comma) and len(head) > 1 and head.isupper() and not remark.isupper()
+
+
 def _times(path: Path) -> Iterator[str]:
     """Yield the times of all lines of a file that have one."""
     for line in text_lines(path, NoProgress()):
-        if isinstance(line, Line) and (turn := _TURN.fullmatch(line.text)) is not None:
+        if isinstance(line, Line) and (turn := _turn_of(line.text)) is not None:
             yield turn["before"] or turn["after"] or ""
 
 

@@ -57,25 +57,70 @@ _PLACEHOLDER = re.compile(
     r"""<[^<>]{3,120}>                                      # <Media omitted>, <Medien ausgeschlossen>
       |(?:image|video|audio|sticker|gif|document|contact\ card|video\ note|voice\ message)\ omitted
       |\S[^/\n]{0,120}\.\w{2,5}\ \([^()]{3,60}\)            # IMG-20231231-WA0001.jpg (file attached)
+      |(?-i:null)                                             # a picture that can be viewed once
+      |[^\W\d_]{3,20}:\ https://maps\.google\.com/\S+         # location: https://maps.google.com/?q=1,2
+      |live\ location\ shared|live-standort\ wird\ geteilt|ubicación\ en\ tiempo\ real\ compartida
+      |localisation\ en\ direct\ partagée|posizione\ attuale\ condivisa|live\ locatie\ gedeeld
+      |localização\ em\ tempo\ real\ compartilhada
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# On iOS, a left-to-right mark (U+200E) precedes a placeholder.
-_END_PLACEHOLDER = re.compile(r"\u200e<[^<>]{3,120}>\s?\Z")
-# On Android, there is no such mark before a note such as "<This message was edited>".
+# On iOS, a left-to-right mark (U+200E) precedes a placeholder, which may follow a caption:
+# "So sieht er aus \u200e<Anhang: 13-PHOTO.jpg>" and "Our cake \u200eimage omitted".
+_END_PLACEHOLDER = re.compile(
+    r"(?:\u200e<[^<>]{3,120}>|(?<!: )\u200e(?=[^\W\d_])[^\s:\u200e]{1,30}(?: [^\s:\u200e]{1,30}){1,2})\s?\Z"
+)
+# "report.pdf • \u200e3 pages": on iOS, the name of a document precedes its placeholder.
+_DOCUMENT = re.compile(r"\S[^/\n]{0,120}\.\w{2,5}(?: • [^\n]{1,40})*")
+# On iOS, the system lines of a group begin with its name, which may contain a colon:
+# "Ski: weekend 2024: \u200eMessages and calls are end-to-end encrypted."
+# A marked text without letters is not a system line: people paste telephone numbers together with the mark.
+_MARKED_LATER = re.compile(r"[^\n]*:\s(?P<marked>\u200e[^\n]*[^\W\d_][^\n]*)(?:\n.*)?", re.DOTALL)
+# On Android, this note has no such mark: "It's me, Ann. <This message was edited>".
 _EDITED = re.compile(
     r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
     r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
     r"|dit bericht is bewerkt)\.?>\s?\Z",
     re.IGNORECASE,
 )
+# "POLL:", the question, and the options: "OPTION: Rome (2 votes)".
+_POLL = re.compile(r"[^\W\d_]{3,20}:\n[^\n]+(?:\n[^\W\d_]{3,20}: [^\n]*\(\d+ [^\W\d_]{1,20}\))+\s*")
+# On Android, some system lines contain a colon, so that their beginning looks like a name:
+# "Bo changed the subject to: Ski: snow" and "This group was added to the community: Ski".
+_SYSTEM_NAME = re.compile(
+    r"\b(?:changed the (?:subject|group)|changed this group|created (?:the )?(?:group|community)"
+    r"|(?:was added|added this group) to the community"
+    r"|hat (?:den (?:betreff|gruppennamen)|die gruppe|das gruppenbild)"
+    r"|(?:cambió el (?:asunto|nombre)|creó el grupo)"
+    r"|a (?:changé (?:le (?:sujet|nom)|l['’]objet)|créé le groupe)"
+    r"|ha (?:cambiato (?:il nome|l['’]oggetto)|creato il gruppo)|(?:mudou o (?:assunto|nome)|criou o grupo)"
+    r"|heeft (?:het onderwerp|de groep))",
+    re.IGNORECASE,
+)
+# The name of the caller or the sender precedes these lines, although nobody wrote them.
+_SYSTEM_TEXT = re.compile(
+    r"(?:missed (?:group )?(?:voice|video) call|verpasster? (?:gruppen)?(?:sprach|video)anruf"
+    r"|(?:video)?llamada(?: de voz)? perdida|appel (?:vocal|vidéo) manqué|(?:video)?chiamata persa"
+    r"|chamada de (?:voz|vídeo) perdida|gemist(?:e spraakoproep| videogesprek)"
+    r"|waiting for this message\. this may take a while"
+    r"|warte auf diese nachricht\. dies kann (?:etwas|einen moment) dauern"
+    r"|esperando (?:el|este) mensaje\. esto puede (?:tomar|tardar) un (?:tiempo|momento)"
+    r"|en attente de ce message\. cela peut prendre un (?:certain temps|moment)"
+    r"|in attesa del messaggio\. potrebbe volerci un po['’] di tempo"
+    r"|aguardando mensagem\. essa ação pode levar alguns instantes"
+    r"|wachten op dit bericht\. dit kan even duren)\.?",
+    re.IGNORECASE,
+)
 _DELETED = re.compile(
-    r"(?:this message was deleted|you deleted this message|diese nachricht wurde gelöscht"
+    r"(?:this message was deleted(?: by admin .{1,80})?|you deleted this message"
+    r"|diese nachricht wurde (?:von admin .{1,80} )?gelöscht|el admin\. .{1,80} eliminó este mensaje"
     r"|du hast diese nachricht gelöscht|se eliminó este mensaje|eliminaste este mensaje"
     r"|ce message a été supprimé|vous avez supprimé ce message|questo messaggio è stato eliminato"
     r"|mensagem apagada|dit bericht is verwijderd)\.?",
     re.IGNORECASE,
 )
+_POLLED = "poll"
+"""The kind of a question to the group with options to vote for, for notices."""
 _MOST_DATES = 20_000
 """Maximum number of dates that are used to detect the order of day, month and year."""
 
@@ -207,38 +252,52 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
     said = _NAME.fullmatch(written.text)
     name = _DIRECTIONS.sub("", said["name"]).strip().removeprefix("~").strip() if said else ""
     # A system line has no "NAME:", or contains quotation marks: Ann changed the subject to “Trip: Rome”
-    if said is None or not name or _QUOTES & set(name):
+    if said is None or not name or _QUOTES & set(name) or _SYSTEM_NAME.search(name):
         notices.count(SYSTEM, "left out")
         return None
-    text = _EDITED.sub("", (said["text"] or "").strip(" "))
-    if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():
-        notices.count(MEDIA, "left out")
-        text = shorter
-        if not text:
-            return None
-    # On iOS, U+200E precedes both placeholders and system lines.
-    # If there are at most three words, the text is a placeholder ("image omitted").
-    is_marked, (first, _, rest) = text.startswith("\u200e"), text.partition("\n")
-    plain = _DIRECTIONS.sub("", first).strip()
-    reason = None
-    if _DELETED.fullmatch(plain):
-        reason = DELETED
-    elif _PLACEHOLDER.fullmatch(plain) or (is_marked and len(plain.split()) <= 3):
-        reason = MEDIA
-    elif is_marked:
-        reason = SYSTEM
+    text, reason = _without_placeholders((said["text"] or "").strip(" "), notices)
     if reason is not None:
         notices.count(reason, "left out")
-        # If an attachment is followed by further lines, they are its caption. Keep them.
-        if reason != MEDIA or not rest.strip():
-            return None
-        text = rest
+    if not text:
+        return None
     year, month, day = _ordered(written.date, order)
     try:
         time = datetime(year, month, day, written.hour, written.minute)
     except ValueError as error:
         raise ItemError(f"not a valid time ({error}) if the date is read as {order}") from error
     return Message(seconds_of(time), name, _DIRECTIONS.sub("", text).strip())
+
+
+def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]:
+    """Return what a person wrote in a message, and the kind of what is left out of it; None for nothing.
+
+    Args:
+        text: The text of the message, with direction marks.
+        notices: Notices to the user, which count a placeholder that follows a text.
+
+    Returns:
+        The text, which is empty if nobody wrote the message, and the kind.
+    """
+    text = _EDITED.sub("", text)
+    if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():
+        if not shorter or _DOCUMENT.fullmatch(_DIRECTIONS.sub("", shorter)):
+            return "", MEDIA
+        notices.count(MEDIA, "left out")
+        text = shorter
+    # On iOS, U+200E precedes both placeholders and system lines, also after a name that contains a colon.
+    # If there are at most three words, the text is a placeholder ("image omitted").
+    later = _MARKED_LATER.fullmatch(text)
+    first, _, rest = text.partition("\n")
+    first = later["marked"] if later and not first.startswith("\u200e") else first
+    is_marked, plain = first.startswith("\u200e"), _DIRECTIONS.sub("", first).strip()
+    if _DELETED.fullmatch(plain):
+        return "", DELETED
+    if _POLL.fullmatch(_DIRECTIONS.sub("", text)):
+        return "", _POLLED
+    if _PLACEHOLDER.fullmatch(plain) or (is_marked and len(plain.split()) <= 3):
+        # If an attachment is followed by further lines, they are its caption. Keep them.
+        return rest.strip(), MEDIA
+    return ("", SYSTEM) if is_marked or _SYSTEM_TEXT.fullmatch(plain) else (text, None)
 
 
 def _ordered(date: Date, order: Order) -> Date:

@@ -184,7 +184,7 @@ def load(
         print_message(f"  {refusal.place}: {refusal.reason}")
     if (more := report.rejections - SHOWN_REJECTIONS) > 0:
         print_message(f"  and {more:,} more" + ("" if rejected else "; --rejected FILE lists all of them"))
-    if rejected is not None:
+    if rejected is not None and report.rejections:
         print_message(f"all rejected items are listed in {rejected}")
     if bulk is not None:
         print_message(f"create a Neo4j database with: sh {bulk}/import.sh")

@@ -7,18 +7,26 @@ left out and counted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import message_text, speaker_name, unsaid_of
+from graphneg.ingest.values import (
+    INSTEAD_OF_TEXT,
+    distinct_names,
+    message_text,
+    person_id,
+    speaker_name,
+    unsaid_of,
+)
 
-_INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
-"""Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
+SAME_NAME = "with several people of one name, who are told apart by numbers"
+"""What happened to a dialogue, for notices."""
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
-    """Count the parts of a message that contain no text and are therefore left out.
+    """Count the parts of a message that contain no text.
 
     Args:
         cells: The message.
@@ -28,12 +36,37 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = message_text(content)
-    # If the message has text, the values of these keys are kept as attributes. If it has none, the message is
-    # left out as empty, and its refusals or tool calls are counted here.
-    if isinstance(text, str) and not text.strip():
-        for key, kind in _INSTEAD_OF_TEXT.items():
-            if found := cells.get(key):
-                notices.count(kind, "left out", len(found) if isinstance(found, list) else 1)
+    # If the message has text, the values of these keys are kept as attributes. Otherwise it is left out.
+    is_left_out = isinstance(text, str) and not text.strip()
+    became = "left out" if is_left_out else "kept as an attribute, not as text"
+    for key, kind in INSTEAD_OF_TEXT.items():
+        if found := cells.get(key):
+            notices.count(kind, became, len(found) if isinstance(found, list) else 1)
+
+
+def tell_apart(
+    turns: Sequence[dict[str, Any]], cells: Sequence[Value], fields: Fields, notices: Notices
+) -> None:
+    """Change the names of speakers in a dialogue who have the same name and different ids.
+
+    Args:
+        turns: The turns under graphneg's own keys, which are changed.
+        cells: The table row or JSON object of each turn.
+        fields: The key or column of each field.
+        notices: Notices to the user, which count the dialogue.
+    """
+    people: list[tuple[str, str]] = []
+    for turn, own in zip(turns, cells, strict=True):
+        speaker = turn.get("speaker")
+        key = fields.person_of(own)
+        given = own[key] if key is not None else own.get(fields.of(own).get("speaker", ""))
+        id = person_id(given) if key is not None or isinstance(given, dict) else ""
+        people.append((id, speaker) if isinstance(speaker, str) else ("", ""))
+    names = distinct_names(people)
+    changed = [at for at, (_, name) in enumerate(people) if names[at] != name]
+    for at in changed:
+        turns[at]["speaker"] = names[at]
+    notices.count("dialogue", SAME_NAME, bool(changed))
 
 
 class SpeakerNotice:

@@ -22,17 +22,19 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
+from graphneg.ingest.assumptions import SAME_NAME
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import GAP, LoadOptions, Notices
 from graphneg.ingest.reading import Item, corpus_of, each_group, split_of
 from graphneg.ingest.spill import ReversedRows
 from graphneg.ingest.turns import DELETED, MEDIA
 from graphneg.ingest.validation import FileLoader, dialogues_of, named
+from graphneg.ingest.values import distinct_names
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 
 __all__ = [
-    "BOT", "DELETED", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message", "conversations",
-    "dialogue_of", "reverse_if_newest_first", "seconds_of", "time_of",
+    "BOT", "DELETED", "FORWARDED", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message",
+    "conversations", "dialogue_of", "reverse_if_newest_first", "seconds_of", "time_of",
 ]  # fmt: skip
 
 HOUR = 3600.0
@@ -42,6 +44,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SYSTEM = "system line"
 BOT = "bot message"
 """Kinds of messages that are left out of chats and counted. `graphneg.ingest.turns` defines further kinds."""
+
+FORWARDED = "forwarded message"
+"""What a message without own text contains, for notices. Its text is a turn."""
 
 _JUDGED = 1_000
 """Number of messages from whose times the order of a file is detected."""
@@ -59,12 +64,14 @@ class Message:
         speaker: The name of the author.
         text: The text.
         thread: The id of the thread to which the message belongs; empty if it is not in a thread.
+        person: The id of the author; empty if it is unknown. Authors with the same name are told apart by it.
     """
 
     seconds: float
     speaker: str
     text: str
     thread: str = ""
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,7 @@ class ChatLoader(FileLoader):
             return conversations(messages, "", options.gap)
 
         def make(item: Item, path: Path, options: LoadOptions) -> Dialogue:
-            return named(dialogue_of(item), options, corpus_of(path), split_of(path))
+            return named(dialogue_of(item, options.notices), options, corpus_of(path), split_of(path))
 
         return dialogues_of(self.files(paths), self.name, options, items, make)
 
@@ -222,18 +229,22 @@ def conversations(
     )
 
 
-def dialogue_of(item: Item) -> Dialogue:
+def dialogue_of(item: Item, notices: Notices) -> Dialogue:
     """Convert a conversation to a dialogue without corpus and split.
 
     Args:
         item: An item whose value is a `Conversation`.
+        notices: Notices to the user, which count a dialogue in which people have the same name.
 
     Returns:
         The dialogue. Its attribute ``began`` is the time of the first message.
     """
     turns: Sequence[Message] = item.value.turns
-    utterances = (Utterance(at, one.speaker.strip(), one.text.strip()) for at, one in enumerate(turns))
-    # Store the time of the first message as an attribute, because not all ids contain it.
+    people = [(one.person, one.speaker.strip()) for one in turns]
+    names = distinct_names(people)
+    notices.count("dialogue", SAME_NAME, names != [name for _, name in people])
+    utterances = (Utterance(at, names[at], one.text.strip()) for at, one in enumerate(turns))
+    # Keep the time of the first message, because only some ids contain it.
     attributes = {"began": f"{_time(turns[0].seconds):%Y-%m-%dT%H:%M:%S}"}
     return Dialogue(item.value.name, "", "", tuple(utterances), attributes=attributes)
 

@@ -164,11 +164,18 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
     if parts is not None and not isinstance(parts, list):
         raise ItemError(f"the parts of the node {name[:40]!r} are not a list")
     said = cast("list[Any]", parts or [])
-    for part in said:
-        if isinstance(part, dict) and not isinstance(part.get("text"), str):
-            notices.count(_part_kind(cast("Value", part)), "left out")
+    unsaid = [
+        _part_kind(cast("Value", part))
+        for part in said
+        if isinstance(part, dict) and not isinstance(part.get("text"), str)
+    ]
+    for part in unsaid:
+        notices.count(part, "left out")
     texts = (part.get("text") if isinstance(part, dict) else part for part in said)
     text = "\n".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
+    # A message of images only has been counted by its parts, and is not an empty turn.
+    if unsaid and not text:
+        return None
     time = message.get("create_time")
     return {"speaker": role, "text": text} | ({} if time is None else {"create_time": time})
 

@@ -195,6 +195,27 @@ class Fields:
             return cells[key]
         return f"{cells[date]} {cells[key]}"
 
+    def person_of(self, keys: Iterable[str]) -> str | None:
+        """Return the key that contains the id of the speaker, if another key contains the name.
+
+        >>> Fields({}).person_of(["author_id", "author_name", "text"])
+        'author_id'
+
+        Args:
+            keys: The keys of an entry, or the columns of a table.
+
+        Returns:
+            The key; None if there is none.
+        """
+        plain, speaker = plain_names(keys), self.of(keys).get("speaker")
+        if speaker is None:
+            return None
+        # The id of "author" and "author_name" is "author_id". Other ids may be those of another person.
+        [own] = plain_names([speaker]) or [""]
+        stem = re.sub(r"(?:display|nick|screen|full)?name$", "", own)
+        found = plain.get(f"{stem}id") if stem else None
+        return found if found != speaker else None
+
     def renamed(self, found: Mapping[str, str]) -> str:
         """Describe which keys were read as which fields, for a notice.
 

@@ -361,6 +361,12 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
 A file has the format if its beginning matches all patterns in one of the lists.
 """
 
+_TRANSCRIPT = "transcript"
+# Transcripts have no typical beginning, but many lines such as "Ann: Hi.". Lines of JSON begin with a sign.
+_NAMED_LINE = re.compile(
+    r"\s*(?:[\[(]?[\d:.,/ -]+[\])]?\s)?[*_]{0,2}[^\W\d_][^:\n\"{}<>]{0,60}(?::[*_]{0,2}\s|：)"
+)
+
 _BINARY = (
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"\x89PNG", "a PNG image"),
@@ -393,16 +399,21 @@ def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator
     Yields:
         The records.
     """
-    yield from records if _looks_right(path, loader) else check_by_records(str(path), loader, records)
+    if _looks_right(path, loader):
+        yield from records
+    else:
+        hint = "" if loader == _TRANSCRIPT else _transcript_hint(head(path))
+        yield from check_by_records(str(path), loader, records, hint)
 
 
-def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iterator[Record]:
+def check_by_records(place: str, loader: str, records: Iterable[Record], hint: str = "") -> Iterator[Record]:
     """Yield records from a source whose format can only be judged by its records.
 
     Args:
         place: The name of the file or source, for the message.
         loader: The name of the loader.
         records: The records that the loader reads from it.
+        hint: A sentence that says what else the source may be, for the message.
 
     Yields:
         The records.
@@ -423,7 +434,7 @@ def check_by_records(place: str, loader: str, records: Iterable[Record]) -> Iter
             break
     reason = f"{held[0].place}: {held[0].reason}" if held else "nothing in the file could be read"
     raise InputError(
-        f"{place} is not a file for the loader {loader!r}, which reads {_expected(loader)}. {reason}"
+        f"{place} is not a file for the loader {loader!r}, which reads {_expected(loader)}. {hint}{reason}"
     )
 
 
@@ -485,6 +496,16 @@ def _fitting(start: bytes) -> list[str]:
         for loader, (_, *ways) in FORMATS.items()
         if any(all(re.search(pattern, text, re.MULTILINE) for pattern in way) for way in ways)
     ]
+
+
+def _transcript_hint(start: bytes) -> str:
+    """Return a sentence that names the loader of transcripts if most lines are like "Name: text"."""
+    # The last line may be cut off.
+    lines = [line for line in start.decode("utf-8", "replace").splitlines()[:200] if line.strip()]
+    named = sum(_NAMED_LINE.match(line) is not None for line in lines)
+    if len(lines) < 2 or named * 2 < len(lines):
+        return ""
+    return f"Its lines look like {FORMATS[_TRANSCRIPT][0]}, which the loader {_TRANSCRIPT!r} reads. "
 
 
 def _expected(loader: str) -> str:

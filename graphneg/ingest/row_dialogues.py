@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, tell_apart
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
 from graphneg.ingest.fields import (
@@ -306,6 +306,7 @@ class RowReader:
             self._speakers.count(cells)
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
             turns.append(others | utterance_fields(cells, self._of(row)))
+        tell_apart(turns, [cast("Value", row.cells) for row in ordered], self._fields, self._notices)
         value = {"id": first.dialogue or str(self._number), "turns": turns}
         return Item(
             first.place, self._number, first.dialogue, value | ({"split": first.split} if first.split else {})

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, tell_apart
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
@@ -274,7 +274,11 @@ class _ObjectReader:
                 {key: cell for key, cell in cells.items() if key not in used} | utterance_fields(cells, known)
             )
             self._speakers.count(cells)
-        return [turns[at] for at in self._order(given, name)], found
+        order = self._order(given, name)
+        # The first person in the order of the turns keeps a name that several people have.
+        objects = [at for at in order if isinstance(given[at], dict)]
+        tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
+        return [turns[at] for at in order], found
 
     def _order(self, turns: list[Any], name: str) -> Sequence[int]:
         """Return the order of turns by number, else by time, else as they are."""

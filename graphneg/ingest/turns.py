@@ -26,10 +26,19 @@ from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_cut_up
 from graphneg.ingest.loader import LoadOptions, Notices
+from graphneg.ingest.values import COUNTED
 from graphneg.model import Dialogue, Response, Utterance
 
 EMPTY, DELETED, MEDIA, NOTE = "empty turn", "deleted message", "media placeholder", "internal note"
 PROMPT, TOOL = "system message", "tool message"
+_ALREADY_COUNTED = "counted by the kinds of its parts"
+# Assistants write marks after what they quote: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT) and
+# "It rains.【12†source】" (OpenAI's API). The first kind also wraps names, as a JSON list with a type:
+# "\ue200entity\ue202["city","Rome"]\ue201".
+_CITATION = re.compile(
+    r"[ \t]*(?:\ue200(?P<kind>[a-z_]*)(?P<of>[^\ue200\ue201]*)\ue201|【\d[^【】\n]*†[^【】\n]*】)"
+)
+_NAMED = re.compile(r'\ue202\["[^"\n]*","(?P<name>[^"\n]+)"')
 ROLES = {
     **dict.fromkeys(("system", "developer"), PROMPT),
     **dict.fromkeys(
@@ -63,8 +72,13 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     Returns:
         The dialogue with consecutive turn numbers.
     """
-    said = [replace(one, text=_mended(_shown(one.text, options), options)) for one in dialogue.utterances]
-    responses = [replace(one, text=_mended(one.text, options)) for one in dialogue.responses]
+    said = [
+        replace(one, text=_mended(_uncited(_shown(one.text, options), options), options))
+        for one in dialogue.utterances
+    ]
+    responses = [
+        replace(one, text=_mended(_uncited(one.text, options), options)) for one in dialogue.responses
+    ]
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
     of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
     # Count these turns, so that a notice can warn the user: all deleted accounts have the same name and look
@@ -75,7 +89,9 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     kept = [one for one, reason in zip(said, silent, strict=True) if reason is None]
     answering = _answering(responses, [one.turn for one in kept], options.notices)
     prompts = [one.text for one, reason in zip(said, silent, strict=True) if reason == PROMPT]
-    for reason in filter(None, silent):
+    for reason in silent:
+        if reason is None or reason == _ALREADY_COUNTED:
+            continue
         options.notices.count(reason, "kept out of the turns" if reason in ROLES.values() else "left out")
     return replace(
         dialogue,
@@ -90,7 +106,7 @@ def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
     if utterance.attributes.get("internal") is True:
         return NOTE
     if not utterance.text.strip():
-        return EMPTY
+        return _ALREADY_COUNTED if utterance.attributes.get(COUNTED) is True else EMPTY
     if _is_deleted(utterance.text):
         return DELETED
     name = utterance.speaker.casefold()
@@ -146,6 +162,20 @@ def _shown(text: str, options: LoadOptions) -> str:
         options.notices.count(MEDIA, "left out", lines)
         shown, lines = _MEDIA_LINE.subn("", shown)
     return shown
+
+
+def _uncited(text: str, options: LoadOptions) -> str:
+    """Remove the citation marks of assistants from a text, and count them. Return the text."""
+    if "\ue200" not in text and "†" not in text:
+        return text
+
+    def shown(mark: re.Match[str]) -> str:
+        options.notices.count("citation mark", "removed")
+        named = _NAMED.match(mark["of"]) if mark["kind"] == "entity" else None
+        # Keep the blank before a name.
+        return mark[0].partition("\ue200")[0] + named["name"] if named else ""
+
+    return _CITATION.sub(shown, text)
 
 
 def _mended(text: str, options: LoadOptions) -> str:

@@ -6,7 +6,7 @@ For example, a speaker may be a name, a number, or an object such as ``{"id": 7,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from graphneg.ingest.content import ItemError
@@ -33,6 +33,11 @@ _PARTS = {
 """Names that notices use for the parts of a message that contain no text. The keys are the types of these
 parts in chat APIs."""
 
+
+INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
+"""Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
+COUNTED = "_counted"
+"""A key of turns without text whose content was counted by kind, so that they do not count as empty."""
 
 _YES = {"true", "yes", "y", "t", "1"}
 _NO = {"false", "no", "n", "f", "0"}
@@ -160,6 +165,56 @@ def speaker_name(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def person_id(value: Any) -> str:
+    """Return the id of a person as text; an empty string if there is none.
+
+    >>> person_id({"id": 7, "name": "Ann"}), person_id(7.0), person_id(["x"])
+    ('7', '7', '')
+
+    Args:
+        value: The id, or an object that describes a person.
+
+    Returns:
+        The id.
+    """
+    if isinstance(value, dict):
+        value = cast("dict[str, Any]", value).get("id")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    try:
+        return id_text(value) or ""
+    except ItemError:
+        return ""
+
+
+def distinct_names(people: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the names of the speakers of a dialogue, where different people have different names.
+
+    >>> distinct_names([("1", "Sam"), ("2", "Sam"), ("1", "Sam"), ("", "Sam"), ("3", "Sam (2)")])
+    ['Sam', 'Sam (3)', 'Sam', 'Sam', 'Sam (2)']
+
+    Args:
+        people: The id and the name of the speaker of each turn. An empty id is unknown.
+
+    Returns:
+        The name of each speaker. The first person with a name keeps it. The names of others get a number.
+    """
+    taken = {name for _, name in people}
+    of = dict[tuple[str, str], str]()
+    first = set[str]()
+    for id, name in people:
+        if not id or (id, name) in of:
+            continue
+        shown, number = name, 1
+        while shown in taken and name in first:
+            number += 1
+            shown = f"{name} ({number})"
+        first.add(name)
+        taken.add(shown)
+        of[id, name] = shown
+    return [of.get((id, name), name) for id, name in people]
+
+
 def is_yes(value: Any) -> bool:
     """Return whether a value means yes.
 
@@ -209,11 +264,16 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
 
     Returns:
         A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value. An internal note
-        of a help desk also has the key ``internal``.
+        of a help desk also has the key ``internal``, and a message that has only images or tool calls also
+        has the key `COUNTED`.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:
-        said["text"] = message_text(cells[known["text"]])
+        content = cells[known["text"]]
+        said["text"] = message_text(content)
+        is_blank = isinstance(said["text"], str) and not said["text"].strip()
+        if is_blank and (unsaid_of(content) or any(cells.get(key) for key in INSTEAD_OF_TEXT)):
+            said[COUNTED] = True
     for field, value in (
         ("speaker", speaker_name(cells.get(known.get("speaker", "")))),
         ("amr", cells.get(known.get("amr", ""))),

@@ -59,6 +59,16 @@ class TestTranscripts:
             ("12:01 - Zoë-Marie : Salut.", ("Zoë-Marie", "Salut.")),
             ("安娜：你好", ("安娜", "你好")),
             ("O'Neil & Sons:  Yes", ("O'Neil & Sons", "Yes")),
+            ("Dr. Maria van der Berg: Yes", ("Dr. Maria van der Berg", "Yes")),
+            (
+                "Customer Service Representative Number 2: Yes",
+                ("Customer Service Representative Number 2", "Yes"),
+            ),
+            ("O'Neil-Smith, Jr.: Yes", ("O'Neil-Smith, Jr.", "Yes")),
+            ("ANN, on the phone: Yes", ("ANN", "Yes")),
+            ("Ann (cont'd): Yes", ("Ann", "Yes")),
+            ("Ann Lee [laughs] (00:01:15): Yes", ("Ann Lee", "Yes")),
+            ("Bo (quietly): Yes", ("Bo", "Yes")),
         ],
     )
     def test_names_are_written_in_many_ways(
@@ -74,6 +84,19 @@ class TestTranscripts:
             "Ann",
             "I told him this: He said it twice, you know: never again. http://x.org is it.",
         )
+
+    def test_removed_remarks_and_lines_that_may_be_turns_are_counted(
+        self, file: Callable[[str], Path]
+    ) -> None:
+        path = file(
+            "Ann: Hi.\nAnn (cont'd): So?\nBo [laughs]: No.\nsaid the man, laughing: no.\nand 10:30 it was."
+        )
+        dialogues, _, notices = read("transcript", path)
+        assert [speaker for speaker, _ in said(dialogues)[0]] == ["Ann", "Ann", "Bo"]
+        assert set(notices) == {
+            "2 turns with a remark after the name left out of it",
+            "1 line with a colon after its first words read as the continuation of a turn",
+        }
 
     def test_a_dialogue_that_begins_without_a_name_is_refused_and_the_others_are_read(
         self, file: Callable[[str], Path]
@@ -180,6 +203,56 @@ class TestWhatsApp:
         ]
         assert not refused and notices[0].endswith("dates are read as month/day/year")
         assert dialogue.attributes == {"began": "2023-12-01T21:05:00"}
+
+    @pytest.mark.parametrize(
+        ("line", "kept", "told"),
+        [
+            ("Trip: Rome 2024: \u200eMessages and calls are end-to-end encrypted.", "", "system line"),
+            ("Trip: Rome: \u200eAnn added Bo", "", "media placeholder"),
+            ("Bo: Call me: \u200e+1 (555) 010-9999", "Call me: +1 (555) 010-9999", ""),
+            ("Bo: Our cake \u200eimage omitted", "Our cake", "media placeholder"),
+            ("Bo: report.pdf • \u200e3 pages \u200edocument omitted", "", "media placeholder"),
+            ("Bo: \u200ePOLL:\n\u200eWhere?\n\u200eOPTION: Rome (2 votes)", "", "poll"),
+        ],
+    )
+    def test_a_mark_of_ios_anywhere_in_a_line_shows_what_nobody_wrote(
+        self, file: Callable[[str], Path], line: str, kept: str, told: str
+    ) -> None:
+        path = file(f"[13/1/24, 21:04:11] Ann: Hi.\n[13/1/24, 21:05:00] {line}\n")
+        [dialogue], refused, notices = read("whatsapp", path)
+        assert [turn.text for turn in dialogue.utterances] == ["Hi.", *filter(None, [kept])] and not refused
+        assert notices[1:] == ([f"1 {told} left out"] if told else [])
+
+    @pytest.mark.parametrize(
+        ("line", "told"),
+        [
+            ("Bo Lee changed the subject to: Trip: Rome", "system line"),
+            ("Bo hat den Betreff geändert zu: Reise: Rom", "system line"),
+            ("This group was added to the community: Trips", "system line"),
+            ("Bo: Missed video call", "system line"),
+            ("Bo: Verpasster Sprachanruf", "system line"),
+            ("Bo: Waiting for this message. This may take a while.", "system line"),
+            ("Bo: This message was deleted by admin Ann", "deleted message"),
+            ("Bo: null", "media placeholder"),
+            ("Bo: live location shared", "media placeholder"),
+            ("Bo: location: https://maps.google.com/?q=1,2", "media placeholder"),
+            ("Bo: POLL:\nWhere?\nOPTION: Rome (2 votes)\nOPTION: Oslo (1 vote)", "poll"),
+        ],
+    )
+    def test_what_nobody_wrote_is_left_out_without_a_mark(
+        self, file: Callable[[str], Path], line: str, told: str
+    ) -> None:
+        path = file(f"13/1/24, 21:04 - Ann: Hi.\n13/1/24, 21:05 - {line}\n")
+        [dialogue], refused, notices = read("whatsapp", path)
+        assert said([dialogue]) == [[("Ann", "Hi.")]] and not refused
+        assert notices[1:] == [f"1 {told} left out"]
+
+    @pytest.mark.parametrize(
+        "text", ["Null", "I changed the subject: sorry", "Missed video call from you!", "POLL: who comes?"]
+    )
+    def test_similar_messages_of_people_are_kept(self, file: Callable[[str], Path], text: str) -> None:
+        path = file(f"13/1/24, 21:04 - Ann: {text}\n")
+        assert said(read("whatsapp", path)[0]) == [[("Ann", text)]]
 
     @pytest.mark.parametrize("text", LOCALES.values(), ids=LOCALES)
     def test_dates_of_any_country_are_read(self, file: Callable[[str], Path], text: str) -> None:
@@ -304,6 +377,41 @@ class TestSlack:
             "2 system lines left out", "1 bot message left out", "1 media placeholder left out",
         }  # fmt: skip
 
+    def test_texts_in_blocks_and_of_forwarded_messages_are_read(self, tmp_path: Path) -> None:
+        line = [
+            {"type": "text", "text": "Hi "},
+            {"type": "user", "user_id": "U1"},
+            {"type": "text", "text": " & co"},
+        ]
+        more = [{"type": "link", "url": "https://x.org", "text": "this"}, {"type": "emoji", "name": "smile"}]
+        sections = [{"type": "rich_text_section", "elements": part} for part in (line, more)]
+        block = {"type": "section", "text": {"type": "mrkdwn", "text": "*Bye*"}}
+        messages = [
+            slack(0, "U1", "", blocks=[{"type": "rich_text", "elements": sections}, block]),
+            slack(1, "U2", "", attachments=[{"text": "Look &amp; see", "fallback": "Look"}]),
+            slack(2, "U2", "", blocks=[{"type": "image", "image_url": "x"}]),
+        ]
+        (tmp_path / "2024-05-17.json").write_text(json.dumps(messages))
+        dialogues, _, notices = read("slack", tmp_path)
+        assert said(dialogues) == [[("U1", "Hi @U1 & co\nthis:smile:\n*Bye*"), ("U2", "Look & see")]]
+        assert set(notices) == {
+            "1 forwarded message read as a turn of the person who forwarded it",
+            "1 media placeholder left out",
+        }
+
+    def test_two_users_of_one_name_are_told_apart_and_one_user_has_one_name(self, tmp_path: Path) -> None:
+        messages = [
+            slack(0, "U1", "Hi <@U3>."),
+            slack(1, "U2", "Ho.", user_profile={"display_name": "Sam"}),
+            slack(2, "U1", "So?", user_profile={"display_name": "Sam"}),
+            slack(3, "U3", "No.", user_profile={"display_name": "Cy"}),
+        ]
+        (tmp_path / "2024-05-17.json").write_text(json.dumps(messages))
+        dialogues, _, notices = read("slack", tmp_path)
+        expected = [("Sam", "Hi @Cy."), ("Sam (2)", "Ho."), ("Sam", "So?"), ("Cy", "No.")]
+        assert said(dialogues) == [expected]
+        assert notices == ["1 dialogue with several people of one name, who are told apart by numbers"]
+
     def test_a_channel_is_read_by_itself(self, workspace: Path) -> None:
         assert len(read("slack", workspace / "general")[0]) == 3
 
@@ -368,6 +476,18 @@ class TestDiscord:
         assert said([dialogue]) == [[("ann", "Hello :wave:"), ("bo", "Hi."), ("Bobo", "Bye.")]]
         assert dialogue.id == "help/all/2024-05-17T0800" and not refused
         assert notices == ["1 system line left out", "1 media placeholder left out", "1 bot message left out"]
+
+    def test_two_people_of_one_nickname_are_told_apart(self, file: Callable[..., Path]) -> None:
+        authors = [{"id": id, "name": f"sam{id}", "nickname": "Sam"} for id in ("1", "2", "1")]
+        given = [discord(at, "Hi.", "x") | {"author": author} for at, author in enumerate(authors)]
+        dialogues, _, _ = read("discord", file(self.export(*given), "help.json"))
+        assert [speaker for speaker, _ in said(dialogues)[0]] == ["Sam", "Sam (2)", "Sam"]
+
+    def test_a_forwarded_message_is_read(self, file: Callable[..., Path]) -> None:
+        path = file(self.export(discord(0, "", "ann", forwardedMessage={"content": "Look!"})), "help.json")
+        dialogues, _, notices = read("discord", path)
+        assert said(dialogues) == [[("ann", "Look!")]]
+        assert notices == ["1 forwarded message read as a turn of the person who forwarded it"]
 
     def test_a_file_that_is_cut_off_loses_its_last_dialogue_only(self, file: Callable[..., Path]) -> None:
         later = discord(1, "Hi.", "bo", timestamp="2024-06-01T10:00:00+00:00")
@@ -460,3 +580,33 @@ def test_a_wrong_file_is_one_clear_line(loader: str, tmp_path: Path, content: by
 def test_a_chat_given_to_another_loader_names_its_own(file: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match="looks like a file for the loader 'whatsapp'"):
         read("transcript", file(ANDROID_US))
+
+
+@pytest.mark.parametrize(
+    "text", ["Ann: Hi.\nBo: Ho.\n\nAnn: Bye.\n", "[00:05] Ann Lee: Hi.\nand more\n**Bo:** Ho."]
+)
+def test_a_transcript_given_to_another_loader_names_its_own(file: Callable[..., Path], text: str) -> None:
+    with pytest.raises(InputError, match="which the loader 'transcript' reads"):
+        read("dialogues", file(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "speakers"),
+    [
+        ("dialogue,author_id,author_name,text\nc,1,Sam,a\nc,2,Sam,b\nc,1,Sam,c\n", ["Sam", "Sam (2)", "Sam"]),
+        ("dialogue,sender_id,sender,text\nc,7,user,a\nc,7,bot,b\n", ["user", "bot"]),
+        ("dialogue,message_id,name,text\nc,1,Sam,a\nc,2,Sam,b\n", ["Sam", "Sam"]),
+    ],
+)
+def test_people_of_one_name_in_a_table_are_told_apart_by_their_ids(
+    file: Callable[..., Path], text: str, speakers: list[str]
+) -> None:
+    [dialogue], _, notices = read("dialogues", file(text, "chats.csv"))
+    assert [turn.speaker for turn in dialogue.utterances] == speakers
+    assert any("told apart" in line for line in notices) == ("Sam (2)" in speakers)
+
+
+def test_people_of_one_name_in_a_list_of_turns_are_told_apart_by_their_ids(file: Callable[..., Path]) -> None:
+    turns = [{"sender": {"id": id, "name": "Sam"}, "text": "Hi."} for id in (1, 2)]
+    [dialogue], _, _ = read("dialogues", file(json.dumps([{"id": 7, "messages": turns}]), "chats.json"))
+    assert [turn.speaker for turn in dialogue.utterances] == ["Sam", "Sam (2)"]

@@ -119,7 +119,31 @@ class TestPartsOfAMessage:
         talk = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", **message}]}
         [kept], notices = read_lines(tmp_path, talk)
         assert said(kept) == ["user: Hi."]
-        assert notices[1:] == [*told, "1 empty turn left out"]
+        # A message that is counted by its parts is not counted as an empty turn as well.
+        assert notices[1:] == told
+
+    def test_are_counted_if_they_are_kept_as_attributes_of_a_text(self, tmp_path: Path) -> None:
+        calls = [{"id": "a"}, {"id": "b"}]
+        [kept], notices = read_lines(tmp_path, {"messages": [{"content": "ok", "tool_calls": calls}]})
+        assert isinstance(kept, Dialogue) and kept.utterances[0].attributes["tool_calls"] == calls
+        assert "2 tool calls kept as an attribute, not as text" in notices
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("It rains \ue200cite\ue202turn0search0\ue202turn0search1\ue201 here.", "It rains here."),
+            ("It rains 【12†source】.", "It rains."),
+            ('It rains in \ue200entity\ue202["city","Rome","Italy"]\ue201.', "It rains in Rome."),
+        ],
+    )
+    def test_that_cite_sources_are_removed_and_counted(self, tmp_path: Path, text: str, shown: str) -> None:
+        [kept], notices = read_lines(tmp_path, by(f"Ann: {text}"))
+        assert said(kept) == [f"Ann: {shown}"] and notices == ["1 citation mark removed"]
+
+    def test_that_cite_sources_are_not_notes_in_brackets(self, tmp_path: Path) -> None:
+        turns = ["Ann: He was born in 1910 † 1980 【really】."]
+        [kept], notices = read_lines(tmp_path, by(*turns))
+        assert said(kept) == turns and notices == []
 
     def test_are_counted_beside_a_text(self, tmp_path: Path) -> None:
         parts = [{"type": "text", "text": "A swan?"}, {"type": "image_url", "image_url": {"url": "x"}}]
