@@ -98,6 +98,13 @@ notes, which are left out.
 UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
 
+NOTE_KINDS = frozenset(
+    {"parttype", "notetype", "commenttype", "visibility", "commentvisibility", "messagetype", "type"}
+)
+"""The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
+AMBIGUOUS_NOTES = frozenset({"messagetype", "type"})
+"""The names of ``internal`` that often mean something else, for example the kind of speaker."""
+
 _NEVER_TURNS = ("turns", "internal")
 """Fields whose keys `Fields.unused` still reports as unused. In a row, ``posts`` may be a count, and ``type``
 the speaker, for example."""
@@ -122,6 +129,7 @@ class Fields:
                 )
         self.named_by_user = dict(said)
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
+        self._notes: dict[tuple[str, ...], list[str]] = {}
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
         """Return the key of each field.
@@ -149,6 +157,25 @@ class Fields:
                     yield field, self.named_by_user[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
                 yield field, plain[name]
+
+    def notes_of(self, keys: Iterable[str]) -> Sequence[str]:
+        """Return all keys that may say whether a message is an internal note.
+
+        Args:
+            keys: The keys of an entry, or the columns of a table.
+
+        Returns:
+            The key that the user named, else each key with a known name, in order of preference.
+        """
+        keys = tuple(keys)
+        if keys not in self._notes:
+            if len(self._notes) > 1000:
+                self._notes.clear()
+            plain = plain_names(keys)
+            named = self.named_by_user.get("internal")
+            found = [plain[name] for name in NAMES["internal"] if name in plain]
+            self._notes[keys] = found if named is None else [key for key in keys if key == named]
+        return self._notes[keys]
 
     def turns_of(self, value: Value) -> str | None:
         """Return the key that contains the turns of a dialogue.

@@ -37,6 +37,7 @@ from graphneg.ingest.fields import (
     is_threaded,
     require_columns,
 )
+from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
@@ -131,6 +132,7 @@ class RowReader:
             dialogue that is rejected.
         """
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
+        self._notes = NoteFinder(self._fields, self._notices, lambda: _cells(read()))
         self._lost_rows = unread_before is not None
         self._has_turn_zero = cache(lambda: self._any_turn_zero(read()))
         threads = self._threads(read()) if self._is_threaded else None
@@ -304,7 +306,8 @@ class RowReader:
             cells = cast("Value", row.cells)
             self._speakers.count(cells)
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
-            turns.append(others | utterance_fields(cells, self._of(row)))
+            note = {"internal": True} if self._notes.is_note(cells) else {}
+            turns.append(others | utterance_fields(cells, self._of(row)) | note)
         value = {"id": first.dialogue or str(self._number), "turns": turns}
         return Item(
             first.place, self._number, first.dialogue, value | ({"split": first.split} if first.split else {})
@@ -436,6 +439,13 @@ class _Group:
             self.fault = self.fault or f"more than {MOST_PARTS:,} rows"
         else:
             self.rows.append(part)
+
+
+def _cells(entries: Entries) -> Iterator[Value]:
+    """Yield the cells of the rows that can be read."""
+    for entry in entries:
+        if isinstance(entry, Item) and isinstance(entry.value, dict):
+            yield cast("Value", entry.value)
 
 
 def _split(cell: Any) -> str:

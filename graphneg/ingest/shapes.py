@@ -34,6 +34,7 @@ from graphneg.ingest.fields import (
     listed,
     plain_names,
 )
+from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.reading import Item, Member, UnreadRow, split_of
 from graphneg.ingest.row_dialogues import RowReader
@@ -97,10 +98,11 @@ def dialogue_values(
         entries: Entries = chain((entry,), remaining)
         are_rows = is_utterance(entry.value, fields)
         # A second pass is needed for rows, to find out how they are ordered.
-        # It is also needed for dialogues without ids, to find out whether later ones have ids, and for
-        # dates whose order of day and month later dates may show.
+        # It is also needed for dialogues without ids, to find out whether later ones have ids, for dates
+        # whose order of day and month later dates may show, and for kinds of messages, which may be notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
-        if once and (are_rows or has_dates or not _has_id(entry, fields)):
+        has_kinds = any(map(fields.notes_of, _messages(entry, fields)))
+        if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):
             again = _kept(entries)
             entries = again()
             once = False
@@ -113,7 +115,9 @@ def dialogue_values(
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
-        yield from _ObjectReader(fields, notices, file, names, dates).dialogues(entries)
+        messages = tuple if once else partial(_all_messages, again, fields)
+        notes = NoteFinder(fields, notices, messages)
+        yield from _ObjectReader(fields, notices, file, names, dates, notes).dialogues(entries)
         return
 
 
@@ -146,6 +150,25 @@ def _kept(entries: Entries) -> Callable[[], Entries]:
 def _all_times(read: Callable[[], Entries], fields: Fields) -> Iterator[Any]:
     for entry in read():
         yield from _times_of(entry, fields)
+
+
+def _all_messages(read: Callable[[], Entries], fields: Fields) -> Iterator[Value]:
+    for entry in read():
+        yield from _messages(entry, fields)
+
+
+def _messages(entry: Item | Rejected, fields: Fields) -> Iterator[Value]:
+    """Yield the turns of a dialogue that are JSON objects."""
+    value = entry.value if isinstance(entry, Item) else None
+    value = {"turns": cast("Any", value)} if isinstance(value, list) else value
+    if not isinstance(value, dict) or not has_turns(value, fields):
+        return
+    with suppress(ItemError):
+        given = _unfolded(cast("Value", value), fields, Notices())
+        name = fields.turns_of(given)
+        for turn in _turn_list(given[name]) if name is not None else ():
+            if isinstance(turn, dict):
+                yield cast("Value", turn)
 
 
 def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
@@ -183,12 +206,21 @@ class _ObjectReader:
         file: The name of the source, for notices.
         names: Names for dialogues without ids.
         dates: The order of day and month in the dates of the source.
+        notes: The internal notes of the source.
     """
 
-    def __init__(self, fields: Fields, notices: Notices, file: str, names: _Names, dates: Dates) -> None:
+    def __init__(
+        self,
+        fields: Fields,
+        notices: Notices,
+        file: str,
+        names: _Names,
+        dates: Dates,
+        notes: NoteFinder,
+    ) -> None:
         """Initialize the reader."""
         self._fields, self._notices, self._file = fields, notices, file
-        self._names, self._dates = names, dates
+        self._names, self._dates, self._notes = names, dates, notes
         self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
 
     def dialogues(self, entries: Iterable[Item | Rejected]) -> Entries:
@@ -269,9 +301,9 @@ class _ObjectReader:
                 )
             found = found or {field: known[field] for field in ("speaker", "text") if field in known}
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
-            turns.append(
-                {key: cell for key, cell in cells.items() if key not in used} | utterance_fields(cells, known)
-            )
+            note = {"internal": True} if self._notes.is_note(cells) else {}
+            others = {key: cell for key, cell in cells.items() if key not in used}
+            turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells)
         return [turns[at] for at in self._order(given, name)], found
 
