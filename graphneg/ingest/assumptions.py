@@ -7,12 +7,15 @@ left out and counted.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import message_text, speaker_name, unsaid_of
+from graphneg.ingest.times import parse_time, possible_orders
+from graphneg.ingest.values import message_text, speaker_name, unsaid_of, unwrap_extended_json
 
+_NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
 _INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
 
@@ -82,6 +85,33 @@ class SpeakerNotice:
                 f"{self._file}: no speaker column, so the speakers A and B are "
                 f"assumed{left if self._left else ''}"
             )
+
+
+def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notices) -> None:
+    """Report that a source has no time column, if some of its columns look like times.
+
+    Args:
+        file: The file name, for the notice.
+        cells: The first row of a table, or the first turn of a dialogue.
+        fields: The key or column of each field, as far as the user named them.
+        notices: Notices to the user.
+    """
+    known = fields.of(cells)
+    if "turn" in known or "time" in known or "time" in fields.named_by_user:
+        return
+    # A plain number is not enough: it may count or measure anything.
+    found = [
+        key
+        for key in fields.unused(cells)
+        if isinstance(unwrap_extended_json(cells[key]), str)
+        and not _NUMBER.fullmatch(str(cells[key]).strip())
+        and (parse_time(cells[key]) is not None or possible_orders(cells[key]))
+    ]
+    if found:
+        notices.say(
+            f"{file}: no time column, so the order of the file is kept; these look like times: "
+            f"{listed(found[:12])}; name the right one with --map time=NAME"
+        )
 
 
 class IdNotice:

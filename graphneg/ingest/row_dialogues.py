@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
 from graphneg.ingest.fields import (
@@ -35,6 +35,7 @@ from graphneg.ingest.fields import (
     Value,
     are_message_trees,
     is_threaded,
+    listed,
     require_columns,
 )
 from graphneg.ingest.internal_notes import NoteFinder
@@ -109,11 +110,8 @@ class RowReader:
         self._is_threaded = is_threaded(self._known, fields)
         self._are_trees = are_message_trees(self._known)
         self._date_order: DateOrder | None = date_order
-        shown = {**own, **{field: self._known[field] for field in ("id", "reply_to") if self._is_threaded}}
-        if told := fields.renamed(shown):
-            notices.say(f"{file}: read as {told}")
-        if self._is_threaded:
-            notices.say(f"{file}: no dialogue column, so messages that answer each other form a dialogue")
+        self._first = cast("Value", first.value) if isinstance(first.value, dict) else {}
+        self._own = own
         self._number = 0
         self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
 
@@ -133,6 +131,7 @@ class RowReader:
         """
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
         self._notes = NoteFinder(self._fields, self._notices, lambda: _cells(read()))
+        self._report_columns()
         self._lost_rows = unread_before is not None
         self._has_turn_zero = cache(lambda: self._any_turn_zero(read()))
         threads = self._threads(read()) if self._is_threaded else None
@@ -141,6 +140,24 @@ class RowReader:
         else:
             yield from self._scattered(self._parts(entries, threads, unread_before))
         self._speakers.report()
+
+    def _report_columns(self) -> None:
+        """Report which columns were read as which fields, and which may be the time."""
+        # The id matters only if it connects messages.
+        others = [
+            *(["id"] if self._is_threaded else []),
+            "reply_to",
+            *([] if "turn" in self._own else ["time"]),
+        ]
+        shown = {**self._own, **{field: self._known[field] for field in others if field in self._known}}
+        shown["internal"] = listed(self._notes.columns(self._first))
+        if told := self._fields.renamed({field: key for field, key in shown.items() if key}):
+            self._notices.say(f"{self._file}: read as {told}")
+        if self._is_threaded:
+            self._notices.say(
+                f"{self._file}: no dialogue column, so messages that answer each other form a dialogue"
+            )
+        report_missing_time(self._file, self._first, self._fields, self._notices)
 
     def _keys(self, entries: Entries) -> Iterator[str]:
         by, split = self._known.get("dialogue"), self._known.get("split")

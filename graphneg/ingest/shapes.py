@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
@@ -243,8 +243,17 @@ class _ObjectReader:
                 continue
             if not number and told:
                 self._notices.say(f"{self._file}: read as {told}")
+            if not number:
+                self._report_time(entry)
             yield entry._replace(value=value)
         self._speakers.report()
+
+    def _report_time(self, entry: Item) -> None:
+        """Report which keys of the first turn look like its time, if none is known to be."""
+        is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
+        first = next(_messages(entry, self._fields), None)
+        if first is not None and not is_own:
+            report_missing_time(self._file, first, self._fields, self._notices)
 
     def _dialogue(self, entry: Item) -> tuple[Any, str]:
         """Convert an object or a list of turns to a dialogue. Also return how its keys were interpreted."""
@@ -299,13 +308,24 @@ class _ObjectReader:
                 raise ItemError(
                     f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
                 )
-            found = found or {field: known[field] for field in ("speaker", "text") if field in known}
+            if not found:
+                found = self._columns(cells, name)
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
             note = {"internal": True} if self._notes.is_note(cells) else {}
             others = {key: cell for key, cell in cells.items() if key not in used}
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells)
         return [turns[at] for at in self._order(given, name)], found
+
+    def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
+        """Return the keys of a turn that are shown to the user."""
+        known = self._fields.of(cells)
+        # The turns of graphneg's own format are in order.
+        shown = ("speaker", "text") if name == "turns" or "turn" in known else ("speaker", "text", "time")
+        notes = listed(self._notes.columns(cells))
+        return {field: known[field] for field in shown if field in known} | (
+            {"internal": notes} if notes else {}
+        )
 
     def _order(self, turns: list[Any], name: str) -> Sequence[int]:
         """Return the order of turns by number, else by time, else as they are."""

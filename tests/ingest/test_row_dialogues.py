@@ -168,7 +168,10 @@ class TestOrder:
         unknown = "a,A,yesterday,1\na,A,today,2\n"
         file = written(tmp_path / "t.csv", head.format("date") + unknown)
         assert texts(file)["a"] == "A: 1 / A: 2"
-        assert notices(file) == ["1 dialogue kept in the order of its rows, because its times can't be read"]
+        assert notices(file) == [
+            "read as time=date",
+            "1 dialogue kept in the order of its rows, because its times can't be read",
+        ]
 
     def test_puts_no_reply_before_what_it_answers(self, tmp_path: Path) -> None:
         rows = "a,A,4,3,four\na,A,3,2,three\na,A,1,,one\na,A,5,1,five\na,A,2,1,two\n"
