@@ -8,6 +8,7 @@ left out and counted.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from graphneg.ingest.fields import Fields, Value, listed
@@ -54,11 +55,12 @@ class SpeakerNotice:
         self._named = self._unnamed = 0
         self._left: list[str] = []
 
-    def count(self, cells: Value) -> None:
+    def count(self, cells: Value, marking: Sequence[str] = ()) -> None:
         """Count a turn, with or without a speaker.
 
         Args:
             cells: A table row, or a turn that is a JSON object.
+            marking: The columns that mark internal notes. They are not unused.
         """
         known = self._fields.of(cells)
         count_unsaid(cells, cells.get(known.get("text", "")), self._notices)
@@ -69,7 +71,7 @@ class SpeakerNotice:
         self._unnamed += 1
         # The notice lists the first 12 unused columns, so that the user can find the speaker column.
         if len(self._left) < 12:
-            new = (name for name in self._fields.unused(cells) if name not in self._left)
+            new = (name for name in self._fields.unused(cells) if name not in (*self._left, *marking))
             self._left.extend(new)
 
     def report(self) -> None:

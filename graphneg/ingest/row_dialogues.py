@@ -321,7 +321,7 @@ class RowReader:
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
-            self._speakers.count(cells)
+            self._speakers.count(cells, self._notes.columns(cells))
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
             note = {"internal": True} if self._notes.is_note(cells) else {}
             turns.append(others | utterance_fields(cells, self._of(row)) | note)

@@ -314,7 +314,7 @@ class _ObjectReader:
             note = {"internal": True} if self._notes.is_note(cells) else {}
             others = {key: cell for key, cell in cells.items() if key not in used}
             turns.append(others | utterance_fields(cells, known) | note)
-            self._speakers.count(cells)
+            self._speakers.count(cells, self._notes.columns(cells))
         return [turns[at] for at in self._order(given, name)], found
 
     def _columns(self, cells: Value, name: str) -> Mapping[str, str]:

@@ -291,6 +291,18 @@ class TestSpeakers:
         ]
         assert load([{"id": 1, "turns": ["Hi.", "Ho."]}])[1].notices.lines() == []
 
+    @pytest.mark.parametrize(
+        "table",
+        [
+            "dialogue,public,text\n1,yes,a\n1,no,N\n1,yes,b\n1,no,N\n1,yes,c\n",
+            "dialogue,text\n1,a\n1,\n1,b\n1,[deleted]\n1,c\n",
+        ],
+    )
+    def test_that_are_assumed_alternate_over_the_rows_that_are_kept(self, tmp_path: Path, table: str) -> None:
+        file = written(tmp_path / "t.csv", table)
+        assert texts(file) == {"1": "A: a / B: b / A: c"}
+        assert "unused" not in str(notices(file))
+
     def test_that_some_turns_lack_are_counted(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,Ann,Hi.\n1,,Ho.\n")
         assert notices(file) == ["1 turn without a speaker assigned to A or B"]

@@ -47,7 +47,7 @@ def by(*turns: str) -> dict[str, Any]:
 class TestAnEmptyTurn:
     def test_costs_itself_and_not_its_dialogue(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", " ", "Hello.", ""]})
-        assert said(talk) == ["A: Hi.", "A: Hello."]
+        assert said(talk) == ["A: Hi.", "B: Hello."]
         assert notices == ["2 empty turns left out"]
 
     def test_leaves_responses_to_what_was_said_before_it(self, tmp_path: Path) -> None:
