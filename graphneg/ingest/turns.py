@@ -59,7 +59,8 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
         dialogue: The dialogue as a loader read it.
         options: Options for loading. If ``clean`` is set, texts are repaired; ``notices`` counts all
             changes.
-        unnamed: The turns that name no speaker. Their speakers, A and B, alternate over the turns that remain.
+        unnamed: The turns that name no speaker. Their speakers, A and B, alternate over the
+            turns that remain.
 
     Returns:
         The dialogue with consecutive turn numbers.

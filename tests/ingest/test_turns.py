@@ -189,6 +189,33 @@ class TestASpoiltText:
     def test_is_not_what_people_write(self, text: str) -> None:
         assert not is_cut_up(text)
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Look:\n```\nx = 1 , 2\n\ny  = `ls`\n```\nDone.",
+            "```\nnot closed , so\n",
+            "Use ``ls`` now:\n\n    a = 'b'",
+            "Type `a , b` here.",
+            "Où est la gare ?",
+            "Bonjour !",
+            "Vous avez le temps ?",
+        ],
+    )
+    def test_is_neither_code_nor_french(self, text: str) -> None:
+        assert not is_cut_up(text)
+
+    @pytest.mark.parametrize(
+        ("text", "mended"),
+        [
+            ("It 's this :\n```\nx = 1 , 2\n```\nSee ?", "It's this:\n```\nx = 1 , 2\n```\nSee?"),
+            ("Is n't it ``a , b`` ?", "Isn't it ``a , b``?"),
+        ],
+    )
+    def test_keeps_its_code_when_it_is_mended(self, tmp_path: Path, text: str, mended: str) -> None:
+        [talk], _ = read_lines(tmp_path, {"turns": [text]}, clean=True)
+        assert said(talk) == [f"A: {mended}"]
+        assert detokenize(mended) == mended
+
     @pytest.mark.parametrize("text", ["What ?", "I do n't", "I don ' t", "He 's in", "`` No '' she said"])
     def test_is_what_a_tokeniser_leaves(self, text: str) -> None:
         assert is_cut_up(text) and not is_cut_up(detokenize(text))
