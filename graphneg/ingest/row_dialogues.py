@@ -168,10 +168,12 @@ class RowReader:
                 with suppress(ItemError):
                     yield f"{_split(cells.get(split)) if split else ''}\0{id_text(written)}"
 
-    def _times(self, entries: Entries) -> Iterator[Any]:
+    def _times(self, entries: Entries) -> Iterator[tuple[Any, Any]]:
+        by = self._known.get("dialogue")
         for entry in entries:
             if isinstance(entry, Item) and isinstance(entry.value, dict):
-                yield self._fields.time_of(cast("Value", entry.value))
+                cells = cast("Value", entry.value)
+                yield str(cells.get(by)) if by else entry.key, self._fields.time_of(cells)
 
     def _any_turn_zero(self, entries: Entries) -> bool:
         """Return whether any row has the turn number 0, so that the turns of the file are numbered from 0."""

@@ -147,9 +147,9 @@ def _kept(entries: Entries) -> Callable[[], Entries]:
     return read
 
 
-def _all_times(read: Callable[[], Entries], fields: Fields) -> Iterator[Any]:
+def _all_times(read: Callable[[], Entries], fields: Fields) -> Iterator[tuple[Any, Any]]:
     for entry in read():
-        yield from _times_of(entry, fields)
+        yield from ((entry.place, time) for time in _times_of(entry, fields))
 
 
 def _all_messages(read: Callable[[], Entries], fields: Fields) -> Iterator[Value]:

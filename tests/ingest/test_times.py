@@ -97,6 +97,18 @@ class TestTheOrderOfRows:
         mixed = ("11/30/2026", "12/2/2026", "11/30/2026", "12/2/2026")
         assert order(table(tmp_path, *mixed)) == "0213"
 
+    def test_within_equal_times_is_that_of_the_other_dialogues(self, tmp_path: Path) -> None:
+        for times, found in ((("12/2/2026", "12/1/2026"), "10"), (("12/1/2026", "12/2/2026"), "01")):
+            file = table(tmp_path, "11/30/2026", "11/30/2026")
+            file.write_text(file.read_text() + "".join(f"2,A,{time},x\n" for time in times))
+            assert order(file, date_order="month") == found
+            messages = [
+                [{"text": str(at), "time": time} for at, time in enumerate(of)]
+                for of in (["1/1/2026"] * 2, times)
+            ]
+            talks = [{"id": str(at), "messages": of} for at, of in enumerate(messages, 1)]
+            assert order(talks, date_order="month") == found
+
     def test_is_that_of_the_file_without_times(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,A,2\n1,A,1\n1,A,0\n")
         assert order(file) == "210" and notices(file) == []
