@@ -271,6 +271,15 @@ class TestRowsInAnotherOrder:
 
 
 class TestSpeakers:
+    @pytest.mark.parametrize(
+        ("dialogue", "speaker"), [("Ticket #", "Commenter"), ("Ticket No.", "nick"), ("Thread", "Spoken by")]
+    )
+    def test_and_dialogues_have_columns_of_many_names(
+        self, tmp_path: Path, dialogue: str, speaker: str
+    ) -> None:
+        file = written(tmp_path / "t.csv", f"{dialogue},{speaker},text\n1,Ann,Hi.\n2,Bo,Ho.\n")
+        assert texts(file) == {"1": "Ann: Hi.", "2": "Bo: Ho."}
+
     def test_that_no_column_names_are_assumed_aloud_once(self, tmp_path: Path) -> None:
         rows = "".join(f"{number},Ann,glad,Hi.\n{number},Bo,sad,Ho.\n" for number in range(3))
         rows = rows.replace("Hi.\n", "Hi.,all,\n").replace("Ho.\n", "Ho.,all,\n")
