@@ -85,7 +85,11 @@ def _records(source: Source, fields: Fields, options: LoadOptions, known: IdSet)
         date_order=options.date_order,
     )
     return valid_dialogues(
-        values, lambda item: named(dialogue(item.value), options, source.corpus, source.split), known
+        values,
+        lambda item: named(
+            dialogue(item.value), options, source.corpus, source.split, _unnamed_turns(item.value)
+        ),
+        known,
     )
 
 
@@ -117,6 +121,12 @@ def dialogue(value: Any) -> Dialogue:
         responses=tuple(_response(item, len(utterances)) for item in value.get("responses", ())),
         attributes=_others(value, _DIALOGUE_KEYS),
     )
+
+
+def _unnamed_turns(value: Mapping[str, Any]) -> frozenset[int]:
+    """Return the numbers of the turns that name no speaker."""
+    turns = enumerate(value["turns"])
+    return frozenset(at for at, turn in turns if isinstance(turn, str) or "speaker" not in turn)
 
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:

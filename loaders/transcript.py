@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, Notices
-from graphneg.ingest.reading import Item, Line, corpus_of, each_group, text_lines
+from graphneg.ingest.reading import Item, corpus_of, each_group, text_lines
 from graphneg.ingest.times import Dates
 from graphneg.ingest.validation import DialogueLoader, dialogues_of
 from graphneg.model import Dialogue, Record, Rejected, Utterance
@@ -238,11 +238,11 @@ def _has_remark_after_comma(text: str) -> bool:
     return bool(comma) and len(head) > 1 and head.isupper() and not remark.isupper()
 
 
-def _times(path: Path) -> Iterator[str]:
-    """Yield the times of all lines of a file that have one."""
-    for line in text_lines(path, NoProgress()):
-        if isinstance(line, Line) and (turn := _turn_of(line.text)) is not None:
-            yield turn["before"] or turn["after"] or ""
+def _times(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the dialogue and the time of all lines of a file that begin a turn."""
+    for line in _numbered(path, NoProgress()):
+        if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
+            yield line.number, turn["before"] or turn["after"] or ""
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:

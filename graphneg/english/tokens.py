@@ -78,6 +78,21 @@ _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.
 _IN_NUMBER = re.compile(r"(?<=\d) ?([:,]) ?(?=\d\d)")
+# Code in Markdown: fences ("```", also if they are not closed), and inline code in backquotes. "`` No ''" is
+# a quotation of a tokenised text, and the backquotes of "don`t" are apostrophes.
+_CODE = re.compile(
+    r"""
+      (?s:(?<!`)(`{3,})(?!`).*?(?:(?<!`)\1`*|\Z))
+    | (?<!`)``(?!`)(?:(?=\ `)|(?!\s))(?:(?!``|'').)+``(?!`)
+    | (?<![\w`])`(?![\s`])[^`\n]*(?<!\s)`(?![\w`])
+    | (?ms:^[ ]{0,3}~~~.*?(?:^[ ]{0,3}~~~+[ ]*$|\Z))
+    """,
+    re.VERBOSE,
+)
+# U+FDD0 is a noncharacter, which no text should contain.
+_CODE_MARK = "\ufdd0"
+# French and some other texts have a space before these marks: "Où est la gare ?"
+_SPACED_IN_FRENCH = re.compile(r"(?<=\w)[ \u00a0\u202f](?=[?!;:»](?:\s|$))")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "´": "'", "`": "'", "“": '"', "”": '"'})
 _PLAIN_MARKS = _QUOTES | str.maketrans({"–": "-", "—": "-", "…": "..."})
 _BESIDE_MARK = re.compile(r" ?([^\w\s]) ?")
@@ -85,6 +100,14 @@ _NOT_BEHIND_BLANK = re.compile(r"(?<=\w) n't\b")
 _CAN_NOT = re.compile(r"\bcan not\b")
 _MARK = re.compile(r"\s*([,.!?;:]+)(?=\s|$)")
 _HALF = 0.5
+# "les" marks "Vous les avez ?" as French. Words that are English as well, such as "on", are left out.
+_FRENCH = frozenset(
+    """
+    le la les un une des du de et est ou vous nous je tu il elle ils que qui quoi bonjour merci salut oui non
+    au aux avec pour dans sur ce cette ça c d l j n s qu va pas mon ma ton ta votre comment pourquoi quand
+    """.split()  # noqa: SIM905
+)
+_ACCENTED = frozenset("àâçèéêëîïôùûœ")
 
 
 class TextSpan(NamedTuple):
@@ -293,12 +316,14 @@ def detokenize(text: str) -> str:
     r"""Convert a text to standard spacing, with joined clitics and straight quotes, on one line.
 
     A text that already has standard spacing is not changed, except for its quotes and line breaks. Applying
-    the function a second time changes nothing.
+    the function a second time changes nothing. Code in Markdown is kept as it is, with its line breaks.
 
     >>> detokenize("I ’ ll come , then .Is it far ?")
     "I'll come, then. Is it far?"
     >>> detokenize("They do n't know ( yet ) , but `` it 's Ann ' s '' .")
     'They don\'t know (yet), but "it\'s Ann\'s".'
+    >>> detokenize("Use ``a , b`` , then go .")
+    'Use ``a , b``, then go.'
 
     Args:
         text: Text that is completely or partly tokenised.
@@ -306,6 +331,36 @@ def detokenize(text: str) -> str:
     Returns:
         The text in standard spacing.
     """
+    prose, code = _without_code(text)
+    plain = _detokenized(prose)
+    for span in code:
+        plain = plain.replace(_CODE_MARK, span, 1)
+    return plain
+
+
+def _without_code(text: str) -> tuple[str, list[str]]:
+    """Replace each code span of a text by a mark. Also return the spans."""
+    if ("`" not in text and "~~~" not in text) or _CODE_MARK in text:
+        return text, []
+    pieces: list[str] = []
+    spans: list[str] = []
+    end = 0
+    for match in _CODE.finditer(text):
+        start, stop = match.span()
+        if start < end:
+            continue
+        # The line breaks around a block belong to it: without them, its fence would not begin a line.
+        if "\n" in match[0]:
+            start = len(text[:start].rstrip())
+            stop += len(text[stop:]) - len(text[stop:].lstrip())
+            start = max(start, end)
+        pieces += [text[end:start], _CODE_MARK]
+        spans.append(text[start:stop])
+        end = stop
+    return "".join([*pieces, text[end:]]), spans
+
+
+def _detokenized(text: str) -> str:
     plain = one_line(text).translate(_QUOTES).replace("``", '"').replace("''", '"')
     joined = _ANY_APART.sub("'", _NOT_APART.sub("n't", plain))
     joined = _BEFORE_MARK.sub("", _INSIDE_QUOTES.sub(r'"\1"', joined))
@@ -316,8 +371,14 @@ def detokenize(text: str) -> str:
 def is_cut_up(text: str) -> bool:
     """Return whether a text has the spacing of tokenised text, which people rarely type.
 
-    >>> is_cut_up("It ’ s late ."), is_cut_up("It's late :)")
-    (True, False)
+    >>> is_cut_up("It ’ s late ."), is_cut_up("It's late :)"), is_cut_up("Use ``a , b``.")
+    (True, False, False)
+
+    French text has a space before some marks, which is not the work of a tokeniser. A text in which only
+    these marks have a space is judged by its letters and words.
+
+    >>> is_cut_up("Où est la gare ?"), is_cut_up("Where is it ?")
+    (False, True)
 
     Args:
         text: The text.
@@ -325,7 +386,17 @@ def is_cut_up(text: str) -> bool:
     Returns:
         True if the spacing should be corrected with `detokenize`.
     """
-    return _CUT_UP.search(text) is not None
+    prose, _ = _without_code(text)
+    if _CUT_UP.search(prose) is None:
+        return False
+    return _CUT_UP.search(_SPACED_IN_FRENCH.sub("", prose)) is not None or not _is_french(prose)
+
+
+def _is_french(text: str) -> bool:
+    """Return whether a text has an accented letter, or more French than English function words."""
+    words = words_of(text)
+    french = sum(word.partition("'")[0].partition("’")[0] in _FRENCH for word in words)
+    return any(letter in _ACCENTED for letter in text.casefold()) or 2 * french >= max(len(words), 1)
 
 
 def spaced_as(text: str, others: Sequence[str]) -> str:

@@ -7,11 +7,13 @@ left out and counted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
+from graphneg.ingest.times import parse_time, possible_orders
 from graphneg.ingest.values import (
     INSTEAD_OF_TEXT,
     distinct_names,
@@ -19,10 +21,12 @@ from graphneg.ingest.values import (
     person_id,
     speaker_name,
     unsaid_of,
+    unwrap_extended_json,
 )
 
 SAME_NAME = "with several people of one name, who are told apart by numbers"
 """What happened to a dialogue, for notices."""
+_NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
@@ -84,11 +88,12 @@ class SpeakerNotice:
         self._named = self._unnamed = 0
         self._left: list[str] = []
 
-    def count(self, cells: Value) -> None:
+    def count(self, cells: Value, marking: Sequence[str] = ()) -> None:
         """Count a turn, with or without a speaker.
 
         Args:
             cells: A table row, or a turn that is a JSON object.
+            marking: The columns that mark internal notes. They are not unused.
         """
         known = self._fields.of(cells)
         count_unsaid(cells, cells.get(known.get("text", "")), self._notices)
@@ -99,7 +104,7 @@ class SpeakerNotice:
         self._unnamed += 1
         # The notice lists the first 12 unused columns, so that the user can find the speaker column.
         if len(self._left) < 12:
-            new = (name for name in self._fields.unused(cells) if name not in self._left)
+            new = (name for name in self._fields.unused(cells) if name not in (*self._left, *marking))
             self._left.extend(new)
 
     def report(self) -> None:
@@ -115,6 +120,33 @@ class SpeakerNotice:
                 f"{self._file}: no speaker column, so the speakers A and B are "
                 f"assumed{left if self._left else ''}"
             )
+
+
+def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notices) -> None:
+    """Report that a source has no time column, if some of its columns look like times.
+
+    Args:
+        file: The file name, for the notice.
+        cells: The first row of a table, or the first turn of a dialogue.
+        fields: The key or column of each field, as far as the user named them.
+        notices: Notices to the user.
+    """
+    known = fields.of(cells)
+    if "turn" in known or "time" in known or "time" in fields.named_by_user:
+        return
+    # A plain number is not enough: it may count or measure anything.
+    found = [
+        key
+        for key in fields.unused(cells)
+        if isinstance(unwrap_extended_json(cells[key]), str)
+        and not _NUMBER.fullmatch(str(cells[key]).strip())
+        and (parse_time(cells[key]) is not None or possible_orders(cells[key]))
+    ]
+    if found:
+        notices.say(
+            f"{file}: no time column, so the order of the file is kept; these look like times: "
+            f"{listed(found[:12])}; name the right one with --map time=NAME"
+        )
 
 
 class IdNotice:

@@ -31,6 +31,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             chatsessionid threadts dialogueidx dialogidx dialoguenumber dialogno
             conversationnumber rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
+            ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
             gespräch gesprächid gesprächsid
         """,
         "turn": """
@@ -43,7 +44,9 @@ NAMES: dict[str, tuple[str, ...]] = {
             speaker speakerid speakeridx speakername role from author authorname authorid sender
             sendername senderid participant participantname participantid fromname fromuser
             fromid username screenname nickname displayname handle userid user postedby sentby
-            writtenby createdby character interlocutor actor who speakerrole speakertype
+            writtenby createdby commenter commentername commenterid commentauthor
+            commentauthorname commentby spokenby saidby messagefrom msgfrom msgsender nick person
+            writer updatername character interlocutor actor who speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
             participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
             von locuteur auteur expediteur hablante autor remitente parlante mittente falante
@@ -74,7 +77,15 @@ NAMES: dict[str, tuple[str, ...]] = {
             timestamp time datetime createdat createdutc createdtime createddate creationdate
             created createtime sentat senttime sent postedat posted messagetime messagedate
             messagetimestamp timestampms timestampseconds createdatms eventtime unixtime date
-            dateunixtime ts zeit zeitstempel datum fecha sequence
+            dateunixtime ts zeit zeitstempel datum fecha datecreated datetimecreated timecreated
+            createdon createddatetime createdtimestamp creationtime datesent timesent senton
+            sentdate sentdatetime senttimestamp dateposted timeposted postedon posteddate posttime
+            postdate messagecreatedat messagecreated messagesentat partcreatedat commentcreatedat
+            commentcreated commentcreateddate commentcreatedtimestamp commentdate commenttime
+            commenttimestamp datereceived timereceived received receivedat receivedon receiveddate
+            receivedtime eventtimestamp eventdate loggedat logtime msgtime msgdate msgtimestamp
+            chattime chatdate chattimestamp unixtimestamp epoch epochtime epochms utctime utcdate
+            utctimestamp timeutc dateutc timestamputc localtime uhrzeit hora heure when sequence
             sequencenumber seq position
         """,
         # Columns that say whether a comment of a ticket is an internal note.
@@ -87,8 +98,8 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """The names of each field in exports, in order of preference.
 
-Case, spaces and punctuation are ignored when names are compared: ``authortype`` matches ``author_type``,
-``Author Type`` and ``authorType``.
+Case, spaces, punctuation and brackets with their content are ignored when names are compared: ``createdat``
+matches ``created_at``, ``createdAt`` and ``Created at (UTC)``.
 
 ``id``, ``reply_to`` and ``time`` are used for the rows of a table: the id of a row, the id of the row that it
 answers, and the time of the message. A ``time`` may be any number that increases. ``internal`` marks internal
@@ -97,6 +108,22 @@ notes, which are left out.
 
 UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
+
+NOTE_KINDS = frozenset(
+    {"parttype", "notetype", "commenttype", "visibility", "commentvisibility", "messagetype", "type"}
+)
+"""The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
+AMBIGUOUS_NOTES = frozenset({"messagetype", "type"})
+"""The names of ``internal`` that often mean something else, for example the kind of speaker."""
+
+_DATES = ("date", "datum", "fecha", "createddate", "sentdate", "messagedate", "msgdate", "chatdate")
+_CLOCKS = (
+    "time", "uhrzeit", "zeit", "hora", "heure", "createdtime", "senttime", "messagetime", "msgtime",
+    "chattime",
+)  # fmt: skip
+"""Names of ``time`` that may divide a time between two columns: the date, and the time of day."""
+_CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 _NEVER_TURNS = ("turns", "internal")
 """Fields whose keys `Fields.unused` reports as unused although they have a known name. For example, in a row,
@@ -122,6 +149,8 @@ class Fields:
                 )
         self.named_by_user = dict(said)
         self._known: dict[tuple[str, ...], dict[str, str]] = {}
+        self._notes: dict[tuple[str, ...], list[str]] = {}
+        self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
         """Return the key of each field.
@@ -149,6 +178,25 @@ class Fields:
                     yield field, self.named_by_user[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
                 yield field, plain[name]
+
+    def notes_of(self, keys: Iterable[str]) -> Sequence[str]:
+        """Return all keys that may say whether a message is an internal note.
+
+        Args:
+            keys: The keys of an entry, or the columns of a table.
+
+        Returns:
+            The key that the user named, else each key with a known name, in order of preference.
+        """
+        keys = tuple(keys)
+        if keys not in self._notes:
+            if len(self._notes) > 1000:
+                self._notes.clear()
+            plain = plain_names(keys)
+            named = self.named_by_user.get("internal")
+            found = [plain[name] for name in NAMES["internal"] if name in plain]
+            self._notes[keys] = found if named is None else [key for key in keys if key == named]
+        return self._notes[keys]
 
     def turns_of(self, value: Value) -> str | None:
         """Return the key that contains the turns of a dialogue.
@@ -190,10 +238,26 @@ class Fields:
         key = self.of(cells).get("time")
         if key is None:
             return None
-        date = plain_names(cells).get("date") if key.strip().casefold() == "time" else None
-        if date is None or "time" in self.named_by_user or not cells[date] or not cells[key]:
+        if "time" in self.named_by_user:
             return cells[key]
-        return f"{cells[date]} {cells[key]}"
+        date, clock = self._date_and_clock(tuple(cells))
+        if key not in (date, clock) or date is None or clock is None:
+            return cells[key]
+        # A column "time" may contain the whole timestamp beside a column "date".
+        is_apart = _CLOCK.match(str(cells[clock])) is not None and ":" not in str(cells[date])
+        return f"{cells[date]} {cells[clock]}" if cells[date] and is_apart else cells[key]
+
+    def _date_and_clock(self, keys: tuple[str, ...]) -> tuple[str | None, str | None]:
+        """Return the columns of the date and of the time of day."""
+        if keys not in self._clocks:
+            if len(self._clocks) > 1000:
+                self._clocks.clear()
+            plain = plain_names(keys)
+            date, clock = (
+                next((plain[name] for name in names if name in plain), None) for names in (_DATES, _CLOCKS)
+            )
+            self._clocks[keys] = date, clock
+        return self._clocks[keys]
 
     def person_of(self, keys: Iterable[str]) -> str | None:
         """Return the key that contains the id of the speaker, if another key contains the name.
@@ -250,18 +314,30 @@ def plain_names(keys: Iterable[str]) -> dict[str, str]:
 
     >>> plain_names(["Author Type", "author_type"])
     {'authortype': 'Author Type'}
+    >>> plain_names(["Sent (UTC)"])
+    {'sentutc': 'Sent (UTC)', 'sent': 'Sent (UTC)'}
 
     Args:
         keys: The keys. If two of them have the same plain name, the first one is used.
 
     Returns:
-        A mapping from each plain name to its key.
+        A mapping from each plain name to its key. A key with brackets has a second name without their
+        content, unless another key has this name.
     """
+    keys = list(keys)
     plain: dict[str, str] = {}
     for key in keys:
         # For example, "Author Type", "author_type" and "authorType" all become "authortype".
-        plain.setdefault(re.sub(r"[\W_]+", "", key).casefold(), key)
+        plain.setdefault(_plain(key), key)
+    for key in keys:
+        # "Created at (UTC)" becomes "createdat".
+        if (bare := _BRACKETS.sub("", key)) != key and (name := _plain(bare)):
+            plain.setdefault(name, key)
     return plain
+
+
+def _plain(key: str) -> str:
+    return re.sub(r"[\W_]+", "", key).casefold()
 
 
 def columns_of(value: Any) -> dict[str, list[Any]] | None:

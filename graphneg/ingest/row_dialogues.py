@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, tell_apart
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time, tell_apart
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
 from graphneg.ingest.fields import (
@@ -35,8 +35,10 @@ from graphneg.ingest.fields import (
     Value,
     are_message_trees,
     is_threaded,
+    listed,
     require_columns,
 )
+from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
@@ -109,11 +111,8 @@ class RowReader:
         self._is_threaded = is_threaded(self._known, fields)
         self._are_trees = are_message_trees(self._known)
         self._date_order: DateOrder | None = date_order
-        shown = {**own, **{field: self._known[field] for field in ("id", "reply_to") if self._is_threaded}}
-        if told := fields.renamed(shown):
-            notices.say(f"{file}: read as {told}")
-        if self._is_threaded:
-            notices.say(f"{file}: no dialogue column, so messages that answer each other form a dialogue")
+        self._first = cast("Value", first.value) if isinstance(first.value, dict) else {}
+        self._own = own
         self._number = 0
         self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
 
@@ -132,6 +131,8 @@ class RowReader:
             dialogue that is rejected.
         """
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
+        self._notes = NoteFinder(self._fields, self._notices, lambda: _cells(read()))
+        self._report_columns()
         self._lost_rows = unread_before is not None
         self._has_turn_zero = cache(lambda: self._any_turn_zero(read()))
         threads = self._threads(read()) if self._is_threaded else None
@@ -140,6 +141,24 @@ class RowReader:
         else:
             yield from self._scattered(self._parts(entries, threads, unread_before))
         self._speakers.report()
+
+    def _report_columns(self) -> None:
+        """Report which columns were read as which fields, and which may be the time."""
+        # The id matters only if it connects messages.
+        others = [
+            *(["id"] if self._is_threaded else []),
+            "reply_to",
+            *([] if "turn" in self._own else ["time"]),
+        ]
+        shown = {**self._own, **{field: self._known[field] for field in others if field in self._known}}
+        shown["internal"] = listed(self._notes.columns(self._first))
+        if told := self._fields.renamed({field: key for field, key in shown.items() if key}):
+            self._notices.say(f"{self._file}: read as {told}")
+        if self._is_threaded:
+            self._notices.say(
+                f"{self._file}: no dialogue column, so messages that answer each other form a dialogue"
+            )
+        report_missing_time(self._file, self._first, self._fields, self._notices)
 
     def _keys(self, entries: Entries) -> Iterator[str]:
         by, split = self._known.get("dialogue"), self._known.get("split")
@@ -150,10 +169,12 @@ class RowReader:
                 with suppress(ItemError):
                     yield f"{_split(cells.get(split)) if split else ''}\0{id_text(written)}"
 
-    def _times(self, entries: Entries) -> Iterator[Any]:
+    def _times(self, entries: Entries) -> Iterator[tuple[Any, Any]]:
+        by = self._known.get("dialogue")
         for entry in entries:
             if isinstance(entry, Item) and isinstance(entry.value, dict):
-                yield self._fields.time_of(cast("Value", entry.value))
+                cells = cast("Value", entry.value)
+                yield str(cells.get(by)) if by else entry.key, self._fields.time_of(cells)
 
     def _any_turn_zero(self, entries: Entries) -> bool:
         """Return whether any row has the turn number 0, so that the turns of the file are numbered from 0."""
@@ -303,9 +324,10 @@ class RowReader:
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
-            self._speakers.count(cells)
+            self._speakers.count(cells, self._notes.columns(cells))
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
-            turns.append(others | utterance_fields(cells, self._of(row)))
+            note = {"internal": True} if self._notes.is_note(cells) else {}
+            turns.append(others | utterance_fields(cells, self._of(row)) | note)
         tell_apart(turns, [cast("Value", row.cells) for row in ordered], self._fields, self._notices)
         value = {"id": first.dialogue or str(self._number), "turns": turns}
         return Item(
@@ -438,6 +460,13 @@ class _Group:
             self.fault = self.fault or f"more than {MOST_PARTS:,} rows"
         else:
             self.rows.append(part)
+
+
+def _cells(entries: Entries) -> Iterator[Value]:
+    """Yield the cells of the rows that can be read."""
+    for entry in entries:
+        if isinstance(entry, Item) and isinstance(entry.value, dict):
+            yield cast("Value", entry.value)
 
 
 def _split(cell: Any) -> str:

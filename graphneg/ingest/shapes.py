@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, tell_apart
+from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time, tell_apart
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
@@ -34,6 +34,7 @@ from graphneg.ingest.fields import (
     listed,
     plain_names,
 )
+from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.reading import Item, Member, UnreadRow, split_of
 from graphneg.ingest.row_dialogues import RowReader
@@ -98,10 +99,11 @@ def dialogue_values(
         entries: Entries = chain((entry,), remaining)
         are_rows = is_utterance(entry.value, fields)
         # A second pass is needed for rows, to find out how they are ordered.
-        # It is also needed for dialogues without ids, to find out whether later ones have ids, and for
-        # dates whose order of day and month later dates may show.
+        # It is also needed for dialogues without ids, to find out whether later ones have ids, for dates
+        # whose order of day and month later dates may show, and for kinds of messages, which may be notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
-        if once and (are_rows or has_dates or not _has_id(entry, fields)):
+        has_kinds = any(map(fields.notes_of, _messages(entry, fields)))
+        if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):
             again = _kept(entries)
             entries = again()
             once = False
@@ -114,7 +116,9 @@ def dialogue_values(
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
-        yield from _ObjectReader(fields, notices, file, names, dates).dialogues(entries)
+        messages = tuple if once else partial(_all_messages, again, fields)
+        notes = NoteFinder(fields, notices, messages)
+        yield from _ObjectReader(fields, notices, file, names, dates, notes).dialogues(entries)
         return
 
 
@@ -144,9 +148,28 @@ def _kept(entries: Entries) -> Callable[[], Entries]:
     return read
 
 
-def _all_times(read: Callable[[], Entries], fields: Fields) -> Iterator[Any]:
+def _all_times(read: Callable[[], Entries], fields: Fields) -> Iterator[tuple[Any, Any]]:
     for entry in read():
-        yield from _times_of(entry, fields)
+        yield from ((entry.place, time) for time in _times_of(entry, fields))
+
+
+def _all_messages(read: Callable[[], Entries], fields: Fields) -> Iterator[Value]:
+    for entry in read():
+        yield from _messages(entry, fields)
+
+
+def _messages(entry: Item | Rejected, fields: Fields) -> Iterator[Value]:
+    """Yield the turns of a dialogue that are JSON objects."""
+    value = entry.value if isinstance(entry, Item) else None
+    value = {"turns": cast("Any", value)} if isinstance(value, list) else value
+    if not isinstance(value, dict) or not has_turns(value, fields):
+        return
+    with suppress(ItemError):
+        given = _unfolded(cast("Value", value), fields, Notices())
+        name = fields.turns_of(given)
+        for turn in _turn_list(given[name]) if name is not None else ():
+            if isinstance(turn, dict):
+                yield cast("Value", turn)
 
 
 def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
@@ -184,12 +207,21 @@ class _ObjectReader:
         file: The name of the source, for notices.
         names: Names for dialogues without ids.
         dates: The order of day and month in the dates of the source.
+        notes: The internal notes of the source.
     """
 
-    def __init__(self, fields: Fields, notices: Notices, file: str, names: _Names, dates: Dates) -> None:
+    def __init__(
+        self,
+        fields: Fields,
+        notices: Notices,
+        file: str,
+        names: _Names,
+        dates: Dates,
+        notes: NoteFinder,
+    ) -> None:
         """Initialize the reader."""
         self._fields, self._notices, self._file = fields, notices, file
-        self._names, self._dates = names, dates
+        self._names, self._dates, self._notes = names, dates, notes
         self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
 
     def dialogues(self, entries: Iterable[Item | Rejected]) -> Entries:
@@ -212,8 +244,17 @@ class _ObjectReader:
                 continue
             if not number and told:
                 self._notices.say(f"{self._file}: read as {told}")
+            if not number:
+                self._report_time(entry)
             yield entry._replace(value=value)
         self._speakers.report()
+
+    def _report_time(self, entry: Item) -> None:
+        """Report which keys of the first turn look like its time, if none is known to be."""
+        is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
+        first = next(_messages(entry, self._fields), None)
+        if first is not None and not is_own:
+            report_missing_time(self._file, first, self._fields, self._notices)
 
     def _dialogue(self, entry: Item) -> tuple[Any, str]:
         """Convert an object or a list of turns to a dialogue. Also return how its keys were interpreted."""
@@ -268,17 +309,28 @@ class _ObjectReader:
                 raise ItemError(
                     f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
                 )
-            found = found or {field: known[field] for field in ("speaker", "text") if field in known}
+            if not found:
+                found = self._columns(cells, name)
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
-            turns.append(
-                {key: cell for key, cell in cells.items() if key not in used} | utterance_fields(cells, known)
-            )
-            self._speakers.count(cells)
+            note = {"internal": True} if self._notes.is_note(cells) else {}
+            others = {key: cell for key, cell in cells.items() if key not in used}
+            turns.append(others | utterance_fields(cells, known) | note)
+            self._speakers.count(cells, self._notes.columns(cells))
         order = self._order(given, name)
         # The first person in the order of the turns keeps a name that several people have.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found
+
+    def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
+        """Return the keys of a turn that are shown to the user."""
+        known = self._fields.of(cells)
+        # The turns of graphneg's own format are in order.
+        shown = ("speaker", "text") if name == "turns" or "turn" in known else ("speaker", "text", "time")
+        notes = listed(self._notes.columns(cells))
+        return {field: known[field] for field in shown if field in known} | (
+            {"internal": notes} if notes else {}
+        )
 
     def _order(self, turns: list[Any], name: str) -> Sequence[int]:
         """Return the order of turns by number, else by time, else as they are."""

@@ -9,7 +9,7 @@ are used only if both readings put its messages in the same order.
 (60.0, 60.0, 60.0)
 >>> parse_time("03/04/2024 10:00"), parse_time("02/01/1970", "day") == parse_time("01/02/1970", "month")
 (None, True)
->>> dates = Dates(lambda: ["03/04/2024", "26/04/2024"], "chats.csv", Notices())
+>>> dates = Dates(lambda: [("a", "03/04/2024"), ("a", "26/04/2024")], "chats.csv", Notices())
 >>> dates.order_of(["03/05/2024", "04/04/2024"])
 [1, 0]
 """
@@ -31,6 +31,8 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
 # Numbers at or above this limit are Unix times in milliseconds. In seconds, the limit would be in the year
 # 5138.
 _MILLISECONDS = 1e11
+_CLEAR = 10
+"""A source has a direction if its times change at least this many times as often in it as against it."""
 # "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` rejects a space before the time zone, so it is removed.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 # "17.05.2024 09:12", "5/17/24, 9:12 AM" and "17-05-2024": the year comes last. With hyphens, a year of two
@@ -119,8 +121,9 @@ class Dates:
     """The order of day and month in one source, and the order of messages by their times.
 
     Args:
-        written: Function that returns the cells of all time columns of the source. It is called at most once,
-            when the first date is found that can be read in two ways.
+        written: Function that returns the dialogue and the time of each message of the source, in the order
+            of the source. It is called when the first date is found that can be read in two ways, and when
+            messages of equal times show that the direction of the source matters.
         file: The name of the source, for notices.
         notices: Notices to the user, which report how dates are read and where times were not used.
         order: The order that the user named; None to derive it from the dates.
@@ -128,7 +131,7 @@ class Dates:
 
     def __init__(
         self,
-        written: Callable[[], Iterable[Any]],
+        written: Callable[[], Iterable[tuple[Any, Any]]],
         file: str,
         notices: Notices,
         order: DateOrder | None = None,
@@ -136,6 +139,7 @@ class Dates:
         """Initialize the object; nothing is read yet."""
         self._written, self._file, self._notices = written, file, notices
         self._told: DateOrder | None = order
+        self._directions: dict[DateOrder | None, bool | None] = {}
 
     @cached_property
     def _orders(self) -> frozenset[DateOrder]:
@@ -143,7 +147,7 @@ class Dates:
         if self._told is not None:
             return frozenset([self._told])
         certain = set[DateOrder]()
-        for cell in self._written():
+        for _, cell in self._written():
             if len(possible := possible_orders(cell)) == 1:
                 certain |= possible
             if len(certain) > 1:
@@ -179,7 +183,10 @@ class Dates:
             times = [parse_time(cell, order) for cell in written]
             if any(time is None for time in times):
                 break
-            found.append(oldest_first(cast("list[float]", times)))
+            seconds = cast("list[float]", times)
+            # Only messages of equal times depend on the direction of the source.
+            is_reversed = self._is_newest_first(order) if len(set(seconds)) < len(seconds) else None
+            found.append(oldest_first(seconds, newest_first=is_reversed))
         else:
             if found and all(one == found[0] for one in found):
                 return found[0]
@@ -193,8 +200,24 @@ class Dates:
         self._notices.count("dialogue", "kept in the order of its rows, because its times can't be read")
         return None
 
+    def _is_newest_first(self, order: DateOrder | None) -> bool | None:
+        """Return whether the source lists the newest messages first; None if its times do not show it."""
+        if order not in self._directions:
+            falls = rises = 0
+            before: tuple[Any, float] | None = None
+            for dialogue, cell in self._written():
+                time = parse_time(cell, order)
+                # Messages of other dialogues show nothing: the dialogues may be in any order.
+                if time is not None and before is not None and before[0] == dialogue:
+                    falls, rises = falls + (time < before[1]), rises + (time > before[1])
+                before = None if time is None else (dialogue, time)
+            # Some times differ from the others, because messages may be delivered late.
+            is_clear = falls != rises and max(falls, rises) >= _CLEAR * min(falls, rises)
+            self._directions[order] = falls > rises if is_clear else None
+        return self._directions[order]
 
-def oldest_first(seconds: Sequence[float]) -> list[int]:
+
+def oldest_first(seconds: Sequence[float], *, newest_first: bool | None = None) -> list[int]:
     """Return the order of messages by time.
 
     >>> oldest_first([3, 1, 2, 1]), oldest_first([3, 2, 2, 1])
@@ -202,13 +225,16 @@ def oldest_first(seconds: Sequence[float]) -> list[int]:
 
     Args:
         seconds: The time of each message.
+        newest_first: Whether the source lists the newest messages first; None to derive it from these times.
 
     Returns:
         The indices of the messages. Messages with equal times keep their order, or are reversed if the source
         lists the newest messages first.
     """
     places = list(range(len(seconds)))
-    if seconds[0] > seconds[-1] and list(seconds) == sorted(seconds, reverse=True):
+    if newest_first is None:
+        newest_first = seconds[0] > seconds[-1] and list(seconds) == sorted(seconds, reverse=True)
+    if newest_first:
         places.reverse()
     return sorted(places, key=seconds.__getitem__)
 

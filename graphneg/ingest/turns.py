@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -57,7 +57,7 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 _SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
-def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
+def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Collection[int] = ()) -> Dialogue:
     """Return the dialogue without empty turns, internal notes, system prompts and tool messages.
 
     The remaining turns are renumbered. If the turn that a response answers was removed, the response is
@@ -68,6 +68,8 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
         dialogue: The dialogue as a loader read it.
         options: Options for loading. If ``clean`` is set, texts are repaired; ``notices`` counts all
             changes.
+        unnamed: The turns that name no speaker. Their speakers, A and B, alternate over the
+            turns that remain.
 
     Returns:
         The dialogue with consecutive turn numbers.
@@ -95,7 +97,10 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
         options.notices.count(reason, "kept out of the turns" if reason in ROLES.values() else "left out")
     return replace(
         dialogue,
-        utterances=tuple(replace(one, turn=turn) for turn, one in enumerate(kept)),
+        utterances=tuple(
+            replace(one, turn=turn, speaker="AB"[turn % 2] if one.turn in unnamed else one.speaker)
+            for turn, one in enumerate(kept)
+        ),
         responses=tuple(answering),
         attributes={**({"system": "\n".join(prompts)} if prompts else {}), **dialogue.attributes},
     )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -185,7 +185,9 @@ class DialogueLoader(FileLoader):
             return named(made, options, self.corpus(path), split_of(path))
 
 
-def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> Dialogue:
+def named(
+    dialogue: Dialogue, options: LoadOptions, corpus: str, split: str, unnamed: Collection[int] = ()
+) -> Dialogue:
     """Give a dialogue its complete id, and remove turns that nobody said.
 
     Args:
@@ -193,6 +195,7 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
         options: Options for loading. Their corpus and split, if any, replace those of the dialogue.
         corpus: The corpus for a dialogue that has none.
         split: The split for a dialogue that has none.
+        unnamed: The turns that name no speaker, so that A and B are assumed.
 
     Returns:
         The dialogue with the id ``corpus/split/name``, after `drop_unspoken_turns` has removed turns.
@@ -202,7 +205,7 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
-    return drop_unspoken_turns(whole, options)
+    return drop_unspoken_turns(whole, options, unnamed)
 
 
 def dialogues_of(

@@ -40,12 +40,6 @@ COUNTED = "_counted"
 """A key of turns without text whose content was counted by kind, so that they do not count as empty."""
 
 _YES = {"true", "yes", "y", "t", "1"}
-_NO = {"false", "no", "n", "f", "0"}
-_NOTES = {
-    "note", "internal", "private", "internal note", "private note", "internal comment", "private comment",
-    "note and reopen",
-}  # fmt: skip
-"""The types and visibilities of internal notes in help desks, in lower case and without punctuation."""
 
 
 def id_text(value: Any) -> str | None:
@@ -230,23 +224,6 @@ def is_yes(value: Any) -> bool:
     return _plain(value) in _YES
 
 
-def is_internal_note(key: str, value: Any) -> bool:
-    """Return whether a value marks a comment of a ticket as a note that the customer does not see.
-
-    >>> [is_internal_note(*one) for one in (("public", "False"), ("private", 0), ("part_type", "note"))]
-    [True, False, True]
-
-    Args:
-        key: The key or column, such as ``public``, ``private`` or ``part_type``.
-        value: The value: yes or no, or the type or visibility of the comment.
-
-    Returns:
-        True for an internal note.
-    """
-    text = _plain(value)
-    return text in _NOTES or text in (_NO if "public" in key.casefold() else _YES)
-
-
 def _plain(value: Any) -> str:
     """Return a value as text, in lower case and without punctuation; an empty text for other types."""
     if not isinstance(value, str | bool | int | float):
@@ -263,9 +240,8 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
         known: Mapping from each field to the key in ``cells`` that contains it.
 
     Returns:
-        A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value. An internal note
-        of a help desk also has the key ``internal``, and a message that has only images or tool calls also
-        has the key `COUNTED`.
+        A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value. A message that
+        has only images or tool calls also has the key `COUNTED`.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:
@@ -280,6 +256,4 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
     ):
         if value is not None and (not isinstance(value, str) or value.strip()):
             said[field] = value
-    if "internal" in known and is_internal_note(known["internal"], cells.get(known["internal"])):
-        said["internal"] = True
     return said

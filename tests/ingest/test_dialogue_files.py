@@ -235,11 +235,11 @@ class TestNames:
         ]
 
     def test_rows_of_no_dialogue_are_an_error_unless_the_caller_says_so(self, tmp_path: Path):
-        rows = [{"text": "Hi.", "ticket": 1}, {"text": "Ho.", "ticket": 2}]
+        rows = [{"text": "Hi.", "booking": 1}, {"text": "Ho.", "booking": 2}]
         file = written(tmp_path / "t.jsonl", lines(rows))
-        with pytest.raises(InputError, match=r"t.jsonl:1: the table lacks the columns dialogue; .*'ticket'"):
+        with pytest.raises(InputError, match=r"t.jsonl:1: the table lacks the columns dialogue; .*'booking'"):
             load(file)
-        assert len(said(file, map={"dialogue": "ticket"})) == 2
+        assert len(said(file, map={"dialogue": "booking"})) == 2
         assert said(file, map={"dialogue": ""}) == {"0": [("A", "Hi."), ("B", "Ho.")]}
 
     def test_messages_alone_are_one_dialogue(self, tmp_path: Path):

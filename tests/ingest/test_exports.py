@@ -278,6 +278,44 @@ class TestInternalNotes:
         assert told(file) == ["1 internal note left out"]
         assert len(said(file, map={"internal": ""})["7"]) == 3
 
+    @pytest.mark.parametrize(
+        ("column", "value", "known"),
+        [
+            ("Visibility", "agents only", False),
+            ("Visibility", "Internal (agents only)", True),
+            ("Comment Type", "side conversation", False),
+            ("Comment Type", "Whisper", True),
+            ("is_internal", "maybe", False),
+            ("Public", "not yet", False),
+            ("Public", "", False),
+        ],
+    )
+    def test_with_unknown_values_are_left_out_and_named(
+        self, tmp_path: Path, column: str, value: str, known: bool
+    ) -> None:
+        shown = {"is_internal": "no", "Public": "yes"}.get(column, "public reply")
+        file = written(
+            tmp_path / "t.csv", f"ticket_id,author,{column},body\n7,Ann,{shown},Hi.\n7,Sue,{value},Rude.\n"
+        )
+        assert said(file) == {"7": [("Ann", "Hi.")]}
+        named = f"1 turn taken for an internal note, as the value {value!r} of {column!r} is unknown: "
+        assert sorted(told(file)) == sorted(
+            ["1 internal note left out", *([] if known else [f"{named}--map internal= keeps it"])]
+        )
+
+    def test_are_found_in_every_column_that_marks_them(self, tmp_path: Path) -> None:
+        rows = "7,Ann,no,public,Hi.\n7,Sue,no,internal,Rude.\n7,Sue,yes,public,Psst.\n"
+        file = written(tmp_path / "t.csv", f"ticket_id,author,private,visibility,body\n{rows}")
+        assert said(file) == {"7": [("Ann", "Hi.")]}
+
+    def test_are_not_seen_in_a_column_of_other_kinds(self, tmp_path: Path) -> None:
+        table = "ticket_id,author,type,body\n7,Ann,reply,Hi.\n7,Sue,rumour,Hm.\n7,Bo,{},Ho.\n"
+        for kind, turns in (("gossip", 3), ("private note", 1)):
+            file = written(tmp_path / f"{kind}.csv", table.format(kind))
+            talk = {"id": 7, "messages": [{"type": k, "text": "Hi."} for k in ("reply", "rumour", kind)]}
+            for given in (file, [talk], iter([talk])):
+                assert len(said(given)["7"]) == turns
+
     def test_of_zendesk_are_left_out_of_tickets(self, tmp_path: Path) -> None:
         comments = [
             {"id": 3, "author_id": "bo", "public": True, "body": "Ho.", "created_at": "2026-11-26T10:03:00Z"},

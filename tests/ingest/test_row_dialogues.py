@@ -168,7 +168,10 @@ class TestOrder:
         unknown = "a,A,yesterday,1\na,A,today,2\n"
         file = written(tmp_path / "t.csv", head.format("date") + unknown)
         assert texts(file)["a"] == "A: 1 / A: 2"
-        assert notices(file) == ["1 dialogue kept in the order of its rows, because its times can't be read"]
+        assert notices(file) == [
+            "read as time=date",
+            "1 dialogue kept in the order of its rows, because its times can't be read",
+        ]
 
     def test_puts_no_reply_before_what_it_answers(self, tmp_path: Path) -> None:
         rows = "a,A,4,3,four\na,A,3,2,three\na,A,1,,one\na,A,5,1,five\na,A,2,1,two\n"
@@ -268,6 +271,15 @@ class TestRowsInAnotherOrder:
 
 
 class TestSpeakers:
+    @pytest.mark.parametrize(
+        ("dialogue", "speaker"), [("Ticket #", "Commenter"), ("Ticket No.", "nick"), ("Thread", "Spoken by")]
+    )
+    def test_and_dialogues_have_columns_of_many_names(
+        self, tmp_path: Path, dialogue: str, speaker: str
+    ) -> None:
+        file = written(tmp_path / "t.csv", f"{dialogue},{speaker},text\n1,Ann,Hi.\n2,Bo,Ho.\n")
+        assert texts(file) == {"1": "Ann: Hi.", "2": "Bo: Ho."}
+
     def test_that_no_column_names_are_assumed_aloud_once(self, tmp_path: Path) -> None:
         rows = "".join(f"{number},Ann,glad,Hi.\n{number},Bo,sad,Ho.\n" for number in range(3))
         rows = rows.replace("Hi.\n", "Hi.,all,\n").replace("Ho.\n", "Ho.,all,\n")
@@ -287,6 +299,18 @@ class TestSpeakers:
             "name the right one with --map speaker=NAME"
         ]
         assert load([{"id": 1, "turns": ["Hi.", "Ho."]}])[1].notices.lines() == []
+
+    @pytest.mark.parametrize(
+        "table",
+        [
+            "dialogue,public,text\n1,yes,a\n1,no,N\n1,yes,b\n1,no,N\n1,yes,c\n",
+            "dialogue,text\n1,a\n1,\n1,b\n1,[deleted]\n1,c\n",
+        ],
+    )
+    def test_that_are_assumed_alternate_over_the_rows_that_are_kept(self, tmp_path: Path, table: str) -> None:
+        file = written(tmp_path / "t.csv", table)
+        assert texts(file) == {"1": "A: a / B: b / A: c"}
+        assert "unused" not in str(notices(file))
 
     def test_that_some_turns_lack_are_counted(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,Ann,Hi.\n1,,Ho.\n")

@@ -30,7 +30,7 @@ CONTRADICTORY = (
 def table(folder: Path, *times: str) -> Path:
     """A table of one dialogue for each tuple of times; the texts are the numbers of the rows."""
     rows = [f'1,A,"{time}",{number}\n' for number, time in enumerate(times)]
-    return written(folder / "t.csv", "dialogue,speaker,created_at,text\n" + "".join(rows))
+    return written(folder / "t.csv", "dialogue,speaker,time,text\n" + "".join(rows))
 
 
 def order(file: Any, **options: Any) -> str:
@@ -97,6 +97,18 @@ class TestTheOrderOfRows:
         mixed = ("11/30/2026", "12/2/2026", "11/30/2026", "12/2/2026")
         assert order(table(tmp_path, *mixed)) == "0213"
 
+    def test_within_equal_times_is_that_of_the_other_dialogues(self, tmp_path: Path) -> None:
+        for times, found in ((("12/2/2026", "12/1/2026"), "10"), (("12/1/2026", "12/2/2026"), "01")):
+            file = table(tmp_path, "11/30/2026", "11/30/2026")
+            file.write_text(file.read_text() + "".join(f"2,A,{time},x\n" for time in times))
+            assert order(file, date_order="month") == found
+            messages = [
+                [{"text": str(at), "time": time} for at, time in enumerate(of)]
+                for of in (["1/1/2026"] * 2, times)
+            ]
+            talks = [{"id": str(at), "messages": of} for at, of in enumerate(messages, 1)]
+            assert order(talks, date_order="month") == found
+
     def test_is_that_of_the_file_without_times(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,A,2\n1,A,1\n1,A,0\n")
         assert order(file) == "210" and notices(file) == []
@@ -113,9 +125,35 @@ class TestTheOrderOfRows:
         file = written(tmp_path / "t.jsonl", lines([{"id": 1, "messages": messages}]))
         assert notices(file) == [
             "dates are read as month/day/year",
-            "read as turns=messages, speaker=role, text=content",
+            "read as turns=messages, speaker=role, text=content, time=sent_at",
             "1 dialogue whose turns were put in the order of 'sent_at'",
         ]
+
+
+class TestATimeColumn:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "Created at (UTC)", "Sent (UTC)", "Sent On", "dateCreated", "message_created_at", "received_at",
+            "Comment created - Timestamp", "Event Timestamp", "utc_time", "epoch", "when", "Uhrzeit",
+        ],
+    )  # fmt: skip
+    def test_has_one_of_many_names_and_is_reported(self, tmp_path: Path, name: str) -> None:
+        file = written(
+            tmp_path / "t.csv", f"dialogue,speaker,{name},text\n1,A,2026-11-26,1\n1,A,2026-11-25,0\n"
+        )
+        assert order(file) == "01"
+        assert notices(file)[0] == f"read as time={name}"
+
+    def test_of_another_name_is_reported_as_a_candidate(self, tmp_path: Path) -> None:
+        rows = "dialogue,speaker,stamp,count,text\n1,A,2026-11-26,7,0\n1,A,2026-11-25,8,1\n"
+        file = written(tmp_path / "t.csv", rows)
+        assert notices(file) == [
+            "no time column, so the order of the file is kept; these look like times: stamp; "
+            "name the right one with --map time=NAME"
+        ]
+        assert notices(file, map={"time": ""}) == []
+        assert order(file, map={"time": "stamp"}) == "10"
 
 
 class TestADateThatCanBeReadInTwoWays:
@@ -152,7 +190,7 @@ class TestADateThatCanBeReadInTwoWays:
     def test_orders_the_rows_if_both_readings_agree(self, tmp_path: Path) -> None:
         file = table(tmp_path, "03/04/2026 10:05", "03/04/2026 10:00")
         assert order(file) == "10"
-        assert notices(file) == ["1 dialogue whose rows were put in the order of 'created_at'"]
+        assert notices(file) == ["1 dialogue whose rows were put in the order of 'time'"]
 
     def test_is_not_used_if_the_dates_of_the_file_contradict(self, tmp_path: Path) -> None:
         file = table(tmp_path, "26/11/2026", "11/25/2026")

@@ -47,7 +47,7 @@ def by(*turns: str) -> dict[str, Any]:
 class TestAnEmptyTurn:
     def test_costs_itself_and_not_its_dialogue(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", " ", "Hello.", ""]})
-        assert said(talk) == ["A: Hi.", "A: Hello."]
+        assert said(talk) == ["A: Hi.", "B: Hello."]
         assert notices == ["2 empty turns left out"]
 
     def test_leaves_responses_to_what_was_said_before_it(self, tmp_path: Path) -> None:
@@ -212,6 +212,33 @@ class TestASpoiltText:
     @pytest.mark.parametrize("text", ["It's late.", "Well ... ok :)", "It costs .5", "the dogs' house", ""])
     def test_is_not_what_people_write(self, text: str) -> None:
         assert not is_cut_up(text)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Look:\n```\nx = 1 , 2\n\ny  = `ls`\n```\nDone.",
+            "```\nnot closed , so\n",
+            "Use ``ls`` now:\n\n    a = 'b'",
+            "Type `a , b` here.",
+            "Où est la gare ?",
+            "Bonjour !",
+            "Vous avez le temps ?",
+        ],
+    )
+    def test_is_neither_code_nor_french(self, text: str) -> None:
+        assert not is_cut_up(text)
+
+    @pytest.mark.parametrize(
+        ("text", "mended"),
+        [
+            ("It 's this :\n```\nx = 1 , 2\n```\nSee ?", "It's this:\n```\nx = 1 , 2\n```\nSee?"),
+            ("Is n't it ``a , b`` ?", "Isn't it ``a , b``?"),
+        ],
+    )
+    def test_keeps_its_code_when_it_is_mended(self, tmp_path: Path, text: str, mended: str) -> None:
+        [talk], _ = read_lines(tmp_path, {"turns": [text]}, clean=True)
+        assert said(talk) == [f"A: {mended}"]
+        assert detokenize(mended) == mended
 
     @pytest.mark.parametrize("text", ["What ?", "I do n't", "I don ' t", "He 's in", "`` No '' she said"])
     def test_is_what_a_tokeniser_leaves(self, text: str) -> None:

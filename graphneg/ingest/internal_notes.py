@@ -1,0 +1,158 @@
+"""Tell internal notes of help desks, which the customer never saw, from the messages of a conversation.
+
+Exports mark notes in two ways: with a yes or no (``public``, ``is_internal``), or with a kind of message
+(``visibility``, ``comment_type``). Values differ between programs. A value that is not known is treated like
+a note, because a note that is loaded by mistake is worse than a message that is missing, and the report names
+it:
+
+>>> notices = Notices()
+>>> finder, kinds = NoteFinder(Fields({}), notices, tuple), ("public reply", "Internal", "agents only")
+>>> [finder.is_note({"text": "Hi.", "visibility": kind}) for kind in kinds]
+[False, True, True]
+>>> [line.partition(":")[0] for line in notices.lines()]
+["1 turn taken for an internal note, as the value 'agents only' of 'visibility' is unknown"]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from typing import Any, Literal
+
+from graphneg.english.words import table_rows, unique_rows
+from graphneg.ingest.fields import AMBIGUOUS_NOTES, NOTE_KINDS, Fields, Value, plain_names
+from graphneg.ingest.loader import Notices
+from graphneg.ingest.values import message_text
+
+Meaning = Literal["public", "note", "unknown"]
+
+_MOST_VALUES = 20
+"""Number of different unknown values that are reported by name."""
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    """Return the words of a class of ``note_words.tsv``."""
+    classes = unique_rows(table_rows("graphneg.ingest", "note_words.tsv"), "note_words.tsv")
+    return frozenset(classes[name].split())
+
+
+def meaning_of(key: str, value: Any) -> Meaning:
+    """Return what a value says about a comment of a ticket.
+
+    >>> [meaning_of(*one) for one in (("public", "False"), ("private", 0), ("part_type", "note"))]
+    ['note', 'public', 'note']
+    >>> [meaning_of("type", value) for value in ("reply", "public note", "side conversation", "")]
+    ['public', 'public', 'unknown', 'public']
+
+    Args:
+        key: The key or column, such as ``public``, ``private`` or ``part_type``.
+        value: The value: yes or no, or the kind or visibility of the comment.
+
+    Returns:
+        ``note`` for an internal note, ``public`` for a message that the customer sees.
+    """
+    says_public = "public" in key.casefold()
+    if value is None or (isinstance(value, str) and not value.strip()):
+        # A blank "is_internal" is a no, and a blank "public" may be one as well.
+        return "unknown" if says_public else "public"
+    if not isinstance(value, str | bool | int | float):
+        return "unknown"
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    words = frozenset(re.sub(r"[\W_]+", " ", text).casefold().split())
+    plain = next(iter(words)) if len(words) == 1 else ""
+    # In "message_type: 1", the number is the code of a kind of message.
+    is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
+    if not is_kind and plain in _words("yes") | _words("no"):
+        return "public" if (plain in _words("yes")) == says_public else "note"
+    # "not internal", "non-public"
+    if words & _words("negation"):
+        return "unknown"
+    # "Internal (agents only)"
+    if words & _words("note"):
+        return "note"
+    rest = words - _words("other") - _words("message") - _words("note-noun") - _words("public")
+    # "public reply", "public note"
+    if words & _words("public") and not rest:
+        return "public"
+    # "note and reopen"
+    if words & _words("note-noun"):
+        return "note"
+    # "quick reply", but not "side conversation"
+    return "public" if words & _words("message") and not rest else "unknown"
+
+
+class NoteFinder:
+    """Find the internal notes among the messages of one source.
+
+    Args:
+        fields: Look-up that returns the columns that mark notes.
+        notices: Notices to the user, which name each unknown value.
+        messages: Function that returns all messages of the source. It is called at most once, if a column
+            such as ``type`` may mark notes or may mean something else: it marks notes if one of its values
+            is known to be a kind of note.
+    """
+
+    def __init__(self, fields: Fields, notices: Notices, messages: Callable[[], Iterable[Value]]) -> None:
+        """Initialize the object; nothing is read yet."""
+        self._fields, self._notices, self._messages = fields, notices, messages
+        self._unknown = set[tuple[str, str]]()
+
+    @cached_property
+    def _marking(self) -> frozenset[str]:
+        """The ambiguous columns that mark notes in this source."""
+        found = set[str]()
+        for cells in self._messages():
+            for key in self._fields.notes_of(cells):
+                if key not in found and meaning_of(key, cells[key]) == "note":
+                    found.add(key)
+        return frozenset(found)
+
+    def columns(self, cells: Value) -> list[str]:
+        """Return the columns that mark notes.
+
+        Args:
+            cells: A table row, or a turn that is a JSON object.
+
+        Returns:
+            The columns, without those whose values show that they mean something else.
+        """
+        return [key for key in self._fields.notes_of(cells) if self._marks(key)]
+
+    def _marks(self, key: str) -> bool:
+        if "internal" in self._fields.named_by_user or AMBIGUOUS_NOTES.isdisjoint(plain_names([key])):
+            return True
+        return key in self._marking
+
+    def is_note(self, cells: Value) -> bool:
+        """Return whether a message is an internal note, or may be one. Count it in the second case.
+
+        Args:
+            cells: A table row, or a turn that is a JSON object.
+
+        Returns:
+            True if one of the columns does not show that the customer saw the message.
+        """
+        keys = self._fields.notes_of(cells)
+        if not keys:
+            return False
+        meanings = {key: meaning_of(key, cells[key]) for key in keys}
+        if "note" in meanings.values():
+            return True
+        text = message_text(cells.get(self._fields.of(cells).get("text", "")))
+        # A message without a text is left out as empty, whatever its kind.
+        if not text or (isinstance(text, str) and not text.strip()):
+            return False
+        unknown = [key for key in keys if meanings[key] == "unknown" and self._marks(key)]
+        if unknown:
+            self._count(unknown[0], str("" if cells[unknown[0]] is None else cells[unknown[0]])[:40])
+        return bool(unknown)
+
+    def _count(self, key: str, value: str) -> None:
+        if len(self._unknown) < _MOST_VALUES:
+            self._unknown.add((key, value))
+        said = f"the value {value!r}" if (key, value) in self._unknown else "another value"
+        self._notices.count(
+            "turn", f"taken for an internal note, as {said} of {key!r} is unknown: --map internal= keeps it"
+        )
