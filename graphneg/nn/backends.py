@@ -17,8 +17,7 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +30,8 @@ from graphneg.records.runs import atomic_folder
 
 NO_SAMPLING = "CTranslate2 can't be seeded for each text: use the torch backend for sampling, or beams"
 _CONVERTED = "ctranslate2-int8"
+# A part of CTranslate2's message if a CUDA library is missing.
+_NO_LIBRARY = "is not found or cannot be loaded"
 
 
 class Output(NamedTuple):
@@ -202,36 +203,74 @@ class CTranslate2Backend(Backend):
 
     def __init__(self, folder: ModelFolder, tokenizer: Any, device: str) -> None:
         """Initialize by converting and loading the weights."""
-        converted = folder.path if folder.converted else convert(folder, tokenizer)
-        self._tokenizer = tokenizer
-        # CTranslate2 detects a GPU even if the CUDA libraries that it needs are missing, and then fails. If
-        # "auto" fails, try the CPU.
-        *others, last = ["auto", "cpu"] if device == "auto" else [device]
-        for one in others:
-            with suppress(RuntimeError, ValueError):
-                self._translator = _translator(converted, one, tokenizer)
-                return
+        self._converted = folder.path if folder.converted else convert(folder, tokenizer)
+        self._tokenizer, self._device = tokenizer, device
+        self._translator = self._open(device)
+
+    def _open(self, device: str) -> Any:
+        """Load the converted model on a device.
+
+        Returns:
+            The ``Translator`` of CTranslate2.
+
+        Raises:
+            DecoderError: CTranslate2 cannot load the model on this device.
+        """
+        import ctranslate2
+
+        # "cuda:1" means the device "cuda" with the index 1.
+        kind, _, number = device.partition(":")
         try:
-            self._translator = _translator(converted, last, tokenizer)
+            return ctranslate2.Translator(
+                str(self._converted), device=kind, device_index=int(number or 0), compute_type="int8"
+            )
         except (RuntimeError, ValueError) as error:
             raise DecoderError(
-                f"{converted}: CTranslate2 can't use it on {device!r} ({first_line(error)}); try cpu"
+                f"{self._converted}: CTranslate2 can't load it on {device!r} ({first_line(error)})"
             ) from error
+
+    def _run(self, job: Callable[[Any], Any]) -> Any:
+        """Return the result of a job of the translator.
+
+        CTranslate2 chooses a GPU even if the CUDA libraries that it needs are missing, and loads them when it
+        first needs them. If this fails and the device was chosen automatically, the CPU is used from then on.
+
+        Args:
+            job: Function of the translator.
+
+        Raises:
+            DecoderError: The libraries are missing, and the user asked for the GPU.
+            RuntimeError: Any other error of the translator, such as a full memory.
+        """
+        try:
+            return job(self._translator)
+        except RuntimeError as error:
+            # Other errors, such as those of a full memory, are handled by the caller.
+            if _NO_LIBRARY not in str(error):
+                raise error
+            if self._device != "auto":
+                why = f"CTranslate2 can't use {self._device!r} ({first_line(error)}); try --device cpu"
+                raise DecoderError(why) from error
+        self._device = "cpu"
+        self._translator = self._open("cpu")
+        return job(self._translator)
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
         """Return the best texts of each graph. See `Backend.beams`."""
         # With patience 1, the search would stop as soon as enough beams have ended. These are often short,
         # incomplete texts. With patience 2, the search continues until twice as many have ended.
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
-        results = self._translator.translate_batch(
-            source,
-            # 0 means no limit. By default, CTranslate2 truncates inputs to 1,024 tokens without a warning.
-            max_input_length=0,
-            max_decoding_length=longest,
-            return_end_token=True,
-            beam_size=width,
-            num_hypotheses=width,
-            patience=2,
+        results = self._run(
+            lambda translator: translator.translate_batch(
+                source,
+                # 0 means no limit. By default, CTranslate2 silently truncates inputs to 1,024 tokens.
+                max_input_length=0,
+                max_decoding_length=longest,
+                return_end_token=True,
+                beam_size=width,
+                num_hypotheses=width,
+                patience=2,
+            )
         )
         ids, ends = self._tokenizer.convert_tokens_to_ids, {self._tokenizer.eos_token_id}
         return [[_output(ids(tokens), ends) for tokens in result.hypotheses] for result in results]
@@ -239,36 +278,14 @@ class CTranslate2Backend(Backend):
     def losses(self, batch: Sequence[tuple[Tokens, str]]) -> list[float]:
         """Return the loss of each text. See `Backend.losses`."""
         pieces = self._tokenizer.convert_ids_to_tokens
-        results = self._translator.score_batch(
-            [pieces(list(tokens)) for tokens, _ in batch],
-            [
-                pieces(self._tokenizer(text_target=text, add_special_tokens=False)["input_ids"])
-                for _, text in batch
-            ],
-            max_input_length=0,
-        )
+        sources = [pieces(list(tokens)) for tokens, _ in batch]
+        targets = [
+            pieces(self._tokenizer(text_target=text, add_special_tokens=False)["input_ids"])
+            for _, text in batch
+        ]
+        results = self._run(lambda translator: translator.score_batch(sources, targets, max_input_length=0))
         # The log-probability of the end token is included, as in the losses of `TorchBackend`.
         return [-sum(one.log_probs) / len(one.log_probs) for one in results]
-
-
-def _translator(converted: Path, device: str, tokenizer: Any) -> Any:
-    """Load a converted model, and translate one token with it.
-
-    CTranslate2 loads the CUDA libraries only when they are first used. If they are missing, the translation
-    fails here, and not later during a run.
-
-    Returns:
-        The ``Translator`` of CTranslate2.
-    """
-    import ctranslate2
-
-    # "cuda:1" means the device "cuda" with the index 1.
-    kind, _, number = device.partition(":")
-    translator = ctranslate2.Translator(
-        str(converted), device=kind, device_index=int(number or 0), compute_type="int8"
-    )
-    translator.translate_batch([[tokenizer.eos_token]], beam_size=1, max_decoding_length=1)
-    return translator
 
 
 def convert(folder: ModelFolder, tokenizer: Any) -> Path:

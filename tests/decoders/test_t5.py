@@ -11,7 +11,7 @@ pytest.importorskip("transformers", reason="the t5 decoder needs the neural extr
 
 from graphneg.amr.penman import flat_graph, parse_graph
 from graphneg.decoders.t5 import T5Decoder
-from graphneg.errors import InputError
+from graphneg.errors import DecoderError, InputError
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.nn.batching import in_batches
 from graphneg.nn.generation import GumbelNoise, Sampling, item_seed
@@ -242,3 +242,26 @@ def test_other_errors_are_not_swallowed():
 
     with pytest.raises(RuntimeError, match="expected scalar type"):
         list(in_batches([1, 2], 2, run))
+
+
+class NoLibrary:
+    """A translator of a GPU without CUDA libraries, as CTranslate2 gives one where these are missing."""
+
+    def translate_batch(self, *_: object, **__: object) -> list[object]:
+        raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+
+
+@pytest.mark.parametrize("device", ["auto", "cuda"])
+def test_without_cuda_libraries_only_a_gpu_that_was_asked_for_is_an_error(
+    device: str, tiny: TinyT5, utterances: list[EditedUtterance], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ctranslate2")
+    decoder = T5Decoder(tiny.hugging_face, backend="ctranslate2", offline=True)
+    expected = decoder.decode(utterances[:1])
+    monkeypatch.setattr(decoder.backend, "_translator", NoLibrary())
+    monkeypatch.setattr(decoder.backend, "_device", device)
+    if device == "auto":
+        assert decoder.decode(utterances[:1]) == expected
+    else:
+        with pytest.raises(DecoderError, match=r"can't use 'cuda' \(Library .*\); try --device cpu"):
+            decoder.decode(utterances[:1])
