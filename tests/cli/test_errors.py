@@ -90,13 +90,13 @@ def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
 
 def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> None:
     store, table = tmp_path / "store", tmp_path / "own.csv"
-    table.write_bytes("ticket;Utterance\n1;It’s late.\n".encode("cp1252"))
+    table.write_bytes("booking;Utterance\n1;It’s late.\n".encode("cp1252"))
     lacking = run("load", "dialogues", table, "--store", store)
     assert lacking.status == 1 and lacking.err.count("\n") == 1
-    assert f"{table}:1: the table lacks the columns dialogue; its first row is 'ticket'" in lacking.err
-    wrong = run("load", "dialogues", table, "--map", "ticket", "--store", store)
+    assert f"{table}:1: the table lacks the columns dialogue; its first row is 'booking'" in lacking.err
+    wrong = run("load", "dialogues", table, "--map", "booking", "--store", store)
     assert wrong.status == 2 and "expected FIELD=NAME" in wrong.err
-    loaded = run("load", "dialogues", table, "--map", "dialogue=ticket", "--store", store)
+    loaded = run("load", "dialogues", table, "--map", "dialogue=booking", "--store", store)
     assert loaded.status == 0 and "loaded 1 dialogue, 1 utterance" in loaded.err
     assert set(loaded.err.splitlines()[1:]) == {
         f"  {table}: not UTF-8, read as cp1252; if that is wrong, set --encoding",
