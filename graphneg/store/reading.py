@@ -225,10 +225,12 @@ def only_reading(text: str) -> Generator[None]:
     Raises:
         OnlyReading: The query writes.
         StoreError: The query failed for another reason.
-    """  # noqa: DOC501, DOC502
+    """  # noqa: DOC501
     # Refuse an obvious write without sending it to the server.
     if write_clause(text):
         raise _would_write(text)
+    if stops_queries(text):
+        raise OnlyReading("this query would stop queries of others (TERMINATE TRANSACTIONS)")
     try:
         yield
     except StoreError as error:
@@ -244,6 +246,32 @@ def _would_write(text: str, reason: str = "") -> OnlyReading:
     if clause:
         return OnlyReading(f"this query would write ({clause}), and only reading is allowed here")
     return OnlyReading("this query does not only read" + (f" ({reason})" if reason else ""))
+
+
+# The words of the command, between which white space and comments may be.
+_STOP = re.compile(r"TERMINATE(?:\s|/\*.*?\*/|//[^\r\n]*)+TRANSACTIONS?", re.IGNORECASE | re.DOTALL)
+_ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
+
+
+def stops_queries(query: str) -> bool:
+    """Return whether a query may contain the command ``TERMINATE TRANSACTIONS``.
+
+    The embedded server lets each account stop its own queries, and all readers share one account. So only
+    this check protects the queries of others. It searches the whole text, also strings and comments, because
+    a query could make another lexer believe that the command is inside a string.
+
+    Args:
+        query: The Cypher text.
+
+    Returns:
+        Whether the two words follow each other anywhere.
+
+    >>> stops_queries("SHOW TRANSACTIONS YIELD transactionId AS or TERMINATE /* x */ TRANSACTION or")
+    True
+    >>> stops_queries("MATCH (n:Terminate) RETURN n.transactions")
+    False
+    """
+    return _STOP.search(_ESCAPE.sub(lambda code: chr(int(code[1], 16)), query)) is not None
 
 
 _WRITE_WORDS = frozenset(

@@ -12,7 +12,7 @@ from graphneg.errors import OnlyReading, StoreError
 from graphneg.store.connection import Store
 from graphneg.store.embedded import join
 from graphneg.store.opening import open_store
-from graphneg.store.reading import PlanCheck, write_clause
+from graphneg.store.reading import PlanCheck, only_reading, stops_queries, write_clause
 from graphneg.store.statements import cypher_text
 from tests.servers import Neo4jServer, wipe
 
@@ -38,6 +38,14 @@ HARDER = {
     "REMOVE": "MATCH (n)REMOVE n:Term",
     "DETACH": "RETURN 1 // '\rDETACH DELETE n",
 }
+STOPPING = [
+    "SHOW TRANSACTIONS YIELD transactionId AS or TERMINATE TRANSACTIONS or",
+    "SHOW TRANSACTIONS YIELD transactionId AS in, username AS then terminate /* x */ transaction in",
+    "WITH 'x' AS with TERMINATE\nTRANSACTIONS with",
+    "RETURN '\\' TERMINATE // y\nTRANSACTIONS 'id'",
+    "RETURN 1 \\u0054ERMINATE TRANSACTIONS 'id'",
+]
+"""Queries that stop those of others, with names that hide the clause."""
 READING = [
     "MATCH (n:Set {create: 'DELETE'}) WHERE n.set = $merge RETURN n.delete AS remove, n.drop",
     "MATCH (n) RETURN n.`SET`, 'CREATE (n)', \"DROP // x\" // DELETE n",
@@ -193,3 +201,10 @@ def test_neo4j_plans_each_text_once_and_no_shipped_one(neo4j: Store) -> None:
 
     neo4j.write(work)
     assert planned == ["EXPLAIN RETURN 1", "EXPLAIN  RETURN 2"]
+
+
+@pytest.mark.parametrize("query", STOPPING)
+def test_no_name_hides_a_command_that_stops_the_queries_of_others(query: str) -> None:
+    with pytest.raises(OnlyReading, match="stop"), only_reading(query):
+        pytest.fail("the query would be sent")
+    assert not any(map(stops_queries, READING))
