@@ -227,6 +227,13 @@ def test_links_and_pipes_are_told_and_left(tmp_path: Path, name: str, kind: str)
     assert not (kind == "dangling link" and precious.exists())
 
 
+def test_an_output_that_is_a_dangling_link_is_refused_and_left(tmp_path: Path):
+    (tmp_path / "out.jsonl").symlink_to(tmp_path / "missing")
+    with pytest.raises(InputError, match="not a regular file"):
+        run_dialogues(tmp_path / "out.jsonl", 0)
+    assert (tmp_path / "out.jsonl").is_symlink() and not (tmp_path / "missing").exists()
+
+
 def test_names_that_temporary_files_once_had_are_left_alone(tmp_path: Path):
     precious = tmp_path / "precious"
     precious.write_text("precious\n")
