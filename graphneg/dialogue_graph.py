@@ -40,7 +40,7 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.shards import Shard, shard_of
 from graphneg.shift.calls import ShiftGraphMethods
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import GraphCache, Selection
+from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store
 from graphneg.store.queries import Info, Rows, explore, info_of
 
@@ -93,7 +93,6 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             store: An open store.
         """
         self.store = store
-        self._graph_cache = GraphCache(store)
 
     def load(
         self,
@@ -276,7 +275,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             batch,
         )
         made = _decoder(decoder, decoder_options or {})
-        return Negatives(self.store, request, made, progress, decoder_options, self._graph_cache)
+        return Negatives(self.store, request, made, progress, decoder_options)
 
     def generate(
         self,

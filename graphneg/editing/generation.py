@@ -144,7 +144,6 @@ class Negatives(NegativeStream):
         decoder: Decoder,
         progress: Progress | None = None,
         decoder_options: Mapping[str, Any] | None = None,
-        graph_cache: GraphCache | None = None,
     ) -> None:
         """Initialize the stream.
 
@@ -154,13 +153,12 @@ class Negatives(NegativeStream):
             decoder: Decoder that turns edited graphs into text.
             progress: Progress display; advanced by the number of finished dialogues.
             decoder_options: Options of the decoder. A run can be resumed only with the same options.
-            graph_cache: Cache of original graphs; None creates one.
         """
         super().__init__()
         self._store = store
         self._request = request
         self._decoder = decoder
-        self._graph_cache = graph_cache or GraphCache(store)
+        self._graph_cache = GraphCache(store)
         self._progress = progress or NoProgress()
         self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
         self._donors = Donors(store)
@@ -188,6 +186,9 @@ class Negatives(NegativeStream):
             The negatives of each batch, with the number of dialogues that are finished so far.
         """
         self._store.check_facts()
+        # Graphs and donors of an earlier run are not used again. Another program may have changed nodes since
+        # then, which the digests of graphs do not show.
+        self._graph_cache, self._donors = GraphCache(self._store), Donors(self._store)
         selection = self._request.selection
         check_selection(self._store, selection)
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
