@@ -1,8 +1,8 @@
-// contested: Pairs of opposites that are both perspectives of the same focus.
+// contested: Pairs of opposites that are both perspectives of the same focus. Each pair is listed only once.
 // $focus (null): the only topic to return rows for; null means all topics
 // $limit (20): maximum number of rows
 // Columns: focus, perspective, opposite, perspective_count (number of post-reply pairs with the perspective),
-//          opposite_count (number of post-reply pairs with the opposite). Each pair of opposites is listed only once.
+//          opposite_count (number of post-reply pairs with the opposite)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term {opposites: true})
 WHERE $focus IS NULL OR f.text = $focus
 MATCH (p)-[:OPPOSITE]-(q:Term)
