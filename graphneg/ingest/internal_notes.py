@@ -10,7 +10,7 @@ it:
 >>> [finder.is_note({"text": "Hi.", "visibility": kind}) for kind in kinds]
 [False, True, True]
 >>> [line.partition(":")[0] for line in notices.lines()]
-["1 turn taken for an internal note, as the value 'agents only' of 'visibility' is unknown"]
+["1 turn left out as a possible internal note, because the value 'agents only' of 'visibility' is unknown"]
 """
 
 from __future__ import annotations
@@ -154,5 +154,7 @@ class NoteFinder:
             self._unknown.add((key, value))
         said = f"the value {value!r}" if (key, value) in self._unknown else "another value"
         self._notices.count(
-            "turn", f"taken for an internal note, as {said} of {key!r} is unknown: --map internal= keeps it"
+            "turn",
+            f"left out as a possible internal note, because {said} of {key!r} is unknown: "
+            "use --map internal= to keep it",
         )

@@ -298,9 +298,10 @@ class TestInternalNotes:
             tmp_path / "t.csv", f"ticket_id,author,{column},body\n7,Ann,{shown},Hi.\n7,Sue,{value},Rude.\n"
         )
         assert said(file) == {"7": [("Ann", "Hi.")]}
-        named = f"1 turn taken for an internal note, as the value {value!r} of {column!r} is unknown: "
+        value_of = f"the value {value!r} of {column!r}"
+        named = f"1 turn left out as a possible internal note, because {value_of} is unknown: "
         assert sorted(told(file)) == sorted(
-            ["1 internal note left out", *([] if known else [f"{named}--map internal= keeps it"])]
+            ["1 internal note left out", *([] if known else [f"{named}use --map internal= to keep it"])]
         )
 
     def test_are_found_in_every_column_that_marks_them(self, tmp_path: Path) -> None:

@@ -490,7 +490,7 @@ def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]
 
 
 def is_vocative(state: RuleState, edge: Dependency) -> bool:
-    """Return whether a dependent is a vocative, that is, names the person who is spoken to.
+    """Return whether a dependent is a vocative: a word that addresses the listener.
 
     In *Where are you, sir?* and *Tom, come here.*, the vocatives are *sir* and *Tom*.
 
