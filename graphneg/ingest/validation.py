@@ -50,6 +50,10 @@ LONGEST_CONSTANT = 5_000
 indexed."""
 LONGEST_GRAPH = 1_000_000
 """Maximum length in characters of an AMR graph in PENMAN notation, including its metadata."""
+MOST_NODES = 5_000
+"""Maximum number of nodes of an AMR graph. Parsers accept texts of at most 5,000 characters, whose graphs have
+fewer nodes. The graphs of one dialogue are written in one transaction, so without this limit, one huge graph
+would cost its whole dialogue."""
 
 
 class FileLoader(ABC):
@@ -390,8 +394,11 @@ def graph_fault(graph: AmrGraph) -> str | None:
         graph: The graph.
 
     Returns:
-        A message about the first concept, name or constant that is too long, or None.
+        A message about the number of nodes, or about the first concept, name or constant that is too long;
+        or None.
     """
+    if len(graph.nodes) > MOST_NODES:
+        return f"the graph has {len(graph.nodes):,} nodes; the maximum is {MOST_NODES:,}"
     for node in graph.nodes:
         named = (("concept", node.concept), ("variable", node.var), ("role", node.role))
         found = (length_fault(f"the {what}", name) for what, name in named if name is not None)

@@ -28,7 +28,7 @@ from graphneg.ingest.rows import (
     term_of,
     term_row,
 )
-from graphneg.ingest.validation import GraphDialogues
+from graphneg.ingest.validation import MOST_NODES, GraphDialogues
 from graphneg.ingest.writing import write_records
 from graphneg.model import (
     Dialogue,
@@ -141,6 +141,19 @@ class TestInTheStore:
         [(place, told)] = refusals(report)
         assert place == "g.amr:4" and told.startswith(f"AMR graph w2: {reason}") and "the maximum is" in told
         assert len(told) < 200
+
+    def test_a_graph_of_too_many_nodes_is_refused_at_its_line_and_its_dialogue_is_loaded(
+        self, embedded: Store
+    ) -> None:
+        nodes = " ".join(f":mod (t{number} / thing)" for number in range(MOST_NODES))
+        texts = [
+            GraphText(GRAPH, "w1", "He walks.", "g.amr:1"),
+            GraphText(f"(s / see-01 {nodes})", "w2", "I see many things.", "g.amr:4"),
+        ]
+        report = write(embedded, texts, turns=2)
+        assert report.written["graphs"] == 1 and report.written["utterances"] == 2
+        [(place, told)] = refusals(report)
+        assert place == "g.amr:4" and told.endswith("the graph has 5,001 nodes; the maximum is 5,000")
 
     def test_whatever_else_is_indexed_is_refused_by_itself_if_it_is_too_long(self, embedded: Store) -> None:
         long = "a" * 300_000
