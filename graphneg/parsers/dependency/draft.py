@@ -183,7 +183,7 @@ class GraphDraft:
         return {arc.role: arc.dep for arc in self.arcs if arc.head == head}
 
     def redirect(self, old: int, new: int) -> None:
-        """Replace a node by another node in all arcs and tops, and delete the replaced node.
+        """Replace a node with another node in all arcs and tops, and delete the replaced node.
 
         Args:
             old: Index of the node to delete.

@@ -1,4 +1,4 @@
-"""Choose the arcs and tops of a draft, and the node that each *no* negates.
+"""Choose the arcs and tops of an unfinished graph (draft), and the node that each *no* negates.
 
 A network scores each role for each pair of nodes. `decode` turns the scores into a connected graph. It first
 takes all arcs above a threshold, highest score first, and then joins each separate part by its best arc.
@@ -42,10 +42,10 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     inside names and dates are left out, because their arcs are not changed.
 
     Args:
-        seen: Features of the draft.
+        seen: Features of the graph under construction.
 
     Yields:
-        The indices of the head and the argument.
+        The index of the head node and the index of the argument node.
     """
     nodes = seen.draft.nodes
     # Sort the nodes in text order, so that `_NEAR` limits their distance in the text.
@@ -73,7 +73,7 @@ class ScoredArc(NamedTuple):
         score: Log odds of the arc compared with no arc.
         head: Index of the head.
         dep: Index of the argument.
-        role: The role; operands are not numbered yet.
+        role: The role; ``op`` stands for ``op1``, ``op2`` and so on, which are numbered later.
     """
 
     score: float
@@ -85,7 +85,7 @@ class ScoredArc(NamedTuple):
 def decode(
     nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
 ) -> tuple[list[ScoredArc], list[int]]:
-    """Choose arcs, by their scores, that join the nodes to one connected graph.
+    """Choose the arcs, by their scores, that join the nodes into one connected graph.
 
     Each arc with a score of at least ``enough`` is taken. An arc with a lower score is taken only if it joins
     two separate parts of the graph. An isolated node is deleted unless an arc with a score of at least
@@ -155,8 +155,8 @@ _OPENING = frozenset({"and", "or"})
 """Conjunctions that may have a single operand. The first operand of *And I left.* is in an earlier sentence.
 """
 _LEAST, _OTHERS = -9.0, -2.5
-"""Minimum log odds of an arc to be considered: `_LEAST` for the best role of a pair of nodes, `_OTHERS` for
-its other roles.
+"""Minimum log odds for an arc to be considered: `_LEAST` for the best role of a pair of nodes, `_OTHERS` for
+the other roles of the pair.
 """
 
 
@@ -195,7 +195,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
 def _scores(
     model: Model, sums: GroupSums, seen: DraftFeatures, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Any, dict[int, float]]:
-    """Return the log odds of each role for each pair, and the score of each node as a top."""
+    """Return the log odds of each role for each pair of nodes, and the score of each node as a top."""
     arrays, rows = model.arrays, {i: n for n, i in enumerate(seen.alive)}
     nodes = model.sums("node", "node", [seen.node(i) for i in seen.alive])
     states = np.maximum(nodes + arrays["node_bias"], 0)
@@ -288,13 +288,13 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
 
 
 def denial_features(denial: NegatedSubject) -> list[str]:
-    """Return the features of a *no*. The regression uses them to decide what *no* negates.
+    """Return the features from which the regression decides whether *no* negates the noun or the verb.
 
     Args:
         denial: The word *no* with its noun and verb.
 
     Returns:
-        Feature names.
+        Names of the features, such as ``n=man`` and ``v=run`` for the lemmas of the noun and the verb.
     """
     no, noun, verb = denial
     behind = [word for word in verb.subtree() if word.i > no.i and word.tag[0].isalpha()]
@@ -317,7 +317,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
     """Move the polarity of each *no* in a subject to the noun or to the verb.
 
     Args:
-        model: The logistic regression.
+        model: Logistic regression that chooses between the noun and the verb.
         draft: The graph under construction; it is changed in place.
     """
     for denial in denials(draft.words):
@@ -357,6 +357,6 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
 
 
 def _above(draft: GraphDraft, node: int) -> list[int]:
-    """Return a node. If it is an operand of a conjunction, the conjunction follows in the list."""
+    """Return a node and, if it is an operand of a conjunction, the node of the conjunction."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

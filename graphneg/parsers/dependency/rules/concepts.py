@@ -47,7 +47,7 @@ def resolve_light_verbs(state: RuleState) -> None:
     """Let the object of a light verb represent the verb: *take a look* is ``look-01``.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     lexicon = state.lexicon
     for word in state.words:
@@ -67,7 +67,7 @@ def write_concepts(state: RuleState) -> None:
     """Add a concept for each word that has no node yet.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         tag = word.tag
@@ -171,7 +171,7 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return a factor for how often a frame has this kind of argument, from 0.3 (never) to 1.3 (always)."""
+    """Return a factor for how often a frame has a kind of argument, from 0.3 (never) to 1.3 (always)."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
@@ -387,7 +387,7 @@ def _write_number(state: RuleState, word: Word) -> None:
 
 
 def _write_preposition(state: RuleState, word: Word) -> None:
-    """Add the concept of a preposition or particle, unless it has none."""
+    """Add the concept of a preposition or particle, unless it only determines a role."""
     lexicon = state.lexicon
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return

@@ -24,7 +24,7 @@ def resolve_copulas(state: RuleState) -> None:
     """Find the word or frame that represents each *be* that is not an auxiliary.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         # In "Nice to meet you", the infinitive is the subject of "nice".
@@ -43,7 +43,7 @@ def resolve_futures(state: RuleState) -> None:
     """Let the main verb represent *going to* and *let's*: *rain* in *is going to rain*, *go* in *let's go*.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         verb: Word | None = None

@@ -28,7 +28,7 @@ _TURNS = word_class("turn")
 
 
 def correct_trees(words: Sequence[Word]) -> None:
-    """Correct the heads, relations and tags of the words of a piece, in place.
+    """Correct the heads, relations and tags of the words in a piece of text, in place.
 
     If several corrections apply to a word, only the first one is made.
 
@@ -78,7 +78,7 @@ def reattach(word: Word, head: Word, dep: str) -> None:
 def promote(word: Word, over: Word) -> None:
     """Put a word in the place of an ancestor. The ancestor and its dependents then depend on the word.
 
-    Nothing changes if the word is itself an ancestor of the supposed ancestor.
+    Nothing changes if the word is already above ``over``.
 
     Args:
         word: The word to move up.
