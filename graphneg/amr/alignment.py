@@ -42,8 +42,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that express ``amr-unknown``. The first table lists them by the concept of its parent,
-# the second by its role. For example, ``:location amr-unknown`` is expressed by *where*.
+# The question words that express ``amr-unknown``. The first table is keyed by the concept of its parent, the
+# second by the role of ``amr-unknown``. For example, ``:location amr-unknown`` is expressed by *where*.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -72,22 +72,22 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     If the graph and the sentence have nothing in common, the alignment is empty; this is not an error.
 
     Args:
-        graph: The graph.
+        graph: The graph to align.
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node number. Nodes that no token expresses are missing.
     """
     return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Return the token spans that the graph states for its nodes, without invalid ones."""
+    """Return the token spans that the graph itself gives for its nodes, without spans outside the text."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 
 class _Alignment:
-    """An alignment in progress: an index of the tokens by lemma, stem and number, and the spans so far."""
+    """An alignment in progress: the tokens, indexed by lemma, stem and number, and the spans so far."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
@@ -116,7 +116,7 @@ class _Alignment:
             self.around[mention.target].append(mention.parent)
 
     def settled(self) -> dict[int, Span]:
-        """Align all nodes and return their spans, by node number."""
+        """Align all nodes, and return their token spans, keyed by node number."""
         for node in self.graph.nodes:
             # Align names first, so that no other node takes their words.
             if node.concept == "name":
@@ -148,7 +148,7 @@ class _Alignment:
         """Align the node whose best free candidate scores highest, and return the node's number.
 
         Returns:
-            The number; None if no node has a free candidate.
+            The number of the aligned node; None if no node has a free candidate.
         """
         ranked = (
             (score - self._distance(k, span), k, span)
@@ -169,7 +169,7 @@ class _Alignment:
         self.taken.update(range(*span))
 
     def _distance(self, k: int, span: Span) -> float:
-        """Return the penalty for the distance to the tokens of neighbouring nodes.
+        """Return the penalty for the distance between a span and the tokens of neighbouring nodes.
 
         The penalty is one point for every four tokens of distance, and at most three points. A small amount
         that grows with the position is added, so that the first of several equally good tokens is chosen.
@@ -201,7 +201,7 @@ class _Alignment:
         return [((at, at + 1), weight) for key, weight in keys for at in self.lemmas.get(key, ())]
 
     def _candidates(self, node: AmrNode) -> list[Candidate]:
-        """Return the candidates of a node, the best first. Each span occurs once, with its highest score."""
+        """Return the candidate spans of a node, best first. Each span occurs once, with its best score."""
         if node.concept is not None:
             found = self._concept_candidates(node, node.concept)
         else:
@@ -217,7 +217,8 @@ class _Alignment:
         scores: dict[Span, float] = {}
         for span, score in found:
             scores[span] = max(score, scores.get(span, 0.0))
-        # Keep the best 24: in a very long text, a frequent word such as *the* occurs hundreds of times.
+        # Keep the best 24 candidates: in a very long text, a frequent word such as *the* occurs hundreds of
+        # times.
         return sorted(scores.items(), key=lambda candidate: -candidate[1])[:24]
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
@@ -230,7 +231,7 @@ class _Alignment:
                 self.spans[node.position] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
-        """Return the candidates of a node with a concept."""
+        """Return the candidate spans of a node that has a concept and is not a constant."""
         lemma = lexeme(concept)
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
@@ -310,7 +311,7 @@ class _Alignment:
 
 
 def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
-    """Return the spans of all numbers in the text, by value: *two hundred* is one span for 200."""
+    """Return the spans of all numbers in the text, keyed by value: *two hundred* is one span for 200."""
     spans: defaultdict[float, list[Span]] = defaultdict(list)
     place = 0
     while place < len(tokens):
@@ -339,16 +340,16 @@ _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
 def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Align the nodes of a graph with tokens by ``amrlib.alignments.rbw_aligner``.
+    """Align the nodes of a graph with tokens, using ``amrlib.alignments.rbw_aligner``.
 
     If the graph already has spans, they are returned, as in `align`.
 
     Args:
-        graph: The graph.
+        graph: The graph to align.
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node number. Nodes that no token expresses are missing.
 
     Raises:
         DecoderError: amrlib is not installed.
@@ -388,7 +389,8 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]
-"""Function that takes a graph and the tokens of its sentence, and returns token spans by node number."""
+"""Function that takes a graph and the tokens of its sentence, and returns token spans keyed by node number.
+"""
 _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 
 
@@ -399,10 +401,10 @@ def get_aligner(name: str) -> Aligner:
         name: ``rules`` (built in) or ``rbw`` (amrlib).
 
     Returns:
-        The aligner.
+        The function that aligns a graph with tokens.
 
     Raises:
-        DecoderError: There is no aligner of that name.
+        DecoderError: There is no aligner with that name.
     """
     if name not in _ALIGNERS:
         raise DecoderError(f"no aligner named {name!r}; choose one of {', '.join(_ALIGNERS)}")

@@ -20,7 +20,7 @@ from graphneg.english.noun_kinds import OTHER
 LONG = 11
 """A clause with at least this many nodes below its head is too long to become a natural question."""
 PORTABLE = range(3, 20)
-"""The numbers of nodes that a sentence may have below its top, to be copied to another dialogue."""
+"""How many nodes a sentence may have below its top if it is to be copied into another dialogue."""
 # Roles of subordinate clauses, which may come before the main clause: "When it rained, ..."
 _CLAUSAL = frozenset({"time", "condition", "concession"})
 # Roles of circumstances: when, where, how and why.
@@ -41,21 +41,22 @@ class Clauses:
     """The clauses of a graph.
 
     Args:
-        reading: The graph.
+        reading: The graph, indexed for look-ups.
 
     Attributes:
-        heads: The numbers of the heads of all clauses, in written order.
-        main: The numbers of the heads of main clauses. The only nodes above these heads are coordinators such
-            as ``and``.
+        heads: The node numbers of the heads of all clauses, in written order.
+        main: The node numbers of the heads of main clauses. The only nodes above these heads are
+            coordinators such as ``and``.
     """
 
     def __init__(self, reading: AmrView) -> None:
         """Find the heads by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
-        """The numbers of all heads, in written order."""
+        """The node numbers of the heads of all clauses, in written order."""
         self.main: set[int] = set()
-        """The numbers of the heads of main clauses. Only coordinators such as ``and`` are above them."""
+        """The node numbers of the heads of main clauses. Only coordinators such as ``and`` are above them.
+        """
         pending = [(0, True)]
         while pending:
             k, is_main = pending.pop()
@@ -98,10 +99,11 @@ class Clauses:
         """Return the properties of the head of a clause.
 
         Args:
-            k: The number of the head.
+            k: Number of the head node of the clause.
 
         Returns:
-            The properties by name. Those that do not apply are None or False.
+            The values, keyed by property name such as ``negated``. Properties that do not apply are None or
+            False.
         """
         reading, below, clause = self._of, self._of.children[k], self.clause_type(k)
         modal = reading.is_a(k, "modal")
@@ -138,7 +140,8 @@ class Clauses:
         the graph can get them.
 
         Returns:
-            Some of ``tell``, ``ask``, ``order``, ``doubt``, ``agree`` and ``refuse``.
+            A list with some of the acts ``tell``, ``ask``, ``order``, ``doubt``, ``agree`` and ``refuse``; it
+            may be empty.
         """
         reading, below = self._of, self._of.children[k]
         # A question can become a statement: "Do you go?" -> "You go."
@@ -179,7 +182,7 @@ class Clauses:
         """Return the type of a clause.
 
         Args:
-            k: The number of the head.
+            k: Number of the head node of the clause.
 
         Returns:
             ``question``, ``order``, ``exclamation``, ``formula`` ("Thank you"), ``wish`` ("I hope ..."),
@@ -215,7 +218,7 @@ class Clauses:
         )
 
     def _nots(self, k: int) -> list[int]:
-        """Return the numbers of the negations directly under a node."""
+        """Return the node numbers of the negations (``:polarity -``) directly under a node."""
         return [c.position for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
@@ -226,7 +229,7 @@ class Clauses:
         return node.subtree_last - k < LONG and not self._of.is_a(k, "speech") and not heavy
 
     def _stands(self, k: int) -> str | None:
-        """Return where the sentence of a clause could be said again in a later turn.
+        """Return where the sentence that contains a clause could be repeated in a later turn.
 
         Returns:
             ``anywhere`` if it can be repeated anywhere in the dialogue. ``nearby`` if it contains an anaphor
@@ -262,7 +265,7 @@ class Clauses:
         """Return whether a clause is about an event, which happens at some time.
 
         Args:
-            k: The number of the head.
+            k: Number of the head node of the clause.
 
         Returns:
             True for an event; False for a state such as *know*.
@@ -278,7 +281,7 @@ class Clauses:
         sentence.
 
         Args:
-            k: The number of the top of the sentence.
+            k: Number of the top node of the sentence.
 
         Returns:
             True if the sentence can be copied to any dialogue.
@@ -312,7 +315,7 @@ class Clauses:
         """Return whether a node expresses a circumstance of the main predicate: when, where, how or why.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True if the node has the role of a circumstance, is at most two roles below the top, and contains

@@ -26,9 +26,9 @@ def _read_table(name: str) -> dict[str, tuple[str, ...]]:
 
 
 PRONOUNS = _read_table("pronoun_forms")
-"""The words that may express each pronoun concept, the most likely first."""
+"""The words that may express each pronoun concept, most likely word first."""
 NEGATIVES = word_list("denials")
-"""The words that may express ``:polarity -``, the most likely first."""
+"""The words that may express ``:polarity -``, most likely word first."""
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
 """Pattern of the negative prefixes (*un-*, *dis-*) and of the suffix *-less*."""
 _TABLE = _read_table("concept_words")
@@ -41,7 +41,7 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
     """Return the lemmas that may express a concept.
 
     Args:
-        concept: The concept.
+        concept: The concept, such as ``take-away-05``.
 
     Returns:
         Pairs of a lemma in American spelling and its weight. A higher weight is better.
@@ -77,11 +77,11 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     number's value with the values of number words.
 
     Args:
-        graph: The graph of the constant.
-        node: The node of the constant.
+        graph: The graph that contains the constant.
+        node: The constant, which is a node of the graph.
 
     Returns:
-        Pairs of a lemma and its weight. They cover strings, months, weekdays, ordinals, hours and negations.
+        Pairs of a lemma and its weight, for strings, months, weekdays, ordinals, hours and negations.
     """
     value = (node.value or "").strip('"')
     parent = graph.nodes[node.parent] if node.parent is not None else None

@@ -27,9 +27,9 @@ different form by another speaker. `TURN`: in another sentence of the same turn.
 """
 
 Arguments = Mapping[str, frozenset[str]]
-"""The words of each numbered argument, by role such as ``ARG0``."""
+"""The words of each numbered argument, keyed by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), by the number of the node."""
+"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), keyed by node number."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
 # Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
@@ -41,7 +41,7 @@ class Statement:
     """The part of a node's meaning that is compared with other turns: a word and its arguments.
 
     Attributes:
-        position: The number of the node.
+        position: The number of the node in its graph.
         word: The lexeme of the node, or the words of a name or number.
         sentence: The number of the top of the sentence that contains the node.
         arguments: The words of the node's arguments. *i*, *you* and *we* are kept; other pronouns become
@@ -62,8 +62,8 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
     """Return the statements of a graph's nodes, for comparison with other turns.
 
     Args:
-        reading: The graph.
-        known: The properties of each node, by node number, as `graphneg.amr.facts` computes them.
+        reading: The graph, indexed for look-ups.
+        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node number.
 
     Returns:
         The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
@@ -99,7 +99,7 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
     The subject of a noun or adjective, and the noun that a modifier belongs to, count as its ``ARG1``.
 
     Returns:
-        The words by numbered role.
+        The words, keyed by numbered role.
     """
     found: dict[str, set[str]] = {}
     for role, below in reading.roles_out[k]:
@@ -141,7 +141,8 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
         turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
 
     Returns:
-        For each turn, the places where its repeated nodes were said before, by node number.
+        For each turn, a dictionary from the number of each repeated node to the places where it was said
+        before.
     """
     speakers = sorted({speaker for speaker, _ in turns})
     said: dict[str, list[tuple[str, Statement]]] = {}
@@ -176,7 +177,7 @@ def _of_turn(
 
 
 def repeats(one: Statement, earlier: Statement) -> bool:
-    """Return whether a node has the same meaning as an earlier one and adds no argument.
+    """Return whether a node has the same meaning as an earlier node and adds no argument.
 
     Args:
         one: The statement of the later node.
@@ -204,7 +205,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* by the speaker, and *you* by the other speaker, or by ``*`` if there are several."""
+    """Replace *i* with the speaker, and *you* with the other speaker (``*`` if there are several)."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

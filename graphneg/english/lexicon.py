@@ -1,9 +1,9 @@
 r"""The lexicon: classes of words and frames, moves along scales, and pairs of opposites.
 
-Transforms use the lexicon to decide which words may be edited and which words replace them. A move replaces a
-word by another word on the same scale, for example *today* by *yesterday* on the scale ``time``. The lexicon
-also limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word,
-and in which uses of the word.
+Transforms use the lexicon to decide which words may be edited and which words replace them. A move replaces
+a word with another word on the same scale, for example *today* with *yesterday* on the scale ``time``. The
+lexicon also limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace
+a word, and in which uses of the word.
 
 The lexicon is read from the tables in ``lexicon/``, and users may add lines in the same format. Cells are
 separated by tabs. A line that starts with ``#`` is a comment. There are three types of lines:
@@ -260,8 +260,8 @@ def usable_antonyms(
 
     Args:
         word: The word to replace, in lower case.
-        weights: ConceptNet's weight for each antonym of the word.
-        frames: PropBank frames by lemma.
+        weights: ConceptNet's weights of the word's antonyms, keyed by antonym.
+        frames: PropBank frames, keyed by lemma.
         lexicon: The lexicon; its opposites and its class ``no-opposite`` are used.
 
     Yields:

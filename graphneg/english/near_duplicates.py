@@ -122,7 +122,7 @@ class NearDuplicates:
         """Add a text, unless it has no words or is a near-duplicate of a text in the index.
 
         Args:
-            text: The text.
+            text: The text to add.
 
         Returns:
             True if the text was added.

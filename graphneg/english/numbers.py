@@ -34,7 +34,7 @@ _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)")
 
 
 def value_of(words: Sequence[str]) -> float | None:
-    """Return the value of a number from its words.
+    """Return the value of a number that is given as a list of words.
 
     >>> value_of(["twenty", "-", "one"]), value_of(["two", "hundreds"]), value_of(["a", "few"])
     (21.0, 200.0, None)

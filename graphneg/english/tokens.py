@@ -173,7 +173,7 @@ def words_of(text: str) -> list[str]:
     ["don't", 'she', 'said']
 
     Args:
-        text: The text.
+        text: Raw or tokenised text.
 
     Returns:
         The words. Numbers and hyphenated compounds also count as words.
@@ -188,7 +188,7 @@ def word_count(text: str) -> int:
     4
 
     Args:
-        text: The text.
+        text: Text on one or several lines.
 
     Returns:
         The number of space-separated parts that contain a letter or a digit.
@@ -261,13 +261,13 @@ def _begins(token: str, quoting: bool) -> bool:
 
 
 def one_line(text: str) -> str:
-    """Replace each run of white space in a text by one space.
+    """Replace each run of white space in a text with one space.
 
     >>> one_line(" Oh,  really? ")
     'Oh, really?'
 
     Args:
-        text: The text.
+        text: Text with any white space.
 
     Returns:
         The text on one line, without white space at the start and end.
@@ -313,7 +313,7 @@ def with_clitics(text: str) -> str:
 
 
 def detokenize(text: str) -> str:
-    r"""Convert a text to standard spacing, with joined clitics and straight quotes, on one line.
+    r"""Convert a text into standard spacing, with joined clitics and straight quotes, on one line.
 
     A text that already has standard spacing is not changed, except for its quotes and line breaks. Applying
     the function a second time changes nothing. Code in Markdown is kept as it is, with its line breaks.
@@ -339,7 +339,7 @@ def detokenize(text: str) -> str:
 
 
 def _without_code(text: str) -> tuple[str, list[str]]:
-    """Replace each code span of a text by a mark. Also return the spans."""
+    """Replace each code span of a text with `_CODE_MARK`. Return the new text and the code spans."""
     if ("`" not in text and "~~~" not in text) or _CODE_MARK in text:
         return text, []
     pieces: list[str] = []
@@ -381,7 +381,7 @@ def is_cut_up(text: str) -> bool:
     (False, True)
 
     Args:
-        text: The text.
+        text: The text to test, which may contain code in Markdown.
 
     Returns:
         True if the spacing should be corrected with `detokenize`.
@@ -421,7 +421,7 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
 
 
 def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
-    """Join the separated clitics of a text, and also return how each was written.
+    """Join the separated clitics of a text, and also return how each word with a clitic was written.
 
     >>> with_closed_clitics("Here' s the money. It's late, don ’ t go.")
     ("Here's the money. It's late, don’t go.", {"Here's": "Here' s", 'don’t': 'don ’ t'})
@@ -430,7 +430,7 @@ def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
         text: A text in standard spacing, in which some clitics are separated.
 
     Returns:
-        The text with joined clitics, and the original form of each word that was changed.
+        The text with joined clitics, and the original forms of the changed words, keyed by their new forms.
     """
     written: dict[str, str] = {}
 
@@ -451,7 +451,7 @@ def has_spaced_apostrophes(text: str) -> bool:
     (True, False)
 
     Args:
-        text: The text.
+        text: Raw or tokenised text.
 
     Returns:
         True if there is at least one contraction, and all contractions are written with the spaces.

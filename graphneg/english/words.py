@@ -67,7 +67,7 @@ def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
         table: File name of the table, for error messages.
 
     Returns:
-        The second cell of each row by its first cell.
+        The second cell of each row, keyed by the first cell.
 
     Raises:
         InputError: Two rows have the same first cell, or a row does not have exactly two cells.
@@ -83,7 +83,7 @@ def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
 
 
 def word_list(name: str) -> list[str]:
-    """Return the words of a class in the order of the table.
+    """Return the words of a class in ``word_classes.tsv``, in the order of the table.
 
     Args:
         name: Name of the class, such as ``months``.
@@ -96,26 +96,26 @@ def word_list(name: str) -> list[str]:
 
 @cache
 def word_class(name: str) -> frozenset[str]:
-    """Return the words of a class, as a set.
+    """Return the words of a class in ``word_classes.tsv``, as a set.
 
     Args:
         name: Name of the class, such as ``months``.
 
     Returns:
-        The words.
+        The words of the class, in lower case.
     """
     return frozenset(word_list(name))
 
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """Return the words of a class with their values.
+    """Return the words of a class in ``word_classes.tsv`` with their values.
 
     Args:
-        name: Name of a class whose words have values, written as ``word:value``.
+        name: Name of a class whose words have values, written as ``word:value``, such as ``scales``.
 
     Returns:
-        The value of each word.
+        The values, keyed by word: ``12`` for ``dozen``.
     """
     return dict(cell.split(":") for cell in word_list(name))
 
@@ -147,14 +147,14 @@ def _lemminflect() -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1 << 17)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the lemmas that a word can have, by universal part of speech.
+    """Return the lemmas that a word can have, keyed by universal part of speech.
 
     Args:
         word: A lower-case word.
 
     Returns:
-        The lemmas by part of speech: ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For example,
-        *saw* is a form of one noun and of two verbs. Empty for an unknown word.
+        The lemmas, keyed by part of speech: ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For
+        example, *saw* is a form of one noun and of two verbs. Empty for an unknown word.
     """
     lemmas: dict[str, tuple[str, ...]] = _lemminflect()[0].getAllLemmas(word)
     return lemmas
@@ -187,7 +187,7 @@ def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
         upos: Universal part of speech, such as ``VERB``.
 
     Returns:
-        The lemmas of the word.
+        The lemmas of the word, most likely lemma first.
     """
     lemmas: tuple[str, ...] = _lemminflect()[0].getLemma(word, upos=upos)
     return lemmas
@@ -195,14 +195,14 @@ def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def inflections(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
-    """Return the inflected forms of a lemma, by Penn tag.
+    """Return the inflected forms of a lemma, keyed by Penn tag.
 
     Args:
         lemma: A lemma in lower case.
         upos: Universal part of speech, such as ``VERB``.
 
     Returns:
-        The forms by tag, such as ``{"VBD": ("saw",), ...}``.
+        The forms, keyed by tag, such as ``{"VBD": ("saw",), ...}``.
     """
     forms: dict[str, tuple[str, ...]] = _lemminflect()[1].getAllInflections(lemma, upos)
     return forms
@@ -257,7 +257,8 @@ def stems(word: str) -> frozenset[str]:
         word: A word in any case.
 
     Returns:
-        The stems, of at least three letters each. For example, *decision* and *decide* have one in common.
+        The stems, of at least three letters each. For example, *decision* and *decide* have a stem in
+        common.
 
     Example:
         >>> stems("decision") & stems("decide")
@@ -327,7 +328,7 @@ def is_foreign(text: str) -> bool:
     another European language as of English, and many words are not in the dictionary.
 
     Args:
-        text: The text.
+        text: The text to judge.
 
     Returns:
         True if the text is foreign; always False for a text of fewer than four words in the Latin script.
