@@ -102,7 +102,7 @@ def word_class(name: str) -> frozenset[str]:
         name: Name of the class, such as ``months``.
 
     Returns:
-        The words of the class, in lower case.
+        The words of the class, such as ``january``.
     """
     return frozenset(word_list(name))
 
@@ -187,7 +187,7 @@ def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
         upos: Universal part of speech, such as ``VERB``.
 
     Returns:
-        The lemmas of the word, most likely lemma first.
+        The lemmas of the word, in the order of lemminflect.
     """
     lemmas: tuple[str, ...] = _lemminflect()[0].getLemma(word, upos=upos)
     return lemmas

@@ -313,13 +313,13 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def around_drawn(around: Neighbourhood) -> Drawn:
-    """Draw a topic with its shifts: from the topics on the left to it, and from it to those on the right.
+    """Draw a topic with its shifts: shifts to the topic start at the left, shifts from it end at the right.
 
     Args:
         around: The topic and its shifts.
 
     Returns:
-        The drawing, with the topic in the middle. Shifts lead to it from the left, and from it to the right.
+        The drawing as JSON values, with the topic in the middle.
     """
     sides = {shift.focus: -1 for shift in around.comes_from}
     # A topic with shifts in both directions is drawn on the right.
@@ -338,7 +338,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
         topics: Maximum number of topics.
 
     Returns:
-        The drawing, with at most `MOST_SHIFTS` shifts.
+        The drawing as JSON values, with at most `MOST_SHIFTS` shifts.
     """
     edges = list(edges)
     pairs = Counter[str]()
@@ -358,10 +358,11 @@ def rows_drawn(rows: Rows) -> Drawn | None:
     and ``counts`` describes a path of several shifts.
 
     Args:
-        rows: The rows.
+        rows: The rows of a query's result.
 
     Returns:
-        The drawing; None if there is nothing to draw. At most `DRAWN` rows or nodes are drawn.
+        The drawing as JSON values; None if there is nothing to draw. At most `DRAWN` rows or nodes are
+        drawn.
     """
     # Remove duplicates. `fromkeys` keeps the order of the edges.
     edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _told(row)))
@@ -405,7 +406,7 @@ def written(value: Any) -> str:
     """Format a value of a row as text.
 
     Args:
-        value: The value.
+        value: The value, such as a string, a list or a node of the store.
 
     Returns:
         The text. Nodes and relationships are written similarly to Cypher patterns, such as ``(:Term tea)``.
@@ -425,7 +426,7 @@ def written(value: Any) -> str:
 
 
 def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
-    """Draw shifts. ``sides`` has the topics in drawing order with -1 (left), 0 (middle) or 1 (right)."""
+    """Draw shifts. ``sides`` maps the topics, in drawing order, to -1 (left), 0 (middle) or 1 (right)."""
     amounts = Counter[str]()
     for focus, perspective, count in edges:
         amounts[focus] += count

@@ -13,7 +13,7 @@ Example::
     # Records of the transform polarity_flip with a context overlap of at least 0.5:
     asked = Filter(labels={"transform": "polarity_flip"}, ranges={"context_overlap": (0.5, None)})
     index.count(asked)
-    # The first 50 of them, those with the highest overlap first:
+    # The 50 records with the highest overlap, highest overlap first:
     index.page(asked, 0, 50, "context_overlap", descending=True)
 """
 
@@ -52,7 +52,9 @@ STEPS = 100
 LABELS = ("corpus", "split", "transform", "category", "generator")
 """The kinds of labels by which records can be filtered."""
 OFFERED = 200
-"""Maximum number of labels of a kind that the page offers to choose from. The most frequent are offered."""
+"""Maximum number of labels of a kind that the page offers to choose from. The most frequent labels are
+offered.
+"""
 BATCH = 2_000
 """Number of records that are inserted into the database at a time."""
 SCORE = "score"
@@ -200,7 +202,7 @@ class NegativesIndex:
         """Count the records that match a filter.
 
         Args:
-            asked: The filter.
+            asked: The conditions for the records.
 
         Returns:
             The number of records.
@@ -216,7 +218,7 @@ class NegativesIndex:
         """Return one page of the records that match a filter.
 
         Args:
-            asked: The filter.
+            asked: The conditions for the records.
             start: Number of records to skip.
             amount: Maximum number of records.
             order: The score by which to sort; empty for the order of the file. Records without the score come
@@ -343,7 +345,7 @@ class NegativesIndex:
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Convert the errors that a damaged index causes to an `InputError`."""
+        """Convert the errors that a damaged index causes into an `InputError`."""
         damage = (
             sqlite3.Error,
             zlib.error,
@@ -390,7 +392,7 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
         path: The path of the index.
         state: A text that identifies the state of the file of negatives, and changes when the file changes;
             see `_state`.
-        negatives: The records.
+        negatives: The records to index, in the order of the file.
         progress: Progress display; advanced by the number of indexed records.
         name: The name of the file of negatives, for the progress display.
 
@@ -530,7 +532,7 @@ def _words(negative: Negative) -> str:
 
 
 def _where(asked: Filter) -> tuple[str, list[Any]]:
-    """Convert a filter to an SQL condition on the table of negatives and the values of its placeholders."""
+    """Convert a filter into an SQL condition on the table of negatives, and the values of placeholders."""
     parts: list[str] = ["1"]
     values: list[Any] = []
     for kind, value in asked.labels.items():

@@ -284,7 +284,7 @@ _IN_PATH = (("file", "file"), ("n", "negative"))
 
 
 def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
-    """Convert the parameters of a URL, such as ``least.context_overlap=0.5``, to a filter."""
+    """Convert the parameters of a URL, such as ``least.context_overlap=0.5``, into a filter."""
     ranges: dict[str, tuple[float | None, float | None]] = {}
     for name in state:
         side, _, score = name.partition(".")

@@ -81,7 +81,7 @@ class ReviewView:
 
     @property
     def judged(self) -> Judgements:
-        """The judgements. They are opened when they are needed for the first time."""
+        """The judgements of all annotators. They are opened when they are needed for the first time."""
         # Use a lock: a second request may arrive while the first one samples the items, and must wait.
         with self._opening:
             if self._judgements is None:
@@ -89,7 +89,7 @@ class ReviewView:
             return self._judgements
 
     def close(self) -> None:
-        """Close the judgements."""
+        """Close the file of judgements, if it was opened."""
         if self._judgements is not None:
             self._judgements.close()
 
@@ -100,7 +100,7 @@ class ReviewView:
             pages: The pages, which render templates.
 
         Returns:
-            The routes.
+            The routes for judging items, for results and their files, for imports and for disagreements.
         """
 
         def read(path: str, answer: Callable[[Pages, Request], Response]) -> Route:
@@ -203,7 +203,7 @@ class ReviewView:
             try:
                 found = read_judgements(self.judged.set, path, annotator or READER)
             except InputError as error:
-                # In the message, replace the path of the temporary file by the name of the uploaded file.
+                # In the message, replace the path of the temporary file with the name of the uploaded file.
                 raise InputError(str(error).replace(str(path), name)) from error
         return self.judged.put(found)
 
