@@ -1,7 +1,8 @@
 """Align the nodes of an AMR graph with the tokens of its sentence.
 
-AMR graphs do not record which words express their nodes, but decoders and features need to know. This module
-contains a rule-based aligner that needs no download. amrlib's aligner RBW is available as an alternative.
+AMR graphs do not record which words express their nodes, but decoders and features need this information.
+This module contains a rule-based aligner that needs no download. amrlib's aligner RBW is available as an
+alternative.
 
 If the graph has spans already, from alignment marks or from a parser, these spans are returned and no other
 node is aligned. Otherwise the aligner looks for tokens that match the concept of each node by lemma,
@@ -107,8 +108,8 @@ class _Alignment:
                     self.stems[stem].append(at)
         self.around: defaultdict[int, list[int]] = defaultdict(list)
         for node in graph.nodes:
-            # The neighbours of a node are its parent and its children. If it is mentioned elsewhere in the
-            # graph (a reentrancy), the parents of the mentions are neighbours, too.
+            # The neighbours of a node are its parent and its children. If the node is mentioned elsewhere in
+            # the graph (a reentrancy), the parents of the mentions are neighbours, too.
             if node.parent is not None:
                 self.around[node.position].append(node.parent)
                 self.around[node.parent].append(node.position)
@@ -128,8 +129,8 @@ class _Alignment:
         }
         for k, candidates in list(pending.items()):
             span, score = candidates[0]
-            # If a node has only one candidate and its score is high, align it now. The ambiguous nodes around
-            # it then prefer tokens near this one.
+            # If a node has only one candidate and its score is high, align it now. For the ambiguous nodes
+            # around it, tokens near this span are then preferred.
             if len(candidates) == 1 and score >= 7 and self._is_free(span):
                 self._take(k, span)
                 del pending[k]
@@ -175,8 +176,8 @@ class _Alignment:
         that grows with the position is added, so that the first of several equally good tokens is chosen.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
-        # If no neighbour is aligned yet, the penalty is a medium one. Candidates near an aligned neighbour
-        # then have a lower penalty, and are chosen first.
+        # If no neighbour is aligned yet, the penalty is medium. Candidates near an aligned neighbour then
+        # have a lower penalty, and are chosen first.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
         # Only the two nearest neighbours count, because those farther away are often in other clauses.
@@ -334,8 +335,8 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
-# Parts of speech by priority. RBW takes one lemma for each token. If a word has several parts of speech, take
-# its lemma for the first of them in this list.
+# Parts of speech, highest priority first. RBW takes one lemma for each token. If a word has several parts of
+# speech, take its lemma for the first of them in this list.
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
@@ -395,7 +396,7 @@ _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 
 
 def get_aligner(name: str) -> Aligner:
-    """Return an aligner by its name.
+    """Return the aligner with a given name.
 
     Args:
         name: ``rules`` (built in) or ``rbw`` (amrlib).

@@ -148,8 +148,7 @@ class Clauses:
         if known["question_position"] is not None:
             return ["tell"]
         # An order can become a statement or a request: "Go" -> "You go", "Will you go?" A negative order
-        # ("Don't go") cannot become a question, because the mark of the question would be a second
-        # ``:polarity``.
+        # ("Don't go") cannot become a question, because the question would need a second ``:polarity``.
         if known["imperative_position"] is not None:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
@@ -222,7 +221,7 @@ class Clauses:
         return [c.position for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
-        """Return whether a clause is short, has no verb of speech and no long subordinate clause."""
+        """Return whether a clause is short and has neither a verb of speech nor a long subclause."""
         node = self._of.nodes[k]
         # "When it rained I stayed" does not become a question: the subordinate clause would come before it.
         heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._of.children[k])
@@ -232,8 +231,9 @@ class Clauses:
         """Return where the sentence that contains a clause could be repeated in a later turn.
 
         Returns:
-            ``anywhere`` if it can be repeated anywhere in the dialogue. ``nearby`` if it contains an anaphor
-            such as "she" or "there", so that it must be repeated soon. None if it cannot be repeated.
+            ``anywhere`` if the sentence can be repeated anywhere in the dialogue. ``nearby`` if it contains
+            an anaphor such as "she" or "there", so that it must be repeated soon. None if it cannot be
+            repeated.
         """
         reading = self._of
         top = reading.sentences[k]
@@ -275,7 +275,7 @@ class Clauses:
         return happens and bool(reading.inside(k)) and self.clause_type(k) in ("statement", "report", "wish")
 
     def is_portable(self, k: int) -> bool:
-        """Return whether a sentence could be said in any dialogue.
+        """Return whether a sentence makes sense in any dialogue.
 
         Such a sentence is not a question, an order or an answer, and it does not refer to an earlier
         sentence.
@@ -284,7 +284,7 @@ class Clauses:
             k: Number of the top node of the sentence.
 
         Returns:
-            True if the sentence can be copied to any dialogue.
+            True if the sentence can be copied into any dialogue.
         """
         reading = self._of
         if len(reading.inside(k)) not in PORTABLE or not reading.is_frame[k] or reading.is_a(k, "phrasal"):

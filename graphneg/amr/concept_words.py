@@ -1,9 +1,10 @@
 """List the words that may express a concept or constant of an AMR graph.
 
-The aligner looks for these words in the sentence. The weight of a word says how likely it expresses the
-concept: the lemma itself has weight 10, other words have lower weights. Derived words (*decision* for
-``decide-01``) are not listed here; the aligner finds them by their stems. The tables follow the AMR
-guidelines (Banarescu et al. 2019, version 1.2.6) for modals, polarity, connectives and ``-91`` frames.
+The aligner looks for these words in the sentence. The weight of a word shows how likely it is that the word
+expresses the concept: the lemma itself has weight 10, other words have lower weights. Derived words
+(*decision* for ``decide-01``) are not listed here; the aligner finds them by their stems. The tables follow
+the AMR guidelines (Banarescu et al. 2019, version 1.2.6) for modals, polarity, connectives and ``-91``
+frames.
 
 >>> concept_keys("obligate-01")[:3]
 (('obligate', 10.0), ('must', 8.0), ('have', 7.9))

@@ -22,8 +22,8 @@ from graphneg.english.noun_kinds import lexeme
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
 """The places where the content of a node may have been said before.
 
-`OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in a
-different form by another speaker. `TURN`: in another sentence of the same turn.
+`OWN`: in an earlier turn of the same speaker. `ASKED`: in a question of another speaker. `OTHER`: in any
+other sentence of another speaker. `TURN`: in another sentence of the same turn.
 """
 
 Arguments = Mapping[str, frozenset[str]]
@@ -43,7 +43,7 @@ class Statement:
     Attributes:
         position: The number of the node in its graph.
         word: The lexeme of the node, or the words of a name or number.
-        sentence: The number of the top of the sentence that contains the node.
+        sentence: The node number of the top of the sentence that contains the node.
         arguments: The words of the node's arguments. *i*, *you* and *we* are kept; other pronouns become
             ``*``.
         denied: Whether the node is negated.
@@ -115,7 +115,8 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
 
 def _word(reading: AmrView, k: int) -> str:
     """Return the text by which an argument is compared with other arguments."""
-    # Pronouns for the speakers are compared as they are. Other pronouns and question words match anything.
+    # The pronouns *i*, *you* and *we* are compared as they are. Other pronouns and question words match any
+    # word.
     if reading.is_a(k, "speaking"):
         return reading.labels[k]
     if reading.is_a(k, "anaphor") or k in reading.asked:

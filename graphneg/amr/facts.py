@@ -2,8 +2,9 @@
 
 Transforms are Cypher patterns. They need to know more about a node than its concept, for example whether it
 heads a clause that can be denied. When a graph is written to the store, this module computes such features,
-and they are stored as properties of ``AmrNode``; docs/schema.md lists them. They depend only on the graph,
-the lexicon and the text, so they are computed again when a store is exported and loaded into a new one.
+and they are stored as properties of ``AmrNode``; docs/schema.md lists them. The properties depend only on
+the graph, the lexicon and the text, so they are computed again when a store is exported and loaded into a
+new one.
 
 Example: "I can't go" is ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))``. Node 0 is the head
 of the only clause. It gets ``clause_type: statement``, ``negated: true``, ``negation_position: 1`` and
@@ -208,7 +209,7 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.reading.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # Short graphs of up to three nodes, such as "Why?", do not get this property.
+                # Short graphs of up to three nodes, such as "Why?", do not get ``only_questions``.
                 "only_questions": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
                 "reentrant_top": tied,

@@ -120,13 +120,13 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct within an argument, with a word of its own.
+        """Return whether a node is an argument, or a conjunct in one, that a separate word expresses.
 
         The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
         part of a word, so the method returns False for it.
 
         Returns:
-            True if the node is an argument or a conjunct, and a separate word of the text expresses it.
+            True if the node is such an argument or conjunct, and not a part of a word.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         if reading.nodes[k].concept is None or up is None:

@@ -1,10 +1,10 @@
 """Read and write PENMAN notation without loss, with line and column in error messages.
 
-The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for AMR
-Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages must
-name a line and a column. ``penman`` no longer knows them when it builds the graph, where an error such as a
-variable that is introduced twice could be noticed. Comment lines, alignment marks and the order of branches
-are kept, so that reading and writing a graph loses nothing.
+The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for
+AMR Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages
+must name a line and a column. ``penman`` has already discarded this information when it builds the graph,
+which is when an error such as a variable that is introduced twice could be noticed. Comment lines, alignment
+marks and the order of branches are kept, so that reading and writing a graph loses nothing.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
 >>> [node.label for node in graph.nodes], format_graph(graph).splitlines()[1]

@@ -1,4 +1,4 @@
-"""Index a graph for look-ups: concepts, children, word classes and edges by node number.
+"""Index a graph, so that concepts, children, word classes and edges can be looked up by node number.
 
 The modules that compute node properties (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`)
 look up the same properties of a graph many times. `AmrView` computes these properties once.

@@ -315,7 +315,7 @@ def named(graph: Triples) -> set[str]:
         graph: The triples of a graph.
 
     Returns:
-        The concepts, each once.
+        The set of these concepts.
     """
     return {graph.concepts[source] for role, source, _ in graph.relations if role == "name"}
 
@@ -327,7 +327,7 @@ def negated(graph: Triples) -> set[str]:
         graph: The triples of a graph.
 
     Returns:
-        The concepts, each once.
+        The set of these concepts.
     """
     branches = (*graph.attributes, *graph.relations)
     return {graph.concepts[source] for role, source, _ in branches if role == "polarity"}

@@ -72,7 +72,7 @@ class Lexicon:
         return self.classes.get(concept, frozenset())
 
     def members(self, name: str) -> frozenset[str]:
-        """Return the concepts of a class.
+        """Return the concepts of a word class.
 
         Args:
             name: Name of the class, such as ``modal``.

@@ -66,7 +66,7 @@ def are_near(words: Collection[int], others: Collection[int]) -> bool:
         others: Word hashes of the other text.
 
     Returns:
-        True if the texts are near-duplicates; False if they have no word in common.
+        True if the texts are near-duplicates; always False for texts without a common word.
     """
     common = len(set(words).intersection(others))
     return common > 0 and common >= NEAR * (len(words) + len(others) - common)

@@ -22,8 +22,8 @@ from graphneg.english.words import table_rows
 MIN_COUNT = 2
 """Minimum count of a noun cluster with a verb, from which the verb accepts all nouns of the cluster."""
 MAX_PREFERENCES = 48
-"""Maximum number of clusters and single nouns that a verb can prefer. If a verb occurs with more of them, it
-accepts almost any noun, so it counts as a verb without preferences.
+"""Maximum number of clusters and single nouns that a verb can prefer in a role. If a verb occurs with more
+of them, it accepts almost any noun, so it counts as a verb without preferences.
 """
 
 

@@ -160,7 +160,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         # A closed-class word is rarely used as an open-class word: "will" is more often a modal than a noun.
         costs.setdefault(candidate, cost + (2.0 if known else 0.0))
     if token[0].isupper() and low not in CLOSED:
-        # Every word is capitalised at the start of a sentence, so there a capital is weak evidence.
+        # At the start of a sentence, every word is capitalised, so a capital letter there is weak evidence.
         if sentence_start:
             costs.setdefault("NNP", 1.0 if not costs else 2.5)
         else:

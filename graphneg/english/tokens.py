@@ -4,9 +4,9 @@
 forms of a text give the same tokens; only the character offsets differ.
 
 Corpora differ in their spacing. DailyDialog, for example, writes ``I ’ ll come , then .`` A language model
-that reads such text writes worse, and imitates the spacing. Therefore models get text in standard spacing
-(`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`), since
-otherwise a ranker could recognise generated responses by their spacing.
+that reads such text generates worse text, and imitates the spacing. Therefore models get text in standard
+spacing (`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`),
+since otherwise a ranker could recognise generated responses by their spacing.
 
 >>> [token.text for token in tokenize("I don't know, sir.")]
 ['I', 'do', "n't", 'know', ',', 'sir', '.']
@@ -73,7 +73,7 @@ _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
 # Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
 # A space is added after a punctuation mark that is directly followed by a word: "then .Is it". After a full
-# stop, a space is added only between two small letters and a capital, so that "U.S." is kept.
+# stop, a space is added only between two lower-case letters and a capital letter, so that "U.S." is kept.
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.
@@ -91,7 +91,7 @@ _CODE = re.compile(
 )
 # U+FDD0 is a noncharacter, which no text should contain.
 _CODE_MARK = "\ufdd0"
-# French and some other texts have a space before these marks: "Où est la gare ?"
+# French texts, and some others, have a space before these punctuation marks: "Où est la gare ?"
 _SPACED_IN_FRENCH = re.compile(r"(?<=\w)[ \u00a0\u202f](?=[?!;:»](?:\s|$))")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "´": "'", "`": "'", "“": '"', "”": '"'})
 _PLAIN_MARKS = _QUOTES | str.maketrans({"–": "-", "—": "-", "…": "..."})
@@ -224,8 +224,8 @@ def typed_sentences(text: str) -> list[SentenceSpan]:
     """Split informal text, such as a chat message, into sentences.
 
     In such text, capital letters are not reliable. A sentence always ends after ``!`` and ``?``. It ends
-    after dots, or after an end mark inside quotes, only if the next word does not start with a small letter.
-    A token is never split, so the tokens of the sentences are exactly the tokens of the text.
+    after dots, or after an end mark inside quotes, only if the next word does not start with a lower-case
+    letter. A token is never split, so the tokens of the sentences are exactly the tokens of the text.
 
     >>> [sentence.text for sentence in typed_sentences("Mr. Wu left... why? i asked him .")]
     ['Mr. Wu left... why?', 'i asked him .']

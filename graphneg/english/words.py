@@ -162,14 +162,14 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 16)
 def is_past(word: str) -> bool:
-    """Return whether a word form can only be a past tense, such as *took* and *went*.
+    """Return whether a word can only be a past-tense form, such as *took* and *went*.
 
     Args:
         word: A lower-case word.
 
     Returns:
-        True if it can only be a past tense. False for *cut*, which is also the base form, and for *taken*,
-        which is a participle.
+        True if the word can only be a past-tense form. False for *cut*, which is also the base form, and for
+        *taken*, which is a participle.
     """
     # Words such as "goes", "going" and "given" are forms of verbs, but they are not past tenses.
     if word in CLOSED or word.endswith(("s", "ing", "en")):
@@ -232,7 +232,7 @@ def lemmas(word: str) -> frozenset[str]:
         word: A word in any case, or a clitic.
 
     Returns:
-        The forms, also in American spelling.
+        The word and its lemmas, also in American spelling.
 
     Example:
         >>> sorted(lemmas("Colours"))
@@ -392,7 +392,7 @@ def _tagged_lemma(word: str, tag: str) -> str:
     """Return the lemma of a word with a Penn tag."""
     if tag == "POS":
         return word
-    # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", it has the tag MD.
+    # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", 'd has the tag MD.
     if word == "'d" and tag == "VBD":
         return "have"
     # Irregular forms such as "does" and "thought" can also be nouns, which are inflected regularly.

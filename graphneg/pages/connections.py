@@ -63,7 +63,7 @@ class LimitedProtocol(H11Protocol):
     """The part of the IP address that identifies the visitor; see `address_key`."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection, unless there are too many others and none of them can be closed.
+        """Accept the connection, unless there are too many other connections and none can be closed.
 
         Args:
             transport: The transport of the connection.
@@ -134,7 +134,7 @@ class LimitedProtocol(H11Protocol):
             return self._make_room(mine)
         if len(others) >= MOST:
             # If all addresses together have too many connections, close a connection of the address that has
-            # the most. It is probably an attacker's.
+            # the most connections. This address is probably an attacker's.
             commonest = Counter(one.key for one in others).most_common(1)[0][0]
             return self._make_room([one for one in others if one.key == commonest])
         return True

@@ -160,7 +160,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
 
 def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Align the root of one graph with the same node in the other graph or, if missing, with its root."""
+    """Align the root of one graph with the same node in the other graph, or else align the two roots."""
     tops = before.nodes[0], after.nodes[0]
     # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
     inside = next((node.position for node in after.nodes if _named(node) == _named(tops[0])), None)
@@ -245,7 +245,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
 
 
 def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
-    """Return the left edge of the boxes at each depth, with enough room for the boxes and roles before it."""
+    """Return the left edge of the boxes at each depth, with room for the boxes and roles to the left."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
         widest = max(_width(node.label) for node in graph.nodes if depths[node.position] == depth - 1)

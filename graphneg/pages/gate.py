@@ -129,10 +129,10 @@ class Access:
     def knows_host(self, header: str) -> bool:
         """Return whether a ``Host`` header refers to this server.
 
-        A wrong host is a sign of DNS rebinding: another web site has made its own name point to this machine,
-        and the browser takes the pages for a part of that site. The header then contains the name of the
-        site. The header must therefore contain a name of this server or, if a password is required, any IP
-        address, because the machine may have several.
+        A wrong host is a sign of DNS rebinding: another web site has made its own name point to this
+        machine, and the browser takes the pages for a part of that site. The header then contains the name
+        of the site. The header must therefore contain a name of this server or, if a password is required,
+        any IP address, because the machine may have several addresses.
 
         Args:
             header: The value of the header.

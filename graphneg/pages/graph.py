@@ -74,7 +74,7 @@ class GraphView:
     """The view that shows the shift graph of a store and runs queries.
 
     Args:
-        stores: Provides the store. It opens the store again if the server of the store has stopped.
+        stores: Provides the store, and opens it again if the server of the store has stopped.
         seconds: Time limit of a query in seconds.
     """
 
@@ -386,7 +386,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
 
 
 def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
-    """Yield the shifts in a row: from ``focus`` to ``perspective``, or along the path ``topics``."""
+    """Yield the shifts in a row of a result: ``focus`` to ``perspective``, or along the path ``topics``."""
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
     if all(isinstance(end, str) for end in ends) and isinstance(count, int):
         yield str(ends[0]), str(ends[1]), count

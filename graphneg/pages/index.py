@@ -172,7 +172,7 @@ class NegativesIndex:
             return True
 
     def labels(self, kind: str) -> list[tuple[str, int]]:
-        """Return the labels of a kind.
+        """Return the labels of one kind, such as the names of all transforms in the file.
 
         Args:
             kind: One of the kinds in `LABELS`.
@@ -205,7 +205,7 @@ class NegativesIndex:
             asked: The conditions for the records.
 
         Returns:
-            The number of records.
+            The number of matching records.
         """
         if asked == Filter():
             return self.total
@@ -226,7 +226,7 @@ class NegativesIndex:
             descending: Whether to sort in descending order.
 
         Returns:
-            The records, in the given order.
+            The records of the page, in the requested order.
         """
         where, values = _where(asked)
         way = "DESC" if descending else "ASC"
@@ -243,7 +243,7 @@ class NegativesIndex:
         return self._numbered(query, [*values, amount, start])
 
     def at(self, n: int) -> Negative:
-        """Return a record by its number.
+        """Return the record with a given number.
 
         Args:
             n: The position of the record in the file, starting at 1.

@@ -46,8 +46,8 @@ drawing. There is no drawing (None) if the graph cannot be parsed."""
 ROWS = 50
 """Number of negatives on a page of the table."""
 NEIGHBOURS = 8
-"""The page of a negative shows at most this many other negatives with the same edit, and at most this many
-from the same dialogue."""
+"""Maximum number of other negatives with the same edit on the page of a negative, and also the maximum number
+of other negatives from the same dialogue."""
 BARS = 50
 """Number of bars in a histogram."""
 LEAST, MOST = "least", "most"
@@ -102,7 +102,7 @@ THRESHOLDS: Mapping[str, Threshold] = {
 }
 """The scores to which ``graphneg select`` can apply a threshold, keyed by name."""
 UNKNOWN = Threshold("a score of the generator", LEAST)
-"""The description that is used for all other scores."""
+"""The description of scores that are not in `THRESHOLDS`."""
 
 
 @dataclass(frozen=True, slots=True)

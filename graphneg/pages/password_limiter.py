@@ -1,9 +1,9 @@
 """Limit how often passwords may be tried, per address and for all addresses together.
 
-Both limits are token buckets: several attempts are allowed at once, and then attempts at a constant rate. An
-attempt is counted before the password is compared, so an attacker with a list of passwords cannot try them
-faster than the limit allows. If there are too many attempts, further attempts are refused immediately, with
-the number of seconds to wait, so that they do not keep connections open.
+Both limits are token buckets: several attempts are allowed at once, and further attempts at a constant rate.
+An attempt is counted before the password is compared, so an attacker with a list of passwords cannot try
+them faster than the limit allows. If there are too many attempts, further attempts are refused immediately,
+with the number of seconds to wait, so that they do not keep connections open.
 
 A single address can use at most a tenth of the rate that is allowed for all addresses. Attacks from one or a
 few addresses therefore do not prevent visitors with different addresses from logging in.
@@ -50,7 +50,7 @@ OF_ALL = Rate(20, 2.0)
 
 @dataclass(slots=True)
 class Bucket:
-    """A token bucket, which limits how many attempts are allowed per time.
+    """A token bucket, which limits the number and the rate of attempts.
 
     Attributes:
         rate: The size of the bucket and the rate at which it is refilled.

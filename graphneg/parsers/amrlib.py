@@ -75,13 +75,14 @@ class AmrlibParser:
     ) -> None:
         """Initialize the parser and load its model.
 
-        Raises `ParserError` also if the model directory does not exist or contains no parse model, if the
+        `ParserError` is also raised if the model directory does not exist or contains no parse model, if the
         model cannot be loaded, or if a package is missing.
 
         Args:
             model: Directory of the model.
             device: ``cpu``, ``cuda`` or ``mps``; ``None`` takes the best available device.
-            batch: Number of sentences per batch. The parser halves it if memory runs out.
+            batch: Number of sentences per batch. If memory runs out, the parser uses batches of half this
+                size.
             beams: Beam size, which is also the number of graphs proposed per sentence.
             offline: Whether to refuse to download a tokenizer from the Hugging Face hub.
 
@@ -308,8 +309,8 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
     kept: list[Branch] = []
     seen: set[Branch] = set()
     for role, target in branches:
-        # A node may have only one polarity and one mode, so `key` does not contain their target. Any other
-        # role may occur twice with different targets.
+        # A node may have only one polarity and one mode, so `key` does not contain the target of these two
+        # roles. Any other role may occur twice with different targets.
         key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
             kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
@@ -350,8 +351,8 @@ SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
 
 _INFERENCE = re.compile(r"\.(parse_\w+)\.inference")
 _TASKS = ("parse_amr", "translation_amr_to_text")
-"""Keys under which ``config.json`` may store the settings of the training. The first model that amrlib
-released stores them under the key of another task.
+"""Keys under which ``config.json`` may store the training settings. The first released amrlib model stores
+them under the key of another task.
 """
 
 
@@ -411,7 +412,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     module = str(meta.get("inference_module", ""))
-    # The name is imported as a module later, so a model directory must not name an arbitrary module.
+    # The named module is imported later. Accept only the parsers of amrlib, so that a model directory cannot
+    # make graphneg import an arbitrary module.
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
@@ -432,7 +434,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"{path}: config.json has no task_specific_params for parse_amr, which amrlib writes when "
             "it trains a model; download the model again"
         )
-    # These numbers are amrlib's own defaults. They apply to models that do not record their limits.
+    # The limits of 100 input tokens and 512 output tokens are amrlib's own defaults. They apply to models
+    # that do not record their limits.
     limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
 
@@ -457,7 +460,7 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
         A function that takes sentences and returns the proposed graphs for each sentence.
 
     Raises:
-        ParserError: Weights, the tokenizer or a package are missing, or the device cannot be used.
+        ParserError: The weights, the tokenizer or a package is missing, or the device cannot be used.
     """
     try:
         if model.family in SEQUENCE_TO_SEQUENCE:
@@ -510,8 +513,9 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
 def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
     """Read a graph from model output with amrlib. Return the graph and the number of logged warnings."""
-    # Models name nodes by their concepts, and their parentheses may not match. The reader of amrlib repairs
-    # such output but reports the repairs only in its log. The warnings in the log are counted as repairs.
+    # The models write concepts in place of variables, and their parentheses may not match. The reader of
+    # amrlib repairs such output but reports the repairs only in its log. The warnings in the log are counted
+    # as repairs.
     complaints: list[str] = []
 
     def note(record: logging.LogRecord) -> bool:

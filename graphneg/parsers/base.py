@@ -83,8 +83,8 @@ class Parser(Protocol):
     def version(self) -> str:
         """The version of the parser.
 
-        It must change whenever the parser may return a different graph for the same text. The reason is that
-        a store reuses earlier parses with the same name and version.
+        The version must change whenever the parser may return a different graph for the same text, because a
+        store reuses earlier parses with the same name and version.
         """
         ...
 
@@ -236,7 +236,8 @@ def readable_text(text: str) -> str:
     Returns:
         A text of the same length. Control characters that are white space, such as line breaks, are kept.
     """
-    # Printable ASCII contains no control characters and no surrogates. Most texts are returned here.
+    # A text of printable ASCII characters contains no control characters and no surrogates. This is the case
+    # for most texts.
     if text.isascii() and text.isprintable():
         return text
     no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}

@@ -138,8 +138,8 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        # Each process answers this request only after it has loaded its model, so that the loading time does
-        # not count as parsing time.
+        # The request `None` asks for the name and version of the parser. Each process answers it only after
+        # loading its model, so that the loading time does not count as parsing time.
         name, version = workers.ask_each(None)[0]
     except BaseException:
         workers.close()
@@ -158,7 +158,7 @@ class RestartingParser:
     Attributes:
         crashes: Texts that crashed the parser, each with the reason. If the caller empties the list, counting
             starts again.
-        pool: The pool whose `parse` method returns the results of this parser.
+        pool: A `ParserPool` whose ``parse`` returns the results of this parser.
     """
 
     def __init__(self, parser: str, options: Mapping[str, Any]) -> None:
@@ -171,7 +171,7 @@ class RestartingParser:
         self._open = partial(open_pool, parser, options, 1)
         self._inner = self._open()
         self.crashes: list[tuple[str, str]] = []
-        # Parse the next batch while the caller writes the graphs of the previous one.
+        # Parse the next batch while the caller writes the graphs of the previous batch.
         parsed = partial(prefetch_map, self._parsed, at_once=1)
         self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
 
@@ -220,8 +220,8 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
     def answer(texts: Texts | None) -> Any:
         if texts is not None:
             return parser.parse_batch(texts)
-        # Some parsers load their model with the first text. Parse a text now, so that a missing model is
-        # reported at the start, and so that loading the model does not count as parsing time.
+        # Some parsers load their model when they parse the first text. Parse a text now, so that a missing
+        # model is reported at the start, and so that loading the model does not count as parsing time.
         with plugin_errors("parser", name, PLUGINS.find(name), ParserError):
             parser.parse_batch(["Hello."])
         return parser.name, parser.version
@@ -346,7 +346,7 @@ def parse_store(
         progress: Progress display.
 
     Returns:
-        The same report.
+        The same report, with the counts of this run.
     """
     began = time.monotonic()
     progress.start("parse", stored.count_pending(store, scope, report.source), "utterances")

@@ -97,7 +97,7 @@ class ParseScope:
     """The selection of texts to parse: the texts of the given dialogues that need a graph.
 
     Attributes:
-        selection: The dialogues.
+        selection: The dialogues whose texts are parsed.
         kinds: The kinds of texts to parse: ``utterances``, ``responses`` or both.
         existing: ``keep`` skips each text that has a graph. ``replace`` also parses texts whose graphs come
             from other parsers or from other versions of this parser. A gold graph is never replaced.
@@ -199,7 +199,7 @@ def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: s
 
 
 _NODE_BYTES = 300
-"""Estimated memory per node or relationship in a transaction."""
+"""Estimated memory in bytes per node or relationship in a transaction."""
 _MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "load/response_meanings"}
 
 
@@ -236,7 +236,7 @@ class NewGraph:
 
 
 def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Iterator[tuple[int, int]]:
-    """Write graphs in several transactions of limited size.
+    """Write graphs to a store, in several transactions of limited size.
 
     Args:
         store: The store to write to.

@@ -322,8 +322,8 @@ class _Pool:
     """The nodes and arcs of all drafts of a text. Indices refer to these lists, not to the drafts.
 
     Attributes:
-        nodes: The nodes.
-        arcs: Triples of head, argument and role.
+        nodes: The nodes of all drafts, without deleted nodes.
+        arcs: Triples of the index of the head, the index of the argument, and the role.
         tops: Indices of the top nodes of the sentences, in text order.
         homes: For each node, the index of the top node of its sentence.
     """
@@ -502,7 +502,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
     def write(k: int, up: int | None, role: str | None, pos: int) -> None:
         concept, number, variable = pool.nodes[k].concept, len(nodes), None
         if concept is not None:
-            # Variables follow the AMR convention: b for the first concept with this initial, then b2.
+            # Variables follow the AMR convention: b for the first concept with the initial b, then b2.
             letter = concept[0].lower() if concept[0].isascii() and concept[0].isalpha() else "x"
             letters[letter] += 1
             variable = letter if letters[letter] == 1 else f"{letter}{letters[letter]}"

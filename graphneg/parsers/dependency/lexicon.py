@@ -155,7 +155,7 @@ def _is_of(concept: str, lemma: str) -> bool:
 
 @cache
 def load_lexicon() -> ParserLexicon:
-    """Return the lexicon that is part of the package."""
+    """Return the lexicon of the dependency parser, which is read from the tables in the package."""
     shipped = load_frames()
     lexicon = ParserLexicon(dict(shipped.frames), shipped.aliases)
     lexicon.add_concepts(rows("concepts"))

@@ -119,7 +119,7 @@ def _always(arc: DraftArc) -> bool:
 
 
 def _is_person(node: DraftNode) -> bool:
-    """Return whether the node represents a personal pronoun other than *it*."""
+    """Return whether a node represents a personal pronoun other than *it*."""
     return node.concept in PERSONAL - {"it"} and node.rule == "pronoun"
 
 
@@ -160,7 +160,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        # In "Yes, I do", the models delete "yes", which captions never contain. Attach it to the top.
+        # In "Yes, I do", the models delete "yes", which captions never contain. Attach "yes" to the top.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.deleted and answers and draft.tops.get(node.sentence, k) != k:
             node.deleted = False
@@ -305,6 +305,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the package's reviser with its models not loaded; empty if there are no model files."""
+    """Return the reviser of the package, whose models are loaded later; an empty tuple without models."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

@@ -40,12 +40,12 @@ class Word:
         lemma: The lemma of the word.
         tag: Penn part-of-speech tag.
         pos: Universal part-of-speech tag.
-        dep: Label of the dependency relation to its head, in spaCy's (ClearNLP) label set.
-        head: Index of its head; a root has its own index.
-        start: Offset of its first character in the whole text.
-        end: Offset after its last character.
+        dep: Label of the dependency relation to the head, in spaCy's (ClearNLP) label set.
+        head: Index of the head of the word; a root has its own index.
+        start: Offset of the first character of the word in the whole text.
+        end: Offset after the last character of the word.
         sentence: Index of the sentence to which the word belongs.
-        kids: Indices of its dependents, in text order.
+        kids: Indices of the dependents of the word, in text order.
         tree: All words of the piece, including this one.
     """
 
@@ -195,7 +195,7 @@ def signature(predicate: Word, argument: Word) -> str | None:
     """Return the name of the relation between a predicate and its argument.
 
     Args:
-        predicate: The predicate.
+        predicate: The predicate word.
         argument: The head word of the argument; or a preposition that has no object.
 
     Returns:
@@ -385,7 +385,7 @@ def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
     start = 0
     while len(text) - start > longest:
         window = text[start : start + longest]
-        # The end marks include Chinese and Japanese ones, since texts in any language may be passed.
+        # The end marks include Chinese and Japanese marks, since texts in any language may be passed.
         ends = [match.end() for match in re.finditer(r"[.!?…。！？]+[\"'”’)\]]*\s", window)]
         cut = ends[-1] if ends else window.rfind(" ") + 1 or longest
         yield start, window[:cut]

@@ -1,7 +1,7 @@
 """Choose the arcs and tops of an unfinished graph (draft), and the node that each *no* negates.
 
 A network scores each role for each pair of nodes. `decode` turns the scores into a connected graph. It first
-takes all arcs above a threshold, highest score first, and then joins each separate part by its best arc.
+takes all arcs above a threshold, highest score first, and then joins each separate part with its best arc.
 Flanigan et al. (2014, section 4) use a similar method to find a maximum spanning connected subgraph.
 
 In *There is no man running*, the negation can be attached to the noun (``man :polarity -``) or to the verb
@@ -38,8 +38,8 @@ verbs the arcs of the network are more reliable than the regression.
 def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     """Yield the pairs of nodes that may be linked as head and argument.
 
-    Both nodes must be in the same sentence and close to each other. The head must not be a constant. Nodes
-    inside names and dates are left out, because their arcs are not changed.
+    Both nodes must be in the same sentence and close to each other. The head must not be a constant or a
+    ``name``. Nodes inside names and dates are left out, because their arcs are not changed.
 
     Args:
         seen: Features of the graph under construction.
@@ -71,8 +71,8 @@ class ScoredArc(NamedTuple):
 
     Attributes:
         score: Log odds of the arc compared with no arc.
-        head: Index of the head.
-        dep: Index of the argument.
+        head: Index of the head node.
+        dep: Index of the argument node.
         role: The role; ``op`` stands for ``op1``, ``op2`` and so on, which are numbered later.
     """
 
@@ -130,7 +130,7 @@ def decode(
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
     # Take the arcs in three passes over the same list. The first pass takes the likely arcs. The second pass
     # takes arcs above the lower threshold that join separate parts. The third pass joins the remaining parts
-    # by their best arcs, whatever the score. It does not join isolated nodes.
+    # with their best arcs, whatever the score. It does not join isolated nodes.
     take(takewhile(lambda arc: arc.score >= enough, ordered))
     likely = takewhile(lambda arc: arc.score >= loose, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
@@ -256,7 +256,7 @@ class NegatedSubject(NamedTuple):
     Attributes:
         no: The word *no*.
         noun: The head noun of the subject.
-        verb: The verb of the subject.
+        verb: The verb to which the subject belongs.
     """
 
     no: Word
@@ -277,8 +277,8 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # If the relation is "neg", "no" depends on the verb: the module `trees` has attached it. Otherwise,
-        # "no" is a determiner of the noun.
+        # If the relation is "neg", "no" depends on the verb, to which the module `rules.trees` has attached
+        # it. Otherwise, "no" is a determiner of the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":

@@ -40,7 +40,7 @@ training data contain few imperatives.
 _FIXED = frozenset(
     {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
 )
-"""Concepts of names, dates and addresses. The rules recognise these reliably, so they are not changed."""
+"""Concepts of names, dates and addresses. The rules recognise these reliably, so the models keep them."""
 
 
 class FragmentOption(NamedTuple):

@@ -105,7 +105,7 @@ def word_key(word: Word) -> str:
     Verbs and nouns are separate classes. All other words form one class, because taggers often confuse them.
 
     Args:
-        word: The word.
+        word: The word, with its lemma and part of speech.
 
     Returns:
         A key such as ``go/v``, ``dog/n`` or ``red/x``.
@@ -117,7 +117,7 @@ def sense_keys(word: Word) -> list[str]:
     """Return the lemmas under which PropBank may list a word.
 
     Args:
-        word: The word.
+        word: The word, with its lemma and dependents.
 
     Returns:
         The lemma, and the lemma joined with each particle or preposition below the word: ``give_up``.

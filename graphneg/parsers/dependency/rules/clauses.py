@@ -119,7 +119,7 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    """Return whether a verb is an imperative, by its tag and its dependents."""
+    """Return whether a verb is an imperative, judging by its tag and its dependents."""
     # "Thank you" is not an imperative, and neither are inflected forms of "be" such as "is" (but "Be quiet"
     # is). A verb with a subject or a conjunction ("if you go"), after "to", or after a modal is not an
     # imperative either.
@@ -260,9 +260,9 @@ def write_question_words(state: RuleState) -> None:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for. A
-            # complement counts as direct speech if it precedes its verb, or if the verb is "say", "ask" or
-            # the like.
+            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for.
+            # A complement counts as direct speech if it precedes its verb, or if its verb is, for example,
+            # "say" or "ask".
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)

@@ -9,8 +9,8 @@ skipped. For example:
 - *painter* has ``(p / person :ARG0-of (p2 / paint-02))``.
 - *my aunt* has ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (a / aunt)))``.
 
-The sense of a verb is chosen by its arguments, by the frequency of each sense in annotated graphs, and by the
-order of senses in PropBank: *I used to run* has ``use-02``.
+The sense of a verb depends on its arguments, on the frequency of each sense in annotated graphs, and on the
+order of the senses in PropBank: *I used to run* has ``use-02``.
 """
 
 from __future__ import annotations

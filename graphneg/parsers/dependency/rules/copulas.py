@@ -71,7 +71,8 @@ def _resolve(state: RuleState, be: Word) -> None:
     )
     predicate, subject, location = next(said, None), be.child("nsubj"), _location(be)
     if predicate is not None:
-        # "On the table there is a book" means that the book is located on the table, so "be" gets the frame.
+        # "On the table there is a book" means that the book is located on the table, so "be" gets the frame
+        # be-located-at-91.
         exists = be.child("expl") is not None and predicate.child("acl") is None
         if exists and location is not None and location.tag != "WRB":
             state.add("be-located-at-91", be.i, "copula")

@@ -93,7 +93,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """Add an entity that consists of one word and has one value. Return the number of its words, 1."""
+    """Add an entity that consists of one word and has one value. Return 1, the number of its words."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1

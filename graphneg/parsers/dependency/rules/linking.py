@@ -1,13 +1,13 @@
 """Link clauses and mentions: coordination, shared subjects, direct speech and coreference.
 
 - *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. For the rules that follow, the
-conjunction represents its conjuncts.
+  conjunction represents its conjuncts.
 - *But it rained* becomes ``(c / contrast-01 :ARG2 (r / rain-01))``. Likewise for *And*, *So* and *Because* at
   the start of a sentence.
 - *She wants to go* becomes ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``. The shared subject is
   a reentrancy.
 - In *Tom hurt himself*, *Tom* and *himself* share a node. In *The boy lost his hat*, *boy* and *his* share a
-node.
+  node.
 - *"Where are they?" he asked.* becomes one graph, with the question as ``:ARG1`` of ``ask-01``.
 - In *"I know you", she told him*, *she* and *I* share a node, and *him* and *you* share another node.
 """

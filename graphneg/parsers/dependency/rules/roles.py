@@ -138,8 +138,8 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
     concept = nodes[head].concept or ""
     used = _used_roles(state, head)
     scored = [(edge, role_weights(state, edge)) for edge in edges]
-    # No core role may be used twice. Subjects choose first. The other dependents follow, those with the
-    # highest weights first.
+    # No core role may be used twice. Choose the roles of subjects first, then those of the other dependents
+    # in the order of their highest weights.
     scored.sort(key=lambda pair: (pair[0].form not in SUBJECTS, -max(pair[1].values(), default=0.0)))
     for edge, scores in scored:
         role = best_role(state, concept, scores, used) or default_role(state, concept, edge, used)
@@ -602,7 +602,8 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
         lemma: Lemma of the subject.
 
     Returns:
-        The role; ``None`` if the verb already has it, or if the verb's concept is not a frame.
+        The role; ``None`` if the verb already has an argument with this role, or if its concept is not a
+        frame.
     """
     node = state.head_nodes[verb.i]
     concept = state.draft.nodes[node].concept or ""

@@ -332,7 +332,7 @@ def _correct_seeming(seem: Word) -> None:
 
 
 def _correct_title(word: Word) -> None:
-    """Turn a capitalised common noun from a name into a noun, as in *my Ambassador* or *a Minister*."""
+    """Tag a capitalised common noun as a noun and not as a name, as in *my Ambassador* or *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
     # In "a Minister", the noun is not part of a name. In "my Uncle Tom", a name follows, so "Uncle" is part
@@ -456,4 +456,4 @@ _CORRECTIONS: tuple[tuple[Callable[[Word], bool], Callable[[Word], None]], ...] 
     (lambda word: word.lower == "for" and word.tag == "IN" and word.dep == "prep", _correct_for),
     (lambda word: word.text == "?", _correct_tag),
 )
-"""Pairs of a condition on a word and the correction to make; pairs with higher priority come first."""
+"""Pairs of a condition on a word and the correction to make, sorted by priority, highest first."""
