@@ -7,10 +7,11 @@ alternative.
 If the graph has spans already, from alignment marks or from a parser, these spans are returned and no other
 node is aligned. Otherwise the aligner looks for tokens that match the concept of each node by lemma,
 derivation or number. It first aligns the nodes with a single good candidate. It then aligns the ambiguous
-nodes, and prefers tokens near those of neighbouring nodes. A token belongs to one node, with three
+nodes, and prefers tokens near the tokens of neighbouring nodes. A token belongs to one node, with three
 exceptions. A name shares its tokens with the entity that has the name. *Teacher* is the token of both
-``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the concept
-that it negates. `align` takes a graph and its tokens, and returns the token span of each aligned node.
+``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the
+concept that it negates. `align` takes a graph and its tokens, and returns the token span of each aligned
+node.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> align(parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))"), "I work at a bank .".split())

@@ -361,7 +361,7 @@ class _Tree:
         if edit.role is None or (edit.concept is None) == (edit.value is None):
             raise TransformError(f"{_name(edit)}: 'add' needs a role and a concept or a value")
         _refuse_constant(node, edit)
-        # Refuse a second polarity or mode, because it would contradict the first one.
+        # Refuse a second polarity or mode, because it would contradict the existing polarity or mode.
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in node.below):
             raise TransformError(f"{_name(edit)}: the node already has :{edit.role}")
         leaf = MutableNode(edit.role, edit.concept, edit.value)

@@ -91,7 +91,7 @@ class Times:
         return role == "mod" and label in _RELATIVE
 
     def is_fixed(self, k: int) -> bool:
-        """Return whether a time cannot be replaced by a different time.
+        """Return whether a time cannot be replaced with a different time.
 
         Args:
             k: Number of the node in the graph.

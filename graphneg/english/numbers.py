@@ -20,7 +20,7 @@ NUMBERS: dict[str, int] = {
 }
 """The value of each number word: 0 to 19, and the tens up to 90."""
 SCALES = {word: int(value) for word, value in word_map("scales").items()}
-"""The factor of each multiplier: ``dozen``, ``hundred``, ``thousand`` and larger ones."""
+"""The factor of each multiplier: ``dozen``, ``hundred``, ``thousand`` and larger multipliers."""
 ORDINALS: dict[str, int] = {
     **{word: value for value, word in enumerate(word_list("ordinals"))},
     **{word[:-1] + "ieth": 10 * value for value, word in enumerate(word_list("tens"), start=2)},

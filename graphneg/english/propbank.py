@@ -149,7 +149,7 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
 def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
     """Read one roleset separately, because the file is not well-formed."""
     above = data.count(b"\n", 0, match.start())
-    # Keep the indentation, so that the column numbers in error messages are those of the file.
+    # Keep the indentation, so that the column numbers in error messages are the column numbers in the file.
     indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
     try:
         return _rolesets(indent + match[0], above)

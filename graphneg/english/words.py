@@ -1,8 +1,8 @@
 """Look up English words in a dictionary: readings, inflections, lemmas, stems and word classes.
 
-The inflections are those of lemminflect (`readings`, `inflections`). `lemma_of` returns the most likely lemma
-of a word. `lemmas` and `stems` return several forms of a word, by which words are compared. `word_class`,
-`word_list` and `word_map` read ``word_classes.tsv``.
+The inflections are those of lemminflect (`readings`, `inflections`). `lemma_of` returns the most likely
+lemma of a word. `lemmas` and `stems` return several forms of a word, which are used to compare words.
+`word_class`, `word_list` and `word_map` read ``word_classes.tsv``.
 
 >>> readings("saw")["VERB"], inflections("see", "VERB")["VBD"]
 (('see', 'saw'), ('saw',))

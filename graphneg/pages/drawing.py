@@ -197,8 +197,8 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     edges: list[DrawnEdge] = []
     for number, (above, role, below) in enumerate(_triples(graph)):
         is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
-        # The first edges are those of the tree, of which there is one for each node except the root. Draw
-        # them as lines. The other edges are reentrancies, which are drawn as arrows.
+        # The first edges are the edges of the tree, one for each node except the root. Draw them as lines.
+        # The other edges are reentrancies, which are drawn as arrows.
         draw = _branch if number < len(graph.nodes) - 1 else _arrow
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN
@@ -207,7 +207,7 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _triples(graph: AmrGraph) -> list[tuple[int, str, int]]:
-    """Return all edges as triples (parent, role, child): first those of the tree, then the reentrancies."""
+    """Return all edges as triples (parent, role, child): first the edges of the tree, then reentrancies."""
     tree = [(node.parent, node.role or "", node.position) for node in graph.nodes if node.parent is not None]
     return [*tree, *((mention.parent, mention.role, mention.target) for mention in graph.mentions)]
 

@@ -167,7 +167,8 @@ class GraphView:
         return {"hubs": hubs, "has_dialogues": bool(hubs) or bool(info_of(store).corpora)}
 
     def _all_data(self, request: Request) -> Response:
-        # Read the graph only once. Requests that arrive while the first one is reading it wait for the lock.
+        # Read the graph only once. Requests that arrive while the first request reads the graph wait for the
+        # lock.
         with self._reading:
             version = content_version(self._store)
             # Read the graph again if a command has changed the store, as `graphneg shift build` does.

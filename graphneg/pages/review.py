@@ -82,7 +82,7 @@ class ReviewView:
     @property
     def judged(self) -> Judgements:
         """The judgements of all annotators. They are opened when they are needed for the first time."""
-        # Use a lock: a second request may arrive while the first one samples the items, and must wait.
+        # Use a lock: a second request may arrive while the first request samples the items, and must wait.
         with self._opening:
             if self._judgements is None:
                 self._judgements = self._opened()

@@ -30,7 +30,7 @@ _TURNS = word_class("turn")
 def correct_trees(words: Sequence[Word]) -> None:
     """Correct the heads, relations and tags of the words in a piece of text, in place.
 
-    If several corrections apply to a word, only the first one is made.
+    If several corrections apply to a word, only the first correction is made.
 
     Args:
         words: The words of the piece of text.
@@ -235,7 +235,7 @@ def _correct_inversion(said: Word) -> None:
     early = next((kid for kid in kids if kid.dep in _SUBJECTS and kid.i < said.i), None)
     other = next((kid for kid in kids if kid.dep == "nsubj" and kid.i > said.i), None)
     late = next((kid for kid in kids if kid.dep == "dobj" and kid.i > said.i), None)
-    # If there are two subjects, the one before the verb is the quotation, so it becomes the object.
+    # If there are two subjects, the subject before the verb is the quotation, so it becomes the object.
     if early is not None and other is not None:
         early.dep = "dobj"
     # In '"Draw," asked the prince', spaCy may take the quotation for the subject and the speaker for the
