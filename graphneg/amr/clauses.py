@@ -251,7 +251,7 @@ class Clauses:
         # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
         if any(reading.is_a(head, "answer") and len(reading.inside(head)) < 3 for head in heads):
             return None
-        # Two coordinated clauses are not repeated: if one of them is changed, the other one remains true.
+        # Two coordinated clauses are not repeated: if one clause is changed, the other clause remains true.
         # Asides such as "I mean" are not statements.
         if sum(head in self.main for head in heads) > 1 or any(reading.is_a(at, "aside") for at in heads):
             return None

@@ -2,9 +2,9 @@
 
 A negative that contradicts a claim or swaps a word is harder to recognise if the dialogue mentions the claim
 or the word elsewhere. To find such places, this module reduces each node to what it says (`Statement`): a
-word, its arguments and its polarity. A predicate repeats an earlier one if both have the same polarity, if
-their arguments are equal after *I* and *you* were resolved to speakers, and if the later one adds no
-argument. A noun, name, number or time repeats an equal one.
+word, its arguments and its polarity. A predicate repeats an earlier predicate if both have the same
+polarity, if their arguments are equal after *I* and *you* were resolved to speakers, and if the later
+predicate adds no argument. A noun, name, number or time repeats an equal expression.
 
 Example: A says "I work at a bank." Later B says "You work?". The node ``work-01`` of B's turn repeats the
 ``work-01`` of A's turn, and its list of echoes is ``["other"]``, because another speaker said it first. "You
@@ -185,8 +185,8 @@ def repeats(one: Statement, earlier: Statement) -> bool:
         earlier: The statement of the earlier node, whose word must be the same.
 
     Returns:
-        True if the later node repeats the earlier one. At least one argument must be equal; placeholders for
-        unknown arguments do not count.
+        True if the later node repeats the earlier node. At least one argument must be equal; placeholders
+        for unknown arguments do not count.
     """
     if not one.arguments:
         return True
@@ -197,8 +197,8 @@ def repeats(one: Statement, earlier: Statement) -> bool:
     shared = 0
     for role, words in one.arguments.items():
         others = earlier.arguments.get(role)
-        # If the later node has an argument that the earlier one lacks, or other words in the same role, it is
-        # not a repetition.
+        # If the later node has an argument that the earlier node lacks, or other words in the same role, it
+        # is not a repetition.
         if others is None or not (words & others or _ANYTHING in words or _ANYTHING in others):
             return False
         shared += bool(words & others - {_ANYTHING})

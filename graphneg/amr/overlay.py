@@ -315,7 +315,7 @@ class _Tree:
         """Return the node that an edit refers to.
 
         Raises:
-            TransformError: There is no such node.
+            TransformError: The graph has no such node.
         """
         # The number -1 stands for the current top, which may be a new node above the original top.
         if edit.position == -1:
@@ -343,7 +343,7 @@ class _Tree:
             raise TransformError(f"{_name(edit)}: the node has a concept: give its new 'concept'")
         elif edit.concept != node.concept:
             # Delete a variable that began with the first letter of the old concept, so that `freeze` chooses
-            # another.
+            # a new variable.
             if node.var is not None and node.var[0] == letter(node.concept or ""):
                 node.var = None
             node.concept = _atom(edit.concept, edit)

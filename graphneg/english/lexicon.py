@@ -42,7 +42,7 @@ _SHAPE = {"class": 3, "move": 4, "opposite": 4}
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The contents of the lexicon tables.
+    """The contents of the lexicon tables: word classes, moves and opposites.
 
     Attributes:
         classes: For each concept, the names of the classes that contain it.
@@ -103,11 +103,11 @@ class Lexicon:
     def extended(self, entries: Iterable[LexiconEntry]) -> Lexicon:
         """Return a copy of the lexicon with additional entries.
 
-        A new entry for a pair of opposites replaces the old one. A new move replaces the old move of the same
-        word on the same scale.
+        A new entry for a pair of opposites replaces the old entry. A new move replaces the old move of the
+        same word on the same scale.
 
         Args:
-            entries: Entries, as `entry_of` returns them. If two entries conflict, the later one counts.
+            entries: Entries, as `entry_of` returns them. If two entries conflict, the later entry counts.
 
         Returns:
             The new lexicon. This lexicon does not change.
@@ -128,7 +128,7 @@ class Lexicon:
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
                 # A pair is looked up in both orders. An old entry in the other order would be found before
-                # the new one, so it is removed.
+                # the new entry, so it is removed.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(

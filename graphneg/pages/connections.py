@@ -129,7 +129,8 @@ class LimitedProtocol(H11Protocol):
             if one is not self and isinstance(one, LimitedProtocol) and not one.transport.is_closing()
         ]
         mine = [one for one in others if one.key == self.key]
-        # If this address has too many connections, close one of them and not one of another visitor.
+        # If this address has too many connections, close one of these and not a connection of another
+        # visitor.
         if len(mine) >= MOST_OF_ONE:
             return self._make_room(mine)
         if len(others) >= MOST:

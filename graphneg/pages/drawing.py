@@ -124,7 +124,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
     The children of two aligned nodes are aligned with each other in three passes: first those with the same
     variable, concept and role, then those with the same variable and concept, then those with the same role.
-    If an edit has inserted a new root above the old one, or has removed the root, the root of the smaller
+    If an edit has inserted a new root above the old root, or has removed the root, the root of the smaller
     graph is aligned with the same node inside the larger graph.
 
     Args:

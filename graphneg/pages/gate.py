@@ -271,8 +271,8 @@ class Gate:
     def _let_in(self, request: Request) -> Response:
         """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        # Reduce several slashes at the beginning to one, because "//example.org" would redirect to another
-        # host.
+        # Reduce several slashes at the beginning to a single slash, because "//example.org" would redirect
+        # to another host.
         path = "/" + request.url.path.lstrip("/")
         return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 

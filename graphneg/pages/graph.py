@@ -107,7 +107,7 @@ class GraphView:
         """Return the routes of the view.
 
         Args:
-            pages: The pages, which render templates.
+            pages: The web application, which renders the templates.
 
         Returns:
             The routes for a topic, for the utterances of a shift, for the drawing of all topics and its data,
@@ -247,7 +247,7 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
-        # If the time limit was shorter than the configured one, the query was in a quick slot. The message
+        # If the time limit was shorter than the configured limit, the query was in a quick slot. The message
         # then says that the server is busy.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again later"
@@ -298,7 +298,7 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
     """Parse the values of a named query's parameters, which a visitor has typed into a form.
 
     Args:
-        query: The query.
+        query: The named query, with its parameters.
         given: A dictionary from the names of the form's fields to what was typed.
 
     Returns:

@@ -46,7 +46,7 @@ from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
 LAYOUT = "1"
-"""Version of the database schema. An index with a different version is not used but written again."""
+"""Version of the database schema. An index with a different version is written again."""
 STEPS = 100
 """Number of intervals between the thresholds of a `ScoreDistribution`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")
@@ -568,7 +568,7 @@ def _place(source: Path) -> Path:
 
 
 def _state(source: Path) -> str:
-    """Return a string that changes whenever the file, the database schema or the version changes."""
+    """Return a string that changes with the file of negatives, the database schema and the version."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"

@@ -143,7 +143,7 @@ class Row:
 
     Attributes:
         n: The position of the record in the file, starting at 1.
-        negative: The record.
+        negative: The negative, as a record of the file.
         pieces: For each edited turn, its name (such as "turn 2") and the pieces of its text. A piece consists
             of words that the edit changed, or of words that it did not change. If a generator has written the
             whole response, the list has only the response, as a single piece.
@@ -174,7 +174,7 @@ class NegativesView:
         """Return the routes of the view.
 
         Args:
-            pages: The pages, which render templates.
+            pages: The web application, which renders the templates.
 
         Returns:
             The routes for the table, for the number of negatives that a threshold keeps (as JSON), and for

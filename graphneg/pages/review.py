@@ -97,7 +97,7 @@ class ReviewView:
         """Return the routes of the view.
 
         Args:
-            pages: The pages, which render templates.
+            pages: The web application, which renders the templates.
 
         Returns:
             The routes for judging items, for results and their files, for imports and for disagreements.
@@ -183,8 +183,8 @@ class ReviewView:
     async def _imported(self, request: Request) -> Response:
         """Store the judgements from an uploaded file, whose name and format are in the URL."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
-        # Refuse the upload if too many others are running. If it had to wait instead, it would keep a
-        # connection open.
+        # Refuse the upload if too many other uploads are running. If the upload had to wait instead, it
+        # would keep a connection open.
         if self._sending.locked():
             raise BusyError("other files are being imported: try again in a few seconds")
         async with self._sending:

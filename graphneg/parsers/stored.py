@@ -126,7 +126,7 @@ class PendingText:
     Attributes:
         kind: Kind of the text: ``utterances`` or ``responses``.
         id: Id of the utterance or response.
-        text: The text.
+        text: The text of the utterance or response.
         replaces: Ids of the existing graphs that the new graph will replace.
     """
 

@@ -89,7 +89,7 @@ class GraphDraft:
         text: The whole text, of which the piece is a part.
         words: The words of the piece of text.
         nodes: The nodes. Deleted nodes stay in the list, so that indices remain valid.
-        arcs: The arcs.
+        arcs: The arcs between the nodes, in no particular order.
         tops: Index of the top node of each sentence, keyed by the index of the sentence.
         warnings: Warnings to report with the parsed graph.
     """

@@ -98,7 +98,7 @@ def _resolve(state: RuleState, be: Word) -> None:
 
 
 def _is_number(state: RuleState, word: Word) -> bool:
-    """Return whether the predicate is a number without a noun, as in *the code is 2*."""
+    """Return whether a predicate is a number without a noun, as in *the code is 2*."""
     node = state.head_nodes.get(word.i)
     if node is not None:
         return state.draft.nodes[node].value is not None
