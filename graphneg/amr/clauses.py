@@ -82,7 +82,7 @@ class Clauses:
 
     @cached_property
     def clause_of(self) -> list[int | None]:
-        """For each node, the number of the head of its clause, or None if the node is above all clauses."""
+        """For each node, the node number of its clause's head; None if the node is above all clauses."""
         heads = set(self.heads)
         found: list[int | None] = []
         for node in self._of.nodes:

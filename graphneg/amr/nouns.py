@@ -273,8 +273,8 @@ class Nouns:
             k: Number of the node in the graph.
 
         Returns:
-            The cluster, which is named after one of its nouns (``like food``). None if no cluster contains
-            the noun.
+            The name of the cluster, which contains one of its nouns (``like food``). None if no cluster
+            contains the noun.
         """
         return noun_cluster(self._of.labels[k])
 

@@ -157,7 +157,8 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
-            # Each closing parenthesis closes a node. The highest number so far is the last of its subtree.
+            # Each closing parenthesis closes a node. The highest node number so far is the last number in
+            # its subtree.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()

@@ -36,7 +36,7 @@ NEAR = 0.8
 # If two texts have the Jaccard index s, they agree in at least one of the 6 bands with the probability
 # 1 - (1 - s**4)**6. This probability is 96% for s = 0.8 and 32% for s = 0.5.
 BANDS, _ROWS = 6, 4
-"""Number of bands in a signature, and number of values per band."""
+"""Number of bands in a MinHash signature, and number of values per band."""
 _PRIME = np.uint64((1 << 31) - 1)
 _FACTORS, _TERMS = np.random.Generator(np.random.PCG64(0)).integers(
     1, (1 << 31) - 1, (2, BANDS * _ROWS), dtype=np.uint64

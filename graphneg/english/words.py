@@ -323,9 +323,9 @@ def is_foreign(text: str) -> bool:
     """Return whether a text is written in a language other than English.
 
     Only the first 200 words are used. A text is foreign if most of its letters are not Latin. A text of at
-    least four words is also foreign in two other cases. In the first, few of its words are in the English
-    dictionary and few are English function words. In the second, at least as many words are function words of
-    another European language as of English, and many words are not in the dictionary.
+    least four words is also foreign in two other cases. In the first case, few of its words are in the
+    English dictionary and few are English function words. In the second case, at least as many words are
+    function words of another European language as of English, and many words are not in the dictionary.
 
     Args:
         text: The text to judge.

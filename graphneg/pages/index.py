@@ -422,7 +422,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
     amounts = Counter[int]()
     total = 0
 
-    # Store each label and each name of a score only once. Records refer to it by a number.
+    # Store each label and each name of a score only once. Records refer to labels and names by number.
     def named(kind: str, value: str) -> int:
         name = names.setdefault((kind, value), len(names) + 1)
         amounts[name] += 1

@@ -45,7 +45,7 @@ FILES_AT_ONCE = 2
 """Maximum number of uploaded files that are processed at the same time. The limit saves memory, because
 uploaded files are kept in memory."""
 _ANSWER = "answer."
-"""Prefix of the form fields that contain answers. It is followed by the name of the question."""
+"""Prefix of the form fields that contain answers. The name of the question follows the prefix."""
 _FILES: Mapping[str, Callable[[Results], str]] = {
     "judgements.csv": csv_of,
     "judgements.jsonl": jsonl_of,

@@ -201,7 +201,7 @@ def _level(count: int) -> int:
 
 
 def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
-    """Return the features of a candidate fragment as short strings."""
+    """Return the features of a candidate fragment as short strings, such as ``f=leave-11``."""
 
     def part(label: str) -> str:
         if label == word.lemma:
