@@ -159,7 +159,7 @@ class CounterfactualGenerator(WritingGenerator):
         Args:
             contexts: Contexts to generate for.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the choice of substitutes and of the sampling noise.
+            seed: Seed for the choice of substitutes and of the sampling noise.
 
         Returns:
             One `Gap` per context, in order: the context and its candidates.
@@ -324,7 +324,7 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
 
 
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
-    """Convert a reply to a candidate."""
+    """Convert a reply into a candidate."""
     details = {
         # The id of a question is the id of the observed reply, "~" and the substitute.
         "source": question.id.rpartition("~")[0],

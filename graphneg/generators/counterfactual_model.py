@@ -119,7 +119,7 @@ def counterfactuals(
         questions: The questions.
         examples: Solved examples at the beginning of the prompt, for a causal model that was not trained for
             this task. With examples, replies end at a line break.
-        seed: Seed of the noise.
+        seed: Seed for the noise.
         temperature: Temperature for both the observed and the new reply; above 0.
         longer: Maximum number of tokens by which a reply may be longer than the observed reply. The noise for
             these tokens is sampled.
@@ -171,7 +171,7 @@ def other_replies(
     Args:
         writer: A served model.
         questions: The questions.
-        seed: Seed of the sampling.
+        seed: Seed for the sampling.
         temperature: Sampling temperature; above 0.
 
     Returns:
@@ -195,7 +195,7 @@ def _shown(examples: Sequence[Exchange]) -> str:
 
 
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
-    """Convert a question to token ids. Both prompts begin with ``shown``, the solved examples."""
+    """Convert a question into token ids. Both prompts begin with ``shown``, the solved examples."""
     observed = question.observed
     # After solved examples, a reply ends at a line break. A trained model ends the reply with an end token.
     if shown:
@@ -319,7 +319,7 @@ def train_counterfactual_replies(
         store: Store that contains dialogues and the perspectives that ``graphneg shift build`` found.
         out: Folder to save the trained model in.
         selection: Dialogues to learn from; None for all.
-        seed: Seed of the training.
+        seed: Seed for the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 

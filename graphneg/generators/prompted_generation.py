@@ -301,7 +301,7 @@ class WritingGenerator(Generator):
         Args:
             contexts: Contexts to generate for.
             per_context: Number of candidates that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             One gap per context, in order. The candidates of each gap are sorted, best first.
@@ -313,7 +313,7 @@ class WritingGenerator(Generator):
         Args:
             contexts: Contexts to generate for.
             per_context: Maximum number of candidates per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             One list of candidates per context, in order.
@@ -349,7 +349,7 @@ class WritingGenerator(Generator):
         Args:
             contexts: Contexts to generate for.
             per_context: Number of candidates that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             One draft per context, in order.
@@ -437,7 +437,7 @@ class WritingGenerator(Generator):
         Args:
             batches: Contexts of the run, in batches.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the run.
+            seed: Seed for the run.
 
         Returns:
             The counts; None if the model is local.
@@ -456,7 +456,7 @@ class WritingGenerator(Generator):
         Args:
             contexts: Contexts of a later call of `generate`.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the run.
+            seed: Seed for the run.
         """
         if isinstance(self.writer, ServedWriter):
             # Further requests depend on the answers to the first requests, so only the first requests can be

@@ -217,7 +217,7 @@ class MaskAndFillGenerator(WritingGenerator):
         Args:
             contexts: Contexts to generate for.
             per_context: Number of candidates that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             One `Gap` per context, in order: the context and its candidates.
@@ -371,7 +371,7 @@ class MaskAndFillGenerator(WritingGenerator):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
-        """Convert a filled text to a candidate."""
+        """Convert a filled text into a candidate."""
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
         said = {**scores, CONTEXT_OVERLAP: context_overlap(turns, draft.text)}

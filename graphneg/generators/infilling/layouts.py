@@ -1,4 +1,4 @@
-r"""Convert blanked texts to prompts for various language models, and parse the outputs of the models.
+r"""Convert blanked texts into prompts for various language models, and parse the outputs of the models.
 
 Different language models were trained to fill blanks in different prompt formats. A `Layout` represents one
 such format. It converts a history and a `MaskedText` to a prompt, and the output of the model to the texts
@@ -382,7 +382,7 @@ def fill(
         layout: Layout that suits the model.
         fillings: Texts to fill. The result for a text does not depend on the other texts.
         settings: Sampling settings.
-        seed: Seed of the sampling.
+        seed: Seed for the sampling.
         constraints: Function that returns the constraints on the next answers for a text. By default, there
             are no constraints.
     """

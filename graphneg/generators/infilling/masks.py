@@ -131,7 +131,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
 
     Args:
         text: The text.
-        seed: Seed of the random choices.
+        seed: Seed for the random choices.
         id: Id of the text. Together with the seed, it determines the blanks.
         most: Maximum number of versions.
 

@@ -105,7 +105,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
 
     Args:
         contexts: Contexts with correct responses.
-        seed: Seed of the random choice of blanks.
+        seed: Seed for the random choice of blanks.
 
     Yields:
         Responses with blanks.
@@ -128,7 +128,7 @@ def divided(
     Args:
         pairs: All pairs.
         amount: Number of pairs to hold out. They come from at most a tenth of the dialogues.
-        seed: Seed of the choice of dialogues.
+        seed: Seed for the choice of dialogues.
 
     Returns:
         The training pairs and the held-out pairs. No dialogue has pairs in both lists.
@@ -158,7 +158,7 @@ def train_infilling(
         contexts: Contexts with correct responses.
         out: Folder to save the trained model in.
         held_out: Number of blanked texts to hold out. They come from at most a tenth of the dialogues.
-        seed: Seed of the choice of blanks and of the training.
+        seed: Seed for the choice of blanks and of the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 

@@ -190,7 +190,7 @@ class KeywordGenerator(WritingGenerator):
         Args:
             contexts: Contexts to generate for.
             per_context: Number of negatives that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             The `Gap` objects in the order of the contexts. A context without keywords has no `Gap`.

@@ -123,7 +123,7 @@ def drawn(
         keywords: Keywords to draw from.
         amount: Minimum and maximum number of keywords to draw. If there are not enough keywords, fewer are
             drawn.
-        seed: Seed of the draw.
+        seed: Seed for the draw.
         id: Id of the response to write. With the seed, it determines the draw.
         text: Text from which the keywords were extracted.
 
@@ -172,7 +172,7 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
     Args:
         near: Function that returns the most similar words of a word.
         keywords: Words of each keyword.
-        seed: Seed of the choice.
+        seed: Seed for the choice.
         id: Id of the response to write. With the seed, it determines the choice.
 
     Returns:
@@ -229,7 +229,7 @@ class Histories:
         Args:
             contexts: Contexts.
             ids: Ids of the responses to write, one per context. With the seed, they determine the draws.
-            seed: Seed of the draws.
+            seed: Seed for the draws.
 
         Returns:
             One history per context; None if the store has no other dialogue.
@@ -268,7 +268,7 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
     Args:
         contexts: Contexts with correct responses.
         extractor: Keyword extractor.
-        seed: Seed of the choice of keywords.
+        seed: Seed for the choice of keywords.
 
     Yields:
         Prompts with the expected responses.
@@ -312,7 +312,7 @@ def train_keyword_replies(
         contexts: Contexts with correct responses.
         extractor: Keyword extractor.
         out: Folder to save the trained model in.
-        seed: Seed of the choice of keywords and of the training.
+        seed: Seed for the choice of keywords and of the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 

@@ -269,7 +269,7 @@ class OverlapGenerator(Generator):
         Args:
             contexts: Contexts to generate for.
             per_context: Maximum number of candidates per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             One list of candidates per context, in order. After a call of `begin`, no sentence is used more
@@ -306,7 +306,7 @@ class OverlapGenerator(Generator):
         Args:
             contexts: Contexts to generate for.
             per_context: Number of shortlists per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             One draft per context, in order.
@@ -446,7 +446,7 @@ class HardGenerator(OverlapGenerator):
 
 
 def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
-    """Convert a sentence on a shortlist to a candidate."""
+    """Convert a sentence on a shortlist into a candidate."""
     scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
     if item.cosine is not None:
         scores["cosine"] = round(item.cosine, 4)

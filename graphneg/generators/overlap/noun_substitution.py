@@ -53,7 +53,7 @@ class NounSubstitution:
         Args:
             contexts: The contexts.
             given: The candidates for each context.
-            seed: Seed of the random choices.
+            seed: Seed for the random choices.
         """
         chosen = [
             (at, slot)

@@ -89,7 +89,7 @@ class Pool:
         Args:
             store: Store that contains the sentences.
             conditions: Conditions that the sentences must meet.
-            seed: Seed of the random samples.
+            seed: Seed for the random samples.
         """
         self._store = store
         self._conditions = conditions

@@ -51,7 +51,7 @@ class SecondSentence:
         Args:
             contexts: The contexts.
             given: The candidates for each context.
-            seed: Seed of the random choice.
+            seed: Seed for the random choice.
         """
         chosen: dict[tuple[int, int], str] = {}
         for at, candidates in enumerate(given):

@@ -292,7 +292,7 @@ def target_profiles(
             others.
         elsewhere: Terms to search for if a negative should share no words with the context.
         amount: Number of profiles.
-        seed: Seed of the draws.
+        seed: Seed for the draws.
 
     Returns:
         The profiles.
