@@ -257,13 +257,11 @@ class Generated(NegativeStream):
         }
 
     def shared_content(self) -> str:
-        """Return a digest of the store content from which all shards of the run read; equal for all
-        shards."""
+        """Return a digest of the content that all shards of a run share. It is equal for all shards."""
         return shared_content(self._store, self._generation.contexts.selection)
 
     def content_digest(self) -> str:
-        """Return a digest of the store's content, without data that a generator itself writes to the
-        store."""
+        """Return a digest of the store's content, without data that generators write to the store."""
         return texts_digest(self._store, self._generation.contexts.selection)
 
     @property

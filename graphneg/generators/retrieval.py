@@ -225,8 +225,7 @@ class BankGenerator(Generator):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """Read the bank, and return a function that yields the candidates for a context, sorted by
-        quality."""
+        """Read the bank, and return a function that yields candidates, sorted from best to worst."""
 
     def bank(self) -> list[BankEntry]:
         """Read the bank from the store, with the options ``most`` and ``corpora`` of the generator."""
@@ -427,9 +426,11 @@ class SemiHardGenerator(BankGenerator):
         return {**super().settings(), **own}
 
     def prepare(self) -> Candidates:
-        """Embed the bank, and return a function that yields candidates for a context.
+        """Read and embed the bank.
 
-        The function yields responses inside the margin, sorted by their cosine with the query, highest first.
+        Returns:
+            A function that yields candidates for a context. These are responses inside the margin, sorted by
+            their cosine with the query, highest first.
         """
         import numpy as np
 

@@ -125,10 +125,7 @@ class TokenSubstitutionGenerator(BankGenerator):
     def _replaced(
         self, source: WordSource, text: str, seed: int, id: str
     ) -> tuple[str, list[tuple[str, str]]]:
-        """Replace words of a text by substitutes from ``source``.
-
-        Return the edited text, and one pair of a replaced word and its substitute for each replacement.
-        """
+        """Return a text with some words replaced, and a pair of old and new word for each replacement."""
         parts = _PARTS.split(text)
         amount = self._amounts[number(seed, "substitutions", id) % len(self._amounts)]
         content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
