@@ -72,7 +72,7 @@ class CounterfactualOptions(WritingOptions):
         max_words: Maximum number of words in a reply.
         purpose: ``negatives`` for wrong replies, ``positives`` for new correct replies.
         predictor: Name of the predictor that chooses substitutes for ``positives``.
-        predictor_options: Options of the predictor.
+        predictor_options: Options with which the predictor is created, keyed by name; None for its defaults.
         turns: For ``positives``: number of most recent turns of the context from whose keywords the predictor
             starts.
         hops: For ``positives``: maximum number of edges in the shift graph from such a keyword to a
@@ -97,13 +97,13 @@ class CounterfactualOptions(WritingOptions):
     batch_size: int = 16
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         WritingOptions.__post_init__(self)
         if self.purpose not in PURPOSES:
             raise InputError(f"unknown purpose {self.purpose!r}; choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size must be at least 1")
-        # `CandidateOptions` checks its own values, so creating it is enough.
+        # Creating the `CandidateOptions` checks the options `turns` and `hops`.
         _ = self.reach
 
     @property

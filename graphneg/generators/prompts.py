@@ -232,7 +232,7 @@ def is_trained(model: LanguageModel, task: str) -> bool:
     """Return whether a model was trained for a task, so that its prompts need no solved examples.
 
     Args:
-        model: A local language model.
+        model: Local language model whose configuration is checked.
         task: Name of a task that this module defines, for example `FILL_BLANKS`.
 
     Returns:

@@ -232,7 +232,7 @@ class BankGenerator(Generator):
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
@@ -331,7 +331,7 @@ class Bm25Generator(BankGenerator):
         self._weights = (k1, b)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         return {**super().settings(), "by": self._by, "weights": list(self._weights)}
 
     def prepare(self) -> Candidates:
@@ -421,7 +421,7 @@ class SemiHardGenerator(BankGenerator):
         self._margin = margin
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         own = {"embedder": self._embedder.name, "by": self._by, "margin": self._margin}
         return {**super().settings(), **own}
 

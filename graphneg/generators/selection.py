@@ -310,7 +310,7 @@ class SelectionCriteria:
     per_context: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that the values are valid."""
+        """Check that ``keep`` and ``per_context`` have valid values."""
         if self.keep not in get_args(Keep):
             raise InputError(
                 f"unknown value {self.keep!r} of keep; choose one of {', '.join(get_args(Keep))}"
@@ -362,7 +362,7 @@ class Selected(NegativeStream):
             batch: Number of contexts whose records are scored together.
             shard: Shard to process: only records whose dialogues belong to the shard are read. None for all
                 records.
-            progress: Progress display; advanced by the number of finished contexts.
+            progress: Progress display, which counts the finished contexts; None for no display.
 
         Raises:
             InputError: ``batch`` is below 1.

@@ -64,9 +64,10 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
 """Minimum length in letters of the words that `is_repetitive` checks for repetition."""
 _COPIED_RUN = 5
-"""A text counts as copied if it has at least this many consecutive words in common with another text."""
+"""Minimum number of consecutive words that two texts have in common if one counts as copied from the
+other."""
 _MANY_COMMAS = 4
-"""A text with at least this many commas counts as a repetitive list."""
+"""Minimum number of commas with which a text counts as a repetitive list."""
 _STRANGEST = 3
 """Number of least likely tokens of a text over which `LaterLosses.strangest` averages."""
 _SENTENCES = 2
@@ -294,7 +295,7 @@ class Bounds:
     max_token_loss: float = 11.0
 
     def __post_init__(self) -> None:
-        """Check that the values are in range."""
+        """Check that the three maxima are in range."""
         if self.max_perplexity <= 1 or self.max_perplexity_alone <= 1 or self.max_token_loss <= 0:
             raise InputError(
                 f"max_perplexity {self.max_perplexity}, max_perplexity_alone "

@@ -101,7 +101,7 @@ class TokenSubstitutionGenerator(BankGenerator):
         self._amounts = range(least, most + 1)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         return self._options
 
     def prepare(self) -> Candidates:

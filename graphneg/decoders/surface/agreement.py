@@ -103,7 +103,7 @@ def person_of(tokens: Sequence[Token]) -> str:
 
 
 def agree_with(sentence: SentenceDraft, token: Token) -> None:
-    """Inflect the finite verbs whose subject contains a token.
+    """Make finite verbs agree with their subject after a token of the subject was changed.
 
     Args:
         sentence: The sentence, edited in place.
@@ -211,7 +211,7 @@ def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Ca
     # white space before it is determined again.
     if token.lower == "'s":
         token.original_index = -1
-    # The plural stays plural: "We see ourselves" -> "You see yourselves".
+    # A plural reflexive pronoun stays plural: "We see ourselves" -> "You see yourselves".
     if form == "yourself" and token.lower in ("ourselves", "themselves"):
         form = "yourselves"
     sentence.rewrite(token, form, ("PRS", "PRO", "PS", "PN", "PRO")[case])
@@ -248,7 +248,7 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     Returns:
         The case, or None if the token is not a form of the pronoun ``person``.
     """
-    # The *'s* of "Let's" is *us*.
+    # In "Let's", the clitic *'s* is short for *us*.
     if token.lower == "'s":
         return Case.OBJECT
     known = [case for other, case in pronoun_cases(token.text) if other == person]

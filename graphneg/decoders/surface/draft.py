@@ -73,7 +73,7 @@ class Token:
 
     @property
     def lemma(self) -> str:
-        """The lemma of the token, if it is read as a verb form."""
+        """The lemma that the token has as a verb form: *see* for *saw*."""
         return verb_lemma(self.text)
 
     @property

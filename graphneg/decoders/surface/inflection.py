@@ -62,7 +62,7 @@ def full_form(word: str) -> str:
 
 
 def contracted_stem(verb: str) -> str | None:
-    """Return the spelling of a verb before *n't*.
+    """Return the spelling that a verb has before *n't*: *wo* for *will*, as in "won't".
 
     Args:
         verb: A finite auxiliary or modal, for example *will*.
@@ -144,7 +144,7 @@ def _regular_verb(lemma: str, tag: str) -> str:
 
 @lru_cache(maxsize=65536)
 def noun_form(lemma: str, tag: str) -> str:
-    """Inflect the last word of a noun or a noun phrase for number.
+    """Return the singular or the plural of a noun, or of a noun phrase, whose last word is inflected.
 
     Args:
         lemma: The noun or noun phrase in the singular.

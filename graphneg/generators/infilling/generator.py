@@ -114,7 +114,7 @@ class MaskAndFillOptions(WritingOptions):
     vectors: str | Path = BUNDLED
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         WritingOptions.__post_init__(self)
         if min(self.texts, self.versions, self.drafts, self.best) < 1:
             raise InputError("texts, versions, drafts and best must be at least 1")

@@ -137,7 +137,7 @@ class OneByOne(Layout):
             given: Answers for the first blanks, which are already filled.
 
         Returns:
-            The prompt.
+            The prompt, which the model continues with the text for the blank.
         """
         marks = [f"[{kind}]" for kind in masked.kinds[len(given) :]]
         return blank_request(history, masked.joined([*given, *marks]))
@@ -183,7 +183,7 @@ class Marked(Layout):
             given: Not used.
 
         Returns:
-            The prompt.
+            The prompt, which the model continues with the texts for all blanks.
         """
         return blanks_request(history, masked.marked)
 
@@ -219,7 +219,8 @@ class Sentinels(Layout):
             given: Not used.
 
         Returns:
-            The prompt.
+            The prompt, to which the model answers with the texts for all blanks, each after its sentinel
+            token.
         """
         marks = [_SENTINEL.format(n) for n in range(len(masked.answers))]
         return " ".join([*_history(history), masked.joined(marks)])
@@ -266,7 +267,7 @@ class WholeText(Layout):
             given: Not used.
 
         Returns:
-            The prompt.
+            The prompt, to which the model answers with the whole text.
         """
         return " ".join([*_history(history), masked.joined([self.mask] * len(masked.answers))])
 
@@ -312,7 +313,7 @@ class Middles(Layout):
             given: Answers for the first blanks, which are already filled.
 
         Returns:
-            The prompt.
+            The prompt, which the model continues with the text for the blank.
         """
         before, behind, middle = self.tokens
         # The prefix is the text before the first unfilled blank, with the answers for earlier blanks.

@@ -106,7 +106,7 @@ class KeywordOptions(WritingOptions):
     max_strangest_loss: float = 6.5
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         WritingOptions.__post_init__(self)
         if not 1 <= self.min_keywords <= self.max_keywords:
             raise InputError(

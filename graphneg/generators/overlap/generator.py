@@ -436,7 +436,7 @@ class OverlapGenerator(Generator):
 
 
 class HardGenerator(OverlapGenerator):
-    """Retrieve sentences like `OverlapGenerator`, but with `SETTINGS` as defaults.
+    """Retrieve sentences like `OverlapGenerator`, but with other defaults for the options (`SETTINGS`).
 
     The options are the same as those of `OverlapGenerator`.
 

@@ -223,7 +223,8 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
     """Return the names of the sources to use (empty for all sources), and the size of the resulting pool."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
-        # A corpus name includes its splits: "everyday" matches "everyday/train", but not "everyday2/train".
+        # The name of a corpus matches all of its splits: "everyday" matches "everyday/train", but not
+        # "everyday2/train".
         name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
         for name in conditions.sources
     }

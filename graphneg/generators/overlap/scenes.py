@@ -1,8 +1,8 @@
 """Decide whether a sentence is about a different situation (scene) than a context.
 
 A sentence that shares words with a context may be about the same situation, and may then be a correct
-response. `Scenes` reads the content words of all dialogues in a store. For each context, it returns a
-condition (`TopicFilter`). The condition rejects a sentence if
+response. `Scenes` reads the content words of all dialogues in a store. For each context, it returns a filter
+(`TopicFilter`), which rejects a sentence if
 
 - the sentence comes from the same conversation as the context, even if that conversation was loaded twice,
 - the sentence's dialogue mentions a rare word of the context's last turn, or is about the scene of the
@@ -302,7 +302,8 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
                     long.add(key)
     together: Counter[tuple[str, str]] = Counter()
     for key, dialogues in saying.items():
-        # "Thank you very much for your help." occurs in many conversations, so it is not evidence for copies.
+        # "Thank you very much for your help." occurs in many conversations, so two dialogues with this
+        # sentence need not be copies.
         if 1 < len(dialogues) <= _COMMON:
             for pair in combinations(sorted(dialogues), 2):
                 together[pair] += _TOGETHER if key in long else 1

@@ -1,11 +1,11 @@
 """Connect the tokens of a text being edited with the nodes of its graph.
 
-`SentenceDraft` finds the tokens that express a node, the verb group that asserts the node
+`SentenceDraft` finds the tokens that express a node, the verb group whose predicate is the node
 (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `question_tag`
 finds the question tag of a clause.
 
 Example: in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))``, the
-predicate of node 0 is the group of *was*.
+verb group for node 0 consists of *was*.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, AmrNode
 
-# Tags that may occur between a linking verb and its complement: "is not a very *good* idea".
+# Tags of words that may occur between a linking verb and its complement: "is *not a very good* idea".
 _INSIDE_PREDICATE = (
     NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
 )
-# Tags after which *here* and *there* do not begin a clause: "I go there".
+# Tags of words after which *here* and *there* do not begin a clause: "I go there".
 _NO_START = frozenset({*NOUNS, *VERBS, "PRS", "PRO", "PN", "IN"})
 # Maximum number of tokens between a copula and the words of its arguments.
 _COPULA_REACH = 3

@@ -287,8 +287,8 @@ def _inverts(tokens: Tokens, index: int) -> bool:
     following, previous = tokens.get(tokens.run_end(index + 1, _SKIP)), tokens.get(index - 1)
     if following.tag not in _AFTER_AUXILIARY:
         return False
-    # The auxiliary may follow a mark, a conjunction or a question word: "Well, can you come?", "What have you
-    # seen?"
+    # An auxiliary before its subject may follow a punctuation mark, a conjunction or a question word: "Well,
+    # can you come?", "What have you seen?"
     if previous.is_quote or previous.tag in ("EN", "PU", "CC", "UH", "WP"):
         return True
     if previous.lower in word_class("before-inversion"):

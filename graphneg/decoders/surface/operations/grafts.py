@@ -350,8 +350,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     if subject:
         agree_with(sentence, tokens[head_of(tokens)])
     for group in sentence.parse_verbs() if not subject else ():
-        # After *there*, the verb agrees with the noun after it: "There were many apples" -> "There was a
-        # pear".
+        # If the subject is *there*, the verb agrees with the noun that follows: "There were many apples" ->
+        # "There was a pear".
         exists = group.subject is not None and group.subject_tokens[0].tag == "EX"
         if (
             exists

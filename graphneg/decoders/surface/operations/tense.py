@@ -138,7 +138,8 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
             return index
         if token.tag == "WP":
             return index if index > main + 1 else None
-        # A conjunction ends the clause if another subject follows soon: "She sang and he danced".
+        # A conjunction ends the clause if another subject follows within a few tokens: "She sang and he
+        # danced".
         near = (tokens[index:start] for start in starts if index < start <= index + _JOIN_REACH)
         if token.tag == "CC" and any(all(other.tag not in ("EN", "QT") for other in run) for run in near):
             return index

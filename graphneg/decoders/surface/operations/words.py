@@ -199,7 +199,7 @@ def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.index_of(token) + 1, token.tag in VERBS
-    # The particle follows an object pronoun: "I saw it" -> "I took it away".
+    # A particle is inserted after an object pronoun: "I saw it" -> "I took it away".
     if rest and verbal and sentence.tokens.get(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
