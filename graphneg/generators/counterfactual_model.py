@@ -55,7 +55,8 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 LONGEST_PROMPT = 256
-"""Maximum number of tokens in a prompt, without the solved examples. Longer prompts lose their beginning."""
+"""Maximum number of tokens in a prompt, without the solved examples. A longer prompt is truncated at its
+beginning."""
 _LONGEST_REPLY = 48
 """Maximum number of tokens in a reply from a served model."""
 _WORD = re.compile(r"\w+")

@@ -54,7 +54,7 @@ class Sentence(Protocol):
 
     @property
     def chance(self) -> int:
-        """A random number that breaks ties."""
+        """A random number that breaks ties between sentences with equal distances."""
         ...
 
     @property

@@ -217,7 +217,7 @@ class PnegGenerator(WritingGenerator):
             # up, to get the number of prompts.
             for call in range(-(-each.lacks(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
-                # As in the paper, the examples are chosen again for each call.
+                # As in Lee et al. (2022), the examples are chosen again for each prompt.
                 order = shuffled(range(len(self._examples)), seed, "examples", id)
                 shown = [self._examples[number] for number in order[: self._options.k]]
                 request = irrelevant_request(shown, each.context.turns, amount)
@@ -264,7 +264,7 @@ class PnegGenerator(WritingGenerator):
             listed = listed[:-1]
         listed = listed[: self._options.responses]
         reason = None
-        # As in the paper, a list that is too short is discarded completely.
+        # As in Lee et al. (2022), a list that is too short is discarded completely.
         if len(listed) < self._options.required_responses:
             reason = answer.problem or ("short-list" if listed else "no-list")
         # An output such as "1. I cannot help with that." is a refusal, even though it is a list.

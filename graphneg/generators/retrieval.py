@@ -43,8 +43,8 @@ MOST_SEMI_HARD = 50_000
 """Default maximum number of responses that ``semi-hard`` embeds. With 384 dimensions, this number of vectors
 takes about 80 MB of memory."""
 BY = ("context", "response")
-"""Values of the option ``by``, which says with what the responses in the bank are compared: the text of the
-context, or its correct response."""
+"""Values of the option ``by``: the responses in the bank are compared with the text of the context, or with
+its correct response."""
 _FIRST_RANKED = 64
 """Number of best results that `_best_first` finds without sorting all scores. All scores are sorted only if
 more results are needed."""

@@ -188,7 +188,7 @@ def is_repetitive(words: Sequence[str]) -> bool:
         >>> is_repetitive("the summer was hot and the hot summer came".split())
         True
     """
-    # "Ann" and "Ann's" are the same word here.
+    # Count "Ann" and "Ann's" as the same word.
     plain = [_POSSESSIVE.sub("", word) for word in words]
     # A word may have several lemmas ("saw": "see", "saw"). Use the alphabetically first lemma for the word.
     content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]

@@ -147,7 +147,7 @@ class TokenSubstitutionGenerator(BankGenerator):
             # If the replaced word is capitalized, for example at the start of a sentence, capitalize the
             # substitute.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
-            # The article before the word may have to change: "a boat" becomes "an apple".
+            # The article before the substitute may have to change: "a boat" becomes "an apple".
             if at > 1:
                 parts[at - 2] = right_article(parts[at - 2], other)
         return "".join(parts), replaced

@@ -144,7 +144,7 @@ def _regular_verb(lemma: str, tag: str) -> str:
 
 @lru_cache(maxsize=65536)
 def noun_form(lemma: str, tag: str) -> str:
-    """Return the singular or the plural of a noun, or of a noun phrase, whose last word is inflected.
+    """Return the singular or the plural of a noun. In a noun phrase, the last word is inflected.
 
     Args:
         lemma: The noun or noun phrase in the singular.

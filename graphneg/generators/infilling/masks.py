@@ -44,7 +44,7 @@ LONGEST_PHRASE = 4
 LEAST_WORDS = 4
 """Minimum number of words in a text to blank. In a shorter text, no spans are blanked."""
 SHOWN = 0.4
-"""Minimum fraction of a text's words that must not be blanked."""
+"""Minimum fraction of a text's words that are not blanked."""
 _ALL = float(1 << 64)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _MARKS = (",", ".", "!", "?", ";", ":")

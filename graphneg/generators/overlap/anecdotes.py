@@ -110,7 +110,7 @@ def _counted(name: str, amount: int) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _kind_of_first(word: str) -> str:
-    """Return the first of *noun*, *verb*, *adj* and *adv* that a word can be, or ``name`` if it is none."""
+    """Return the first of ``noun``, ``verb``, ``adj`` and ``adv`` that a word can be, otherwise ``name``."""
     known = readings(word)
     return next((kind.lower() for kind in ("NOUN", "VERB", "ADJ", "ADV") if kind in known), "name")
 

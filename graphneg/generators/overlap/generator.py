@@ -79,8 +79,8 @@ FEWEST = 30
 """Minimum number of target cosines. If fewer are available, negatives have no target cosine."""
 WEIGHT = 10.0
 """Factor for the difference between a sentence's cosine and the target cosine. The product is added to the
-distance between the sentence and the target profile. A difference of 0.1 thus adds 1, as much as a sentence
-in the wrong person does."""
+distance between the sentence and the target profile. A difference of 0.1 thus adds 1. A mismatch in person
+adds the same amount."""
 
 SETTINGS: Mapping[str, Any] = {
     "min_words": 6,
@@ -510,7 +510,8 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # The profile's random number selects one of the sorted cosines of correct responses.
+                # The random number in the target profile selects one of the sorted cosines of correct
+                # responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:

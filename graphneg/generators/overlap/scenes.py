@@ -51,17 +51,17 @@ _OF_ALL = 1.5
 """Factor by which the weight of a term that no dialogue contains is multiplied. In small stores, the product
 is below `_LEAST_TOLD` and replaces it."""
 _LONG = 6
-"""Minimum number of words in a sentence that suggests, if two dialogues contain it, that these are copies of
+"""Minimum number of words in a sentence whose occurrence in two dialogues suggests that they are copies of
 one conversation. Shorter sentences occur in many conversations."""
 _VERY_LONG = 14
-"""Minimum number of words in a sentence that alone proves two dialogues with this sentence to be copies of
+"""Minimum number of words in a sentence whose occurrence in two dialogues suffices to treat them as copies of
 one conversation."""
 _TOGETHER = 2
 """Minimum number of points with which two dialogues count as copies of one conversation. A long sentence that
 both contain gives one point, a very long sentence two."""
 _COMMON = 8
-"""Maximum number of dialogues that contain a sentence for it to suggest copies. A sentence that occurs in
-more dialogues is a set phrase."""
+"""Maximum number of dialogues that contain a sentence which suggests that they are copies. A sentence that
+occurs in more dialogues is a set phrase."""
 
 
 class Scenes:

@@ -282,7 +282,7 @@ def target_profiles(
     amount: int,
     seed: int,
 ) -> list[TargetProfile]:
-    """Draw target profiles for the negatives for a context.
+    """Draw a target profile for each negative that a context needs.
 
     The profiles for a context have different query terms, unless the context has too few terms. Rare terms
     tend to be used before frequent terms.

@@ -176,7 +176,7 @@ class SentenceDraft(Draft):
         return before[-1] if before else None
 
     def offers(self, group: VerbGroup) -> bool:
-        """Return whether a clause is one with which a speaker gives something: "Here you are", "Here it is".
+        """Return whether a clause accompanies the giving of something: "Here you are", "Here it is".
 
         Args:
             group: The verb group of the clause.
@@ -267,7 +267,8 @@ class SentenceDraft(Draft):
             fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
             # In "a happy man", the adjective modifies its noun and is not the complement of a verb.
             attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
-            # A verb without a node is a light verb: the graph of "take a walk" contains only ``walk-01``.
+            # A verb that expresses no node is a light verb: the graph of "take a walk" contains only
+            # ``walk-01``.
             verb, between = tokens[group.main], tokens[group.main + 1 : index]
             light = verb.lemma in word_class("linking-or-light") or verb.lower == "'s"
             if not light and self._owner(verb) is None:

@@ -308,7 +308,7 @@ def _inverts(tokens: Tokens, index: int) -> bool:
 
 
 def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
-    """Add the verbs that depend on the auxiliaries of a group, and the negations between these verbs.
+    """Add the verbs that depend on the auxiliaries of a verb group, and the negations between these verbs.
 
     Args:
         group: The group to extend.
@@ -331,7 +331,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that a verb gets if it depends on an auxiliary; None if it does not depend on it."""
+    """Return the tag that a verb has because it depends on an auxiliary; None if it depends on none."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"

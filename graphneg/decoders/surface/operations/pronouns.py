@@ -35,7 +35,8 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
             change (``no-alignment``).
 
     Example:
-        ``{k: "you"}`` for the node *i* changes "I love my dog." into "You love your dog."
+        If ``k`` is the number of the node ``i``, ``{k: "you"}`` changes "I love my dog." into "You love your
+        dog."
     """
     tokens = sentence.tokens
     mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]

@@ -228,7 +228,7 @@ def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
 
 
 def _person(group: VerbGroup) -> str:
-    """Return the person with which the finite verb of a group agrees, as a subject pronoun."""
+    """Return the person with which the finite verb of a verb group agrees, as a subject pronoun."""
     subject = group.subject_tokens
     # In "There are two men", the verb agrees with the noun phrase after it.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
@@ -238,13 +238,13 @@ def _person(group: VerbGroup) -> str:
 
 
 def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Put the first verb of a group into the past tense."""
+    """Put the first verb of a verb group into the past tense."""
     verb, low, alone = group.verb, group.verb.expanded, len(group.chain) == 1
-    # A form of *be*: "He is here" -> "He was here".
+    # Put a form of *be* into the past: "He is here" -> "He was here".
     if low in BE or (low == "'s" and not group.perfect):
         sentence.rewrite(verb, agree("be", "VBD", _person(group)))
     elif low in DO and not alone:
-        # The auxiliary *do*: "I do not see it" -> "I did not see it".
+        # Put the auxiliary *do* into the past: "I do not see it" -> "I did not see it".
         sentence.rewrite(verb, "did")
     elif (low in HAVE or low == "'s") and not alone:
         # The perfect becomes the past: "I have seen it" -> "I saw it". "I had seen it" is already past.
@@ -342,7 +342,7 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _to_present(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Put the first verb of a group into the present tense."""
+    """Put the first verb of a verb group into the present tense."""
     verb, low, person = group.verb, group.verb.expanded, _person(group)
     if low in _PAST_LEMMAS or (low == "did" and len(group.chain) > 1):
         sentence.rewrite(verb, agree(_PAST_LEMMAS.get(low, "do"), "VBP", person))
