@@ -92,8 +92,9 @@ class RescoringDecoder:
             batch: Utterances with their graphs before and after the edits.
 
         Returns:
-            For each utterance, in the order of the batch, the text with the highest score. If no text has
-            other words than the original, the result of ``surface``, which usually contains a reason.
+            One result for each utterance, in the order of the batch: the text with the highest score. If no
+            text has other words than the original utterance, the result of ``surface``, which usually
+            contains a reason.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])
@@ -121,7 +122,7 @@ class RescoringDecoder:
 
 
 def _usable(original: str, answers: Sequence[Decoded]) -> list[str]:
-    """Return the distinct texts among the results whose words differ from the original, in their order."""
+    """Return the texts of the results whose words differ from the original text, without duplicates."""
     found: dict[str, str] = {}
     for answer in answers:
         if answer.text is not None and not same_words(answer.text, original):

@@ -249,7 +249,8 @@ class Generated(NegativeStream):
             "version": __version__,
             "store": self._store.description,
             "generator": self._generator.name,
-            # These options are included, because an interrupted run can only be resumed with the same ones.
+            # Include the options of the generator, because an interrupted run can only be resumed with the
+            # same options.
             "options": dict(self._generator.settings()),
             "per_context": asked.per_context,
             "seed": asked.seed,

@@ -266,7 +266,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Remove all words except those of the sentence below node ``k``, and openings such as "Yes, and".
+    """Keep only the words of the sentence whose top node is ``k``, without openings such as "Yes, and".
 
     Raises:
         RealisationError: No word is aligned with a node of the sentence (``no-alignment``).

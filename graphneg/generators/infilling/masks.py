@@ -26,7 +26,7 @@ from graphneg.english.words import content_lemmas, right_article
 from graphneg.hashing import number
 
 Kind = Literal["word", "phrase", "sentence"]
-"""Type of the kind of a blank, which is named after the part of the text that the blank replaces."""
+"""Kinds of blanks. A kind is named after the part of the text that the blank replaces."""
 SPANS = 2
 """Minimum number of blanks in a text."""
 MOST_SPANS = 4

@@ -35,7 +35,7 @@ LEARNED = OneByOne()
 HELD_OUT = 200
 """Default number of blanked texts to hold out for the evaluation of the trained model."""
 _SHARE = 10
-"""For each held-out dialogue, there are at least this number of dialogues in total."""
+"""Minimum number of dialogues in total for each dialogue that is held out."""
 _SHOWN = 5
 """Number of held-out texts that the training report shows as the trained model filled them."""
 

@@ -85,8 +85,8 @@ class Scenes:
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
-        # This is the mean over all dialogues, because the weight of each term is multiplied by its document
-        # frequency.
+        # The mean over all terms is also the mean over all dialogues, because the weight of each term is
+        # multiplied by its document frequency.
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:

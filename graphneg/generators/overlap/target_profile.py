@@ -554,7 +554,7 @@ def shortlist(
         if asked and not sentence.question:
             distance += 1.5
         if anecdotal:
-            # Gumbel-max trick: with this noise, sentences are drawn in proportion to exp(likeness).
+            # With Gumbel noise, sentences are drawn in proportion to exp(likeness) (Gumbel-max trick).
             chance = ((sentence.rank ^ order) * _MIX) & _MASK
             distance -= anecdotal * (sentence.like + _gumbel(chance))
         by_distance[distance].append(sentence)

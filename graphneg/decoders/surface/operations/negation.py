@@ -216,8 +216,8 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         # After *there is*, the determiner becomes *no*: "There is a way" -> "There is no way".
         sentence.rewrite(determiner, "no", "DT")
     elif (
-        # These verbs take *not* without do-support: "I can" -> "I cannot", "I am" -> "I am not", "I have
-        # seen" -> "I have not seen", "I do." -> "I do not."
+        # Some verbs take *not* without do-support: "I can" -> "I cannot", "I am" -> "I am not", "I have seen"
+        # -> "I have not seen", "I do." -> "I do not."
         verb.tag == "MD"
         or verb.is_be
         or verb.lower == "'d"
