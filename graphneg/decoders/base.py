@@ -1,8 +1,8 @@
-"""The decoder interface, and the registry that finds decoders by name.
+"""The interface of decoders, which turn edited AMR graphs into text, and the registry of decoders.
 
-A decoder receives utterances with their graphs before and after the edits. For each utterance it returns a
-new text, or the reason why it could not produce a text. `get_decoder` wraps every decoder in a check, so that
-the result of an edit is never the original text.
+A decoder receives utterances with their graphs before and after the edits. For each utterance, it returns the
+text of the edited graph, or the reason why it could not produce a text. `get_decoder` creates a decoder by
+name and wraps it in a check, so that an edited graph never gets the original text of the utterance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphneg.model import Decoded, EditedUtterance
 from graphneg.plugins import Plugins, plugin_errors, require_object
 
 PLUGINS = Plugins("decoder", "graphneg.decoders", DecoderError)
-"""The registry of decoders: those of graphneg and those of other installed packages."""
+"""The registry of the decoders in graphneg and in other installed packages."""
 
 
 @runtime_checkable
@@ -25,18 +25,18 @@ class Decoder(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the decoder, which is stored with every negative that it decodes."""
+        """The name of the decoder. Each negative whose text the decoder wrote is stored with this name."""
         ...
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
         """Decode a batch of edited utterances.
 
         Args:
-            batch: The edited utterances to decode.
+            batch: Utterances with their graphs before and after the edits.
 
         Returns:
-            One result for each utterance, in the order of the batch: a text, or the reason why the utterance
-            has none. The text must differ from the original text of the utterance.
+            One result for each utterance, in the order of the batch: a text for the edited graph, or the
+            reason why there is no text. The text must differ from the original text of the utterance.
         """
         ...
 
@@ -44,14 +44,15 @@ class Decoder(Protocol):
 class Guarded:
     """Wrapper that checks the results of a decoder.
 
-    A text that is empty or equal to the original text is replaced by the reason why it cannot be used.
+    A result whose text is empty or equal to the original text is replaced by a result that gives the reason
+    why the text cannot be used.
 
     Args:
-        decoder: The decoder to check.
+        decoder: Decoder whose results are checked.
     """
 
     def __init__(self, decoder: Decoder) -> None:
-        """Initialize the wrapper with the decoder to check."""
+        """Initialize the wrapper with the decoder whose results are checked."""
         self._decoder = decoder
 
     @property
@@ -63,13 +64,15 @@ class Guarded:
         """Decode a batch with the wrapped decoder, and check each result.
 
         Args:
-            batch: The edited utterances to decode.
+            batch: Utterances with their graphs before and after the edits.
 
         Returns:
-            One result for each utterance, in the order of the batch.
+            One result for each utterance, in the order of the batch: a text, or the reason why there is no
+            usable text.
 
         Raises:
-            DecoderError: The number of results differs from the number of utterances.
+            DecoderError: The decoder returned no list, an item that is not a `Decoded`, or a list whose
+                length differs from that of the batch.
         """
         with plugin_errors("decoder", self.name, self._decoder, DecoderError):
             answers: Any = self._decoder.decode(batch)
@@ -96,7 +99,7 @@ def guarded(decoder: Decoder) -> Decoder:
     """Wrap a decoder so that its results are checked.
 
     Args:
-        decoder: The decoder to wrap.
+        decoder: Decoder to wrap in a `Guarded`.
 
     Returns:
         The wrapped decoder; ``decoder`` itself if it is already wrapped.
@@ -106,11 +109,11 @@ def guarded(decoder: Decoder) -> Decoder:
 
 
 def refuse_original(original: str, answer: Decoded) -> Decoded:
-    """Replace a result whose text is empty or equal to the original text by a result with the reason.
+    """Reject the result of a decoder if its text is empty or equal to the original text.
 
     Args:
-        original: The text of the utterance before the edits.
-        answer: The result of a decoder.
+        original: Text of the utterance before the edits.
+        answer: Result of a decoder for the edited utterance.
 
     Returns:
         ``answer`` if its text is usable, or if it has no text. Otherwise a result without text, whose reason
@@ -130,19 +133,19 @@ def refuse_original(original: str, answer: Decoded) -> Decoded:
 
 
 def decoder_names() -> list[str]:
-    """Return the names of all decoders, including those of installed packages."""
+    """Return the names of the decoders in graphneg and in other installed packages."""
     return PLUGINS.names()
 
 
 def get_decoder(name: str, **options: Any) -> Decoder:
     """Create a decoder by its name.
 
-    Packages add decoders by an entry point in the group ``graphneg.decoders``. Raises `DecoderError` if there
-    is no decoder of this name, if it does not have one of the options, or if it cannot be imported.
+    Packages add decoders by entry points in the group ``graphneg.decoders``. A `DecoderError` is raised if no
+    decoder has this name, if the decoder does not accept one of the options, or if it cannot be imported.
 
     Args:
-        name: The name of the decoder, for example ``surface`` or ``t5``.
-        **options: Keyword arguments for the decoder.
+        name: Name of the decoder, for example ``surface`` or ``t5``.
+        **options: Keyword arguments with which the decoder is created.
 
     Returns:
         The decoder, wrapped by `guarded` so that its results are checked.

@@ -1,13 +1,12 @@
 """The rescored decoder: choose between the text of ``surface`` and texts of a language model.
 
-The surface decoder keeps the original wording, but it cannot realise every edit. A language model can write a
-text for any graph, but it often changes words that no edit touched. This decoder collects the texts of both
-and scores them. The score of a text is high if a parser recovers the edited graph from it, and if the model
-considers it likely for the graph. It is the Smatch F1 between the edited graph and the parsed graph, minus
-the weighted loss of the model. The text of ``surface`` gets a bonus, because it keeps the wording of a human
-writer.
+The surface decoder keeps the original wording, but cannot express every edit in words. A language model can
+write a text for any graph, but often changes words that no edit touched. This decoder collects the texts of
+the surface decoder and of a language model, and scores the texts. The score of a text is the Smatch F1
+between the edited graph and the graph that a parser produces for the text, minus the weighted loss of the
+text under the model. The text of ``surface`` gets a bonus, because it keeps the wording of a human writer.
 
-Input: edited graphs with their utterances. Output: one text for each graph, or the reason why there is none.
+Input: edited graphs with their utterances. Output: one text for each graph, or the reason why it has no text.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ LOSS_WEIGHT = 0.05
 MARGIN = 0.05
 """Default bonus for the text of ``surface``.
 
-The bonus is needed because a model considers its own texts likely even if they change details: AMR has no
-articles, so both "a man" and "the man" express the graph. Measured on the training part of SICK with three
-kinds of edits, the chosen text equals the human text for 53%, 37% and 63% of the edits. Without the bonus,
-these shares are 50%, 37% and 50%.
+The bonus is needed because a model considers its own texts likely even if they change details. For example,
+AMR has no articles, so both "a man" and "the man" express the same graph. The bonus was measured with three
+kinds of edits on the training part of SICK: with it, the chosen text equals the human text for 53%, 37% and
+63% of the edits, and without it for 50%, 37% and 50%.
 """
 
 
@@ -44,11 +43,11 @@ class RescoringDecoder:
     the text of ``surface``, ``margin`` is added.
 
     Args:
-        model: A model directory or a Hugging Face Hub id; see `T5Decoder`.
-        backend: Library that runs the model.
-        device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses one.
+        model: Directory or Hugging Face Hub id of the language model; see `T5Decoder`.
+        backend: Library that runs the model, ``torch`` or ``ctranslate2``.
+        device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses a device.
         num_beams: Number of texts that the model proposes for each graph; at least 1.
-        offline: Whether downloads are forbidden.
+        offline: Whether to load the model without network access.
         parser: Name of the parser that turns each text back into a graph.
         loss_weight: Weight of the mean negative log-likelihood (nats per token); at least 0.
         margin: Bonus for the text of ``surface``, in points of F1 from 0 to 1; at least 0.
@@ -56,8 +55,8 @@ class RescoringDecoder:
 
     Raises:
         InputError: ``loss_weight`` or ``margin`` is negative.
-        DecoderError: The model or a package is missing.
-        ParserError: There is no parser of this name.
+        DecoderError: No model was given, a package is missing, or the backend cannot run the model.
+        ParserError: No parser has the given name.
     """
 
     name = "rescored"
@@ -90,11 +89,12 @@ class RescoringDecoder:
         """Return the best text for each edited graph.
 
         Args:
-            batch: The edited utterances to decode.
+            batch: Utterances with their graphs before and after the edits.
 
         Returns:
-            The text with the highest score for each item. If no text differs from the original, the item gets
-            the result of ``surface``, which contains the reason.
+            One result for each utterance, in the order of the batch: the text with the highest score. If no
+            text has other words than the original utterance, the result of ``surface``, which usually
+            contains a reason.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])
@@ -111,7 +111,7 @@ class RescoringDecoder:
         )
         answers: list[Decoded] = []
         for texts, first in zip(candidates, surface, strict=True):
-            # `scores` yields the scores of all items one after another, in the order of `pairs`.
+            # `scores` yields the scores of the texts of all utterances, in the order of `pairs`.
             scored = {text: next(scores) + self._margin * (text == first.text) for text in texts}
             answers.append(Decoded(max(scored, key=lambda text: scored[text])) if scored else first)
         return answers
@@ -122,7 +122,7 @@ class RescoringDecoder:
 
 
 def _usable(original: str, answers: Sequence[Decoded]) -> list[str]:
-    """Return the distinct texts that differ from the original, in the given order."""
+    """Return the texts of the results whose words differ from the original text, without duplicates."""
     found: dict[str, str] = {}
     for answer in answers:
         if answer.text is not None and not same_words(answer.text, original):

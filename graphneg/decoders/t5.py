@@ -2,11 +2,11 @@
 
 DEAM (Ghazarian et al. 2022, section 3.2) turns edited graphs into text with a model that was fine-tuned on
 pairs of AMR graphs and sentences. This decoder uses the same method. Each graph is written on one line. A
-sequence-to-sequence model such as T5 reads the line as its input. A causal model, which must have been
-trained by `graphneg.training.decoder`, gets the line as its prompt and continues it. Models run in PyTorch or
+sequence-to-sequence model such as T5 reads this line as its input. A causal model, which must have been
+trained by `graphneg.training.decoder`, continues a prompt that contains this line. Models run in PyTorch or
 CTranslate2.
 
-The decoder generates several texts for each graph, and returns the most likely one that differs from the
+The decoder generates several texts for each graph, and returns the most likely text that differs from the
 original utterance.
 
 Input: ``(s / see-01 :polarity - :ARG0 (i / i) :ARG1 (i2 / it))``. Output: a text such as "I didn't see it."
@@ -30,18 +30,18 @@ from graphneg.nn.language_models import Tokens
 from graphneg.nn.models import AMRLIB_MODELS, INSTALL, find_amr_model, load_tokenizer
 
 Serialiser = Callable[[AmrGraph], str]
-"""Function that writes a graph as the input text of the model."""
+"""Type of a function that converts a graph into the input text of the model."""
 
 ASKS, ANSWERS = "\nText:", " "
-"""The end of a causal model's prompt, between the graph and the text to generate.
+"""Strings between the graph and the text in the prompts of a causal model.
 
-The whole sequence is: graph, `ASKS`, `ANSWERS`, text.
+A causal model reads and writes the sequence: graph, `ASKS`, `ANSWERS`, text.
 """
 # Length limits in tokens, used if neither the arguments nor the model specify a limit.
 _LONGEST_INPUT = 512
 _LONGEST_OUTPUT = 256
-# The transformers library gives the limit 10**30 to a tokenizer without a length limit. Ignore any limit from
-# this number on.
+# The transformers library gives the limit 10**30 to a tokenizer without a length limit. A limit of at least
+# this number is ignored.
 _NO_LIMIT = 100_000
 _NO_LETTER = re.compile(r"[\W_]+")
 
@@ -50,20 +50,21 @@ class T5Decoder:
     """Decode with a fine-tuned language model: T5, another sequence-to-sequence model, or a causal model.
 
     Args:
-        model: A Hugging Face Hub id or a directory: a generation model of amrlib, a model of ``graphneg train
-            decoder``, any Hugging Face model that reads PENMAN, or a model converted for CTranslate2.
+        model: Directory or Hugging Face Hub id of the model. It can be an AMR-to-text model of amrlib, a
+            model that ``graphneg train decoder`` trained, any Hugging Face model that reads PENMAN, or a
+            model converted for CTranslate2.
         backend: ``torch``, or ``ctranslate2`` (8-bit weights, no causal models, no sampling).
-        device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses one.
+        device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses a device.
         batch_size: Maximum number of graphs in a batch; at least 1.
         num_beams: Number of beams, which is also the number of texts generated for each graph; at least 1.
         sampling: Settings for sampling; None uses beam search.
-        seed: Seed for sampling. Each item has its own generator, seeded by ``seed`` and its id.
+        seed: Seed for sampling. The random numbers for a graph depend only on ``seed`` and the graph's id.
         prefix: Text to put before each graph, for models that were trained with such a prefix.
-        serialise: Function that writes a graph as the input text of the model.
+        serialise: Function that converts a graph into the input text of the model.
         tokenizer: Directory or Hub id of the tokenizer; None uses the tokenizer of the model.
         max_input: Maximum number of input tokens; None uses the limit of the model.
         max_output: Maximum number of output tokens; None uses the limit of the model.
-        offline: Whether downloads are forbidden.
+        offline: Whether to load the model without network access.
 
     Raises:
         DecoderError: No model was given, a package is missing, or the backend cannot run the model.
@@ -136,12 +137,12 @@ class T5Decoder:
         """Return a text for each edited graph.
 
         Args:
-            batch: The edited utterances to decode.
+            batch: Utterances with their graphs before and after the edits.
 
         Returns:
-            A text, or the reason why there is none, for each item in the order of the batch. Reasons start
-            with ``truncated`` (the graph or the text is longer than the limit of the model), ``unchanged``
-            (no text differs from the original), ``empty`` or ``out-of-memory``.
+            One result for each utterance, in the order of the batch: a text, or the reason why there is no
+            text. Reasons start with ``truncated`` (the graph or the text is longer than the limit of the
+            model), ``unchanged`` (no text differs from the original), ``empty`` or ``out-of-memory``.
         """
         answers: dict[int, Decoded] = {}
         pending = list(range(len(batch)))
@@ -150,7 +151,7 @@ class T5Decoder:
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
                 # A single `Decoded` instead of a list means that the graph is too long or needs too much
-                # memory. The item is not sampled again, because another draw would fail in the same way.
+                # memory. Such a graph is not sampled again, because another draw would fail in the same way.
                 if isinstance(texts, Decoded):
                     answers[index] = texts
                     continue
@@ -166,29 +167,29 @@ class T5Decoder:
         return [answers[index] for index in range(len(batch))]
 
     def n_best(self, graphs: Sequence[AmrGraph]) -> list[list[Decoded]]:
-        """Return all generated texts for each graph, the most likely first.
+        """Return all texts that the model generates for each graph.
 
-        Unlike `decode`, this method has no original text to compare with, so it does not refuse any text.
+        Unlike `decode`, this method does not refuse a text that equals the original text of an utterance.
 
         Args:
-            graphs: The graphs to decode. With sampling, the texts depend on the ids of the graphs.
+            graphs: Graphs to decode. With sampling, the texts depend on the ids of the graphs.
 
         Returns:
-            The texts for each graph. If nothing could be generated for a graph, its list has one item, which
-            states the reason.
+            One list for each graph, in the order of ``graphs``, sorted with the most likely text first. If no
+            text could be generated for a graph, its list contains a single `Decoded` with the reason.
         """
         found = self._written(graphs, [graph.id for graph in graphs], 0)
         return [[texts] if isinstance(texts, Decoded) else texts for texts in found]
 
     def losses(self, pairs: Sequence[tuple[AmrGraph, str]]) -> list[float]:
-        """Compute the loss of texts given graphs.
+        """Compute the loss of each text if the model decodes a given graph.
 
         Args:
             pairs: Pairs of a graph and a text.
 
         Returns:
-            The mean negative log-likelihood of each text given its graph, in nats per token. It is infinite
-            if the graph is longer than the input limit, or if the memory does not suffice.
+            The mean negative log-likelihood of each text given its graph, in nats per token. The loss is
+            infinite if the graph is longer than the input limit, or if the memory does not suffice.
         """
         rows = self._rows([graph for graph, _ in pairs])
         items = [
@@ -204,7 +205,7 @@ class T5Decoder:
         return [known.get(at, float("inf")) for at in range(len(pairs))]
 
     def _rows(self, graphs: Sequence[AmrGraph]) -> list[Tokens]:
-        """Tokenize the input text of each graph."""
+        """Return the token ids of the model's input for each graph."""
         texts = [self._prefix + self._serialise(graph) + self._asks for graph in graphs]
         return [self._tokenizer(text, verbose=False)["input_ids"] for text in texts]
 
@@ -214,8 +215,8 @@ class T5Decoder:
         """Generate texts for each graph.
 
         Returns:
-            For each graph, a list of texts, the most likely first. If no text could be generated, a single
-            `Decoded` with the reason.
+            For each graph, a list of texts, sorted with the most likely first. A single `Decoded` with the
+            reason takes the place of the list if no text could be generated for the graph.
         """
         rows = self._rows(graphs)
         answers: list[list[Decoded] | Decoded] = [
@@ -230,7 +231,7 @@ class T5Decoder:
         return answers
 
     def _run(self, items: Sequence[tuple[Tokens, str]], draw: int) -> list[list[Output] | None]:
-        """Generate outputs for pairs of a tokenized input and an id.
+        """Run the model on pairs of a tokenized input and the id that determines its random numbers.
 
         Returns:
             The outputs for each input; None for an input for which the memory did not suffice.
@@ -246,7 +247,7 @@ class T5Decoder:
         return if_memory_suffices(items, lambda item: len(item[0]), self._batch_size, run)
 
     def _text(self, output: Output) -> Decoded:
-        """Turn output tokens into a text, or into a reason if the text is unfinished or empty."""
+        """Convert the output of the model into a text, or into a reason if it is unfinished or empty."""
         if not output.finished:
             return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
         text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()
@@ -254,7 +255,7 @@ class T5Decoder:
 
 
 def _changed(answer: Decoded, original: str) -> Decoded:
-    """Replace a text that has the same words as the original by the reason ``unchanged``."""
+    """Replace a result by the reason ``unchanged`` if its text has the same words as the original text."""
     if answer.text is not None and same_words(answer.text, original):
         return Decoded(None, "unchanged: the model returned the original text")
     return answer
@@ -264,11 +265,11 @@ def same_words(text: str, other: str) -> bool:
     """Return whether two texts differ only in letter case, punctuation and white space.
 
     Args:
-        text: The first text.
-        other: The second text.
+        text: First text.
+        other: Second text.
 
     Returns:
-        True if the words are the same.
+        True if the texts have the same words in the same order.
 
     Example:
         >>> same_words("I like it .", "i like it"), same_words("I like it.", "I liked it.")

@@ -1,9 +1,9 @@
 """Define generators, which make wrong responses without editing the AMR graphs of correct responses.
 
 A transform edits the graph of a correct response. A generator instead retrieves a sentence, prompts a
-language model, or edits words and turns. Each generator has a name, which is registered as an entry point in
-the group ``graphneg.generators``. For example, the generator ``overlap`` retrieves sentences that share words
-with the context but come from a different situation::
+language model, or replaces words and turns in the text. Each generator has a name, which is registered as an
+entry point in the group ``graphneg.generators``. For example, the generator ``overlap`` retrieves sentences
+that share words with the context but come from a different situation::
 
     context     A: Did you sign the offer letter?
     negative    B: I read the terms before signing the petition.

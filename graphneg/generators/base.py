@@ -1,8 +1,8 @@
-"""Define the generator interface, look up generators by name, and read contexts from a store.
+"""Define the generator interface, create generators by name, and read contexts from a store.
 
-A context consists of the turns before a response and of the correct responses. A generator receives contexts
-and returns a list of candidate responses for each context. `graphneg.generators.generated` turns the
-candidates into negatives, and counts the contexts with too few candidates::
+A context consists of the turns before a response, together with the known correct responses. A generator
+receives contexts and returns a list of candidate responses for each context. `graphneg.generators.generated`
+turns the candidates into negatives, and counts the missing candidates::
 
     Context     id "everyday/train/1#2", turns A: "Is it far?" B: "No.", positives "Let's walk."
     Candidate   text "The far side of the moon is dark.", categories ("C-follow",)
@@ -38,12 +38,12 @@ from graphneg.store.dialogues import (
 from graphneg.workers import prefetch_map
 
 BATCH = 200
-"""Default number of dialogues per batch. One query reads the contexts of a batch."""
+"""Default number of dialogues per batch. The contexts of a batch are read from the store together."""
 SLOW_BATCH = 8
-"""Number of dialogues per batch for generators that run a language model. A batch takes about one minute. The
-output is saved after each batch."""
+"""Number of dialogues per batch for generators that run a local language model. Such a batch takes about one
+minute. The output file is saved after each batch, so an interruption costs at most one batch."""
 UNRELATED = "C-follow"
-"""Error category of responses that do not follow from their context."""
+"""Error category of responses that do not follow from their context (see the glossary: ``C-follow``)."""
 
 Options = TypeVar("Options")
 Places = Literal["last", "every"]
@@ -57,19 +57,19 @@ class Context:
     """The turns before a response, together with the correct responses.
 
     Attributes:
-        id: Id of the response as an utterance, for example ``dailydialog_pp/dev/12#5``. The id is also
-            defined if the store does not contain the response.
+        id: Id that the response has as an utterance, for example ``dailydialog_pp/dev/12#5``. A context has
+            this id even if the store does not contain the response.
         corpus: Name of the corpus.
-        split: Name of the split, for example ``train``.
-        dialogue: Id of the dialogue.
+        split: Name of the corpus split, for example ``train``.
+        dialogue: Id of the dialogue that the context is taken from.
         turn: Turn number of the response, from 0.
         turns: The turns before the response, oldest first.
-        speaker: Speaker of the response.
-        positives: Correct responses in the store. If the dialogue continues after the context, its next turn
-            comes first.
-        replies_to_copies: Correct replies that were found in other dialogues, by turn number. Another
-            dialogue may begin with the same turns as this one, so that it contains a copy of the context. The
-            reply to the copy is also correct here. See `graphneg.store.copied_contexts`.
+        speaker: Name of the speaker of the response.
+        positives: Correct responses that the store contains for this context. If the dialogue continues after
+            the context, its next turn comes first.
+        replies_to_copies: Correct replies from other dialogues, keyed by turn number. Another dialogue may
+            begin with the same turns as this one, so that it contains a copy of the context. The reply to the
+            copy is also correct here. See `graphneg.store.copied_contexts`.
     """
 
     id: str
@@ -91,7 +91,7 @@ class Context:
 
     @property
     def text(self) -> str:
-        """The text of all turns, joined by spaces."""
+        """The texts of all turns before the response, joined by spaces."""
         return " ".join(turn.text for turn in self.turns)
 
 
@@ -101,9 +101,10 @@ class TurnEdit:
 
     Attributes:
         turn: Number of the turn, from 0.
-        before: Original text of the turn; None if the turn was inserted.
+        before: Original text of the turn; None if the generator inserted the turn.
         after: New text of the turn.
-        source: Id of the utterance from which ``after`` was taken, if any.
+        source: Id of the utterance whose text became ``after``; None if ``after`` is not the text of an
+            utterance in the store.
     """
 
     turn: int
@@ -120,16 +121,16 @@ class Candidate:
     changes, ``speaker``. In that case, ``text`` is the last turn of the edited dialogue.
 
     Attributes:
-        text: The response.
-        categories: Error categories, for example ``("C-follow",)``.
-        scores: Scores of the response, by name.
-        provenance: Information about the origin of the response. ``source`` is the id of a sentence or
-            utterance in the store. The other keys depend on the generator.
+        text: Text of the proposed response.
+        categories: Categories of the errors in the response, for example ``("C-follow",)``.
+        scores: Scores of the response, keyed by the name of the score, for example ``perplexity``.
+        provenance: Information about the origin of the response. The value of ``source`` is the id of a
+            sentence or utterance in the store. The other keys depend on the generator.
         label: 0 for a wrong response, 1 for a correct response. Some generators make correct responses for
             data augmentation.
-        context: The edited turns before ``text``; None if these turns were not edited.
-        turn_edits: The edits of the dialogue.
-        speaker: Speaker of ``text``; empty if it is the speaker of the original response.
+        context: All turns before ``text``, after the edits; None if none of these turns was edited.
+        turn_edits: The edited or inserted turns; empty if only the response is new.
+        speaker: Speaker of ``text``; empty if ``text`` has the same speaker as the original response.
     """
 
     text: str
@@ -144,13 +145,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """All usable candidates for one context. A later step chooses the candidates to return.
+    """All usable candidates for one context, from which a later step chooses some.
 
-    See `graphneg.generators.deferred_choice`.
+    Generators make drafts if a corpus is split into shards. The choice is made when the shards are merged,
+    because it depends on the candidates for other contexts. See `graphneg.generators.deferred_choice`.
 
     Attributes:
-        candidates: The candidates.
-        facts: Data about the candidates on which the later choice depends, as JSON values.
+        candidates: The candidates to choose from.
+        facts: Data about the candidates that the later choice needs, as JSON values. For example, ``overlap``
+            stores the shortlists of its sentences here.
     """
 
     candidates: Sequence[Candidate]
@@ -160,20 +163,21 @@ class Draft:
 class Generator(ABC):
     """Base class of generators, which propose candidate responses for contexts.
 
-    A subclass sets ``name`` and implements `generate`. It may keep the defaults of the other members if it is
-    fast and if its candidates for a context do not depend on the negatives for other contexts.
+    A subclass sets ``name`` and implements `generate`. It may keep the defaults of the other attributes and
+    methods if it is fast and if its candidates for a context do not depend on the negatives for other
+    contexts.
 
     Attributes:
-        name: Name of the generator. It is also the recipe name of the negatives.
+        name: Name of the generator. Records of its negatives contain this name as their ``recipe``.
         batch: Number of dialogues per call of `generate`. Generators that spend seconds on each dialogue use
             a small number, so that little work is lost if a run is interrupted.
         depends_on_earlier: Whether the candidates for a context depend on the negatives that were made for
-            earlier contexts. Such a generator can run on shards of a corpus only if it makes drafts (see
+            earlier contexts. Such a generator can process a corpus in shards only if it makes drafts (see
             `Draft` and `choice`).
         prefetches: Whether the generator implements `prefetch`. If so, `prefetch` is called in a separate
             thread.
-        reasons: Reasons for missing candidates. The keys are codes that can be passed to `leave_out`; the
-            values are sentences that explain them.
+        reasons: Reasons for missing candidates. The keys are codes that can be passed to `leave_out`, such as
+            ``no-keywords``; the values explain these codes to the user.
 
     Example:
         >>> class Repeat(Generator):
@@ -193,8 +197,8 @@ class Generator(ABC):
         """Initialize the generator. A subclass that has options or reads the store overrides this method.
 
         Args:
-            store: Store with the dialogues. Each generator that is created by name gets it. The base class
-                does not use it.
+            store: Store with the dialogues. `get_generator` passes it to every generator. The base class does
+                not use it.
         """
         return
 
@@ -202,16 +206,16 @@ class Generator(ABC):
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """Return candidates for each context.
+        """Return candidate responses for each context.
 
-        The same contexts, in the same order and with the same seed, must give the same candidates, whatever
-        the batch size is.
+        The same contexts, in the same order and with the same seed, must give the same candidates for any
+        batch size.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Maximum number of candidates per context. A generator may return fewer, and the
                 missing candidates are reported. It must not add unsuitable candidates to reach the maximum.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
             One sequence of candidates per context, in the order of ``contexts``.
@@ -222,18 +226,18 @@ class Generator(ABC):
 
         Args:
             given: Negatives that the interrupted run has already written; empty for a new run. A generator
-                needs these negatives if its candidates depend on them.
-            progress: Progress display for the preparation.
+                whose candidates depend on earlier negatives reads them.
+            progress: Display on which the generator reports the progress of the preparation.
         """
         return
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Send requests for later contexts in advance, so that `generate` need not wait for the answers.
+        """Send requests to a model server in advance, so that `generate` need not wait for the answers.
 
         Args:
-            contexts: Contexts of a later call of `generate`.
+            contexts: Contexts that a later call of `generate` will get.
             per_context: Maximum number of candidates per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
         """
         return
 
@@ -241,17 +245,18 @@ class Generator(ABC):
         """Count the requests that a run would send to a model server.
 
         Args:
-            batches: Contexts of the run, in batches.
+            batches: All contexts of the run, in batches.
             per_context: Maximum number of candidates per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
-            A `graphneg.nn.served.CountingWriter` with the counts; None if the generator uses no server.
+            A `graphneg.nn.served.CountingWriter` with the counts of requests and tokens; None if the
+            generator uses no server.
         """
         return None
 
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
-        """Return the settings for choosing candidates from drafts. The choice is made when shards are merged.
+        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -263,17 +268,17 @@ class Generator(ABC):
         return None
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
-        """Return all possible candidates for each context as drafts. The merge of shards chooses among them.
+        """Return all usable candidates for each context. When shards are merged, some of them are chosen.
 
         This method is called only if `choice` returns settings.
 
         Args:
-            contexts: Contexts to generate for.
-            per_context: Maximum number of candidates per context.
-            seed: Seed of all random choices.
+            contexts: Contexts that need wrong responses.
+            per_context: Maximum number of candidates per context that will later be chosen.
+            seed: Seed for all random choices.
 
         Returns:
-            One draft per context.
+            One draft per context, in the order of ``contexts``.
 
         Raises:
             NotImplementedError: The generator makes no drafts.
@@ -281,9 +286,10 @@ class Generator(ABC):
         raise NotImplementedError(f"generator {self.name} makes no drafts")
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output, as JSON values. Contexts and seed are not included.
+        """Return the generator options that determine its output, as JSON values.
 
-        An interrupted run can only be resumed with the same settings.
+        The selection of contexts and the seed are not included. An interrupted run can only be resumed with
+        the same settings.
         """
         return {}
 
@@ -292,9 +298,11 @@ class Generator(ABC):
         return ()
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates made since the last call, and whether each was met.
+        """Return which target features were met by the candidates made since the last call of this method.
 
-        A target feature is a property that a candidate should have, for example that it is a question.
+        A target feature is a property that a candidate should have, for example that it is a question. The
+        result has one pair for each candidate and each of its target features: the name of the feature, and
+        whether the candidate has it.
         """
         return ()
 
@@ -304,25 +312,27 @@ class Generator(ABC):
         A missing candidate for which no reason is recorded gets the reason ``too-few``.
 
         Args:
-            code: Code of the reason, a key of ``reasons``.
+            code: Code of the reason; must be a key of ``reasons``.
             id: Id of the context.
-            amount: Number of missing candidates. Nothing is recorded if it is 0 or negative.
+            amount: Number of candidates that are missing for this reason. Nothing is recorded if the number
+                is 0 or negative.
         """
         if amount > 0:
             self._missing = (*self._missing, *[(f"{code}: {self.reasons[code]}", id)] * amount)
 
     def missing(self) -> list[tuple[str, str]]:
-        """Return the missing candidates that were recorded since the last call, and clear the record.
+        """Return the missing candidates that `leave_out` recorded, and clear this list.
 
         Returns:
-            One pair of reason (``code: sentence``) and context id for each missing candidate.
+            One pair for each missing candidate: the reason in the form ``code: sentence``, and the id of the
+            context.
         """
-        # Clear the record, so that each missing candidate is reported only once.
+        # Clear the list, so that each missing candidate is reported only once.
         missing, self._missing = self._missing, ()
         return list(missing)
 
-    # The default is a class attribute, so that subclasses need not call `__init__`. It is immutable, so that
-    # no instance can change it for the others.
+    # The default is a class attribute, so that subclasses need not call `__init__`. It is an immutable tuple,
+    # so that one generator cannot change the default of another.
     _missing: tuple[tuple[str, str], ...] = ()
 
 
@@ -334,11 +344,12 @@ def options_of(
     Args:
         kind: The options dataclass.
         name: Name of the generator, for error messages.
-        options: Options that the user gave, by name.
-        others: Names of further options that the generator accepts. They are only listed in error messages.
+        options: Values of the options that the user gave, keyed by option name.
+        others: Names of options of the generator that are not fields of ``kind``. They are only listed in
+            error messages.
 
     Returns:
-        An instance of ``kind``.
+        An instance of ``kind``; options that the user did not give have their defaults.
 
     Raises:
         GeneratorError: An option is not a field of ``kind``.
@@ -354,7 +365,7 @@ def options_of(
 
 
 PLUGINS = Plugins("generator", "graphneg.generators", GeneratorError)
-"""Registry of the installed generators."""
+"""Registry of the installed generators, which are found by their entry points."""
 
 
 def generator_names() -> list[str]:
@@ -366,13 +377,14 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
     """Create a generator by its name.
 
     Packages add generators by entry points in the group ``graphneg.generators``. An entry point refers to a
-    class or a function, which is called with the store as an argument and the options as keyword arguments.
-    Raises `GeneratorError` if the name or an option is unknown, or if the generator cannot be imported.
+    class or a function, which is called with the store as its argument and with the options as keyword
+    arguments. A `GeneratorError` is raised if the name or an option is unknown, or if the generator cannot be
+    imported.
 
     Args:
         name: Name of the generator, for example ``overlap``.
         store: Store that the generator reads.
-        options: Options of the generator.
+        options: Options that the generator accepts, as keyword arguments.
 
     Returns:
         The new generator.
@@ -384,13 +396,13 @@ def require_generator(made: Any) -> Generator:
     """Return the given object if it is a generator, and raise an error otherwise.
 
     Args:
-        made: Any object.
+        made: Object that should be a generator.
 
     Returns:
-        The same object.
+        The same object, if it is a generator.
 
     Raises:
-        GeneratorError: The object's class is not derived from `Generator`.
+        GeneratorError: The object is a class, or its class is not derived from `Generator`.
     """
     if isinstance(made, type):
         raise GeneratorError(f"{made.__name__} is a class; pass an object: {made.__name__}()")
@@ -403,15 +415,16 @@ def require_generator(made: Any) -> Generator:
 
 @dataclass(frozen=True, slots=True)
 class ContextSelection:
-    """A selection of contexts for which responses are generated.
+    """A selection of the contexts for which responses are generated.
 
     If a dialogue was loaded with separate responses, each of its contexts ends at a turn that one of these
     responses answers, and ``places`` is ignored.
 
     Attributes:
-        selection: Dialogues to read.
-        places: Contexts of a dialogue without loaded responses. With ``last``, the context is that of the
-            last turn. With ``every``, there is a context for each turn except the first.
+        selection: Corpora, splits and number of dialogues to read.
+        places: Which turns count as responses in a dialogue that was loaded without separate responses. With
+            ``last``, only the last turn counts, so the dialogue has one context. With ``every``, each turn
+            except the first counts.
 
     Raises:
         InputError: ``places`` has an unknown value.
@@ -429,13 +442,13 @@ class ContextSelection:
 
 
 class ContextBatch(NamedTuple):
-    """The contexts of some dialogues.
+    """The contexts of some consecutive dialogues of a store.
 
     Attributes:
-        dialogues: Number of dialogues.
+        dialogues: Number of dialogues in the batch.
         contexts: Contexts of these dialogues.
-        without: Ids of the dialogues that have no context.
-        last: Sort key of the last dialogue: its id, converted by ``natural_order``.
+        without: Ids of the dialogues in the batch that have no context.
+        last: Sort key of the last dialogue in the batch: its id, converted by ``natural_order``.
     """
 
     dialogues: int
@@ -459,14 +472,16 @@ def context_batches(
 
     Args:
         store: Store that contains the dialogues.
-        chosen: Contexts to read.
+        chosen: Selection of the contexts to read.
         batch: Number of dialogues per batch.
         skip: Number of dialogues to skip at the beginning.
-        after: Sort key of the last skipped dialogue, if it is known. Skipping is then faster.
-        copied: Correct replies to copies of contexts, from which `Context.replies_to_copies` is set.
+        after: Sort key of the last skipped dialogue; empty if the key is not known. With the key, skipping is
+            faster.
+        copied: Correct replies to copies of contexts, from which `Context.replies_to_copies` is set; None to
+            leave this attribute empty.
 
     Yields:
-        Batches of contexts.
+        Batches of contexts. A batch may have no context, if none of its dialogues has one.
     """
 
     def read(ids: Sequence[str]) -> ContextBatch:
@@ -475,8 +490,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # A response with label 0 shows that a context ends here, but its text is a wrong response, so
-                # it is not added.
+                # A loaded response with label 0 is wrong, so its text is not added to the correct responses.
+                # It only shows that a context ends at the turn that it answers.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -492,11 +507,11 @@ def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) ->
 
     Args:
         store: Store that contains the dialogues.
-        chosen: Contexts to read.
-        batch: Number of dialogues per query.
+        chosen: Selection of the contexts to read.
+        batch: Number of dialogues that are read together.
 
     Yields:
-        Contexts.
+        The selected contexts.
     """
     for part in context_batches(store, chosen, batch):
         yield from part.contexts
@@ -508,13 +523,16 @@ def _contexts(
     places: Places,
     copied: CopiedContexts | None,
 ) -> Iterator[Context]:
-    """Yield the contexts of a dialogue. ``answers`` maps turn numbers to loaded correct responses."""
+    """Yield the contexts of a dialogue.
+
+    ``answers`` maps the number of a turn to the loaded correct responses to this turn.
+    """
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # The same context may occur in other dialogues (its copies). Some generators edit earlier turns of a
-    # dialogue, so collect the replies to the copies for all turns. Include the position after the last turn,
-    # because loaded responses answer the last turn.
+    # Other dialogues may contain copies of a context of this dialogue. Some generators edit earlier turns of
+    # the dialogue, so collect the replies to the copies for all turns. Also collect those for the position
+    # after the last turn, because a loaded response may answer the last turn.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies
@@ -522,7 +540,7 @@ def _contexts(
     # Otherwise the turns of the dialogue itself are the responses.
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
-        # Skip the first turn of a dialogue: without turns before it, it is not a response.
+        # The first turn of a dialogue has no turns before it, so it is not a response.
         if not before:
             continue
         # The next turn of the dialogue, if there is one, is a correct response.

@@ -1,8 +1,8 @@
 """Generate replies to a context with a different perspective (CAPT, Ou et al. 2022).
 
 The perspective of a reply is the keyword that the reply is about, for example *jacket* in "Did you look in
-your jacket?". The generator takes a reply from the store whose perspective is known (the observed reply). It
-replaces the perspective by another keyword (the substitute). A language model then answers what the reply
+your jacket?". The generator takes a reply whose perspective is known (the observed reply) from the store. It
+replaces the perspective by another keyword (the substitute). A language model then writes what the reply
 would have been with the substitute (`graphneg.generators.counterfactual_model`)::
 
     A: I can't find my keys anywhere.
@@ -47,10 +47,12 @@ from graphneg.shift.substitutes import Prediction, substitutes_of
 from graphneg.store.connection import Store
 
 PURPOSES = ("negatives", "positives")
-"""Kinds of replies to generate: ``negatives`` (wrong replies) or ``positives`` (new correct replies)."""
+"""Values of the option ``purpose``: ``negatives`` for wrong replies, ``positives`` for new correct
+replies."""
 _DRAWS = 8
-"""Number of random draws for each substitute that is needed. One draw is not enough, because frequent
-keywords are drawn several times, and many keywords are rejected as related to the context."""
+"""Number of keywords to draw at random for each substitute that is needed. One draw would not be enough,
+because frequent keywords are drawn several times, and keywords that are related to the context are
+rejected."""
 _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
@@ -70,17 +72,17 @@ class CounterfactualOptions(WritingOptions):
         max_words: Maximum number of words in a reply.
         purpose: ``negatives`` for wrong replies, ``positives`` for new correct replies.
         predictor: Name of the predictor that chooses substitutes for ``positives``.
-        predictor_options: Options of the predictor.
-        turns: For ``positives``: number of most recent turns whose keywords are starting points for the
-            predictor.
+        predictor_options: Options with which the predictor is created, keyed by name; None for its defaults.
+        turns: For ``positives``: number of most recent turns of the context from whose keywords the predictor
+            starts.
         hops: For ``positives``: maximum number of edges in the shift graph from such a keyword to a
-            substitute, 1 or 2. The shift graph has an edge from a keyword to each perspective of the replies
-            that followed it.
+            substitute, 1 or 2. The shift graph has an edge from a keyword of a turn to the perspective of
+            each reply to this turn.
         tries: Number of substitutes to try for each candidate that is needed.
-        batch_size: Number of prompts per batch of a local model.
+        batch_size: Number of prompts that a local model processes in one batch.
 
     Raises:
-        InputError: ``purpose`` is unknown, or a number is out of range.
+        InputError: ``purpose`` has an unknown value, or a number is out of range.
     """
 
     min_words: ClassVar[int] = 3
@@ -95,24 +97,24 @@ class CounterfactualOptions(WritingOptions):
     batch_size: int = 16
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         WritingOptions.__post_init__(self)
         if self.purpose not in PURPOSES:
             raise InputError(f"unknown purpose {self.purpose!r}; choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size must be at least 1")
-        # `CandidateOptions` checks its own values, so creating it is enough.
+        # Creating the `CandidateOptions` checks the options `turns` and `hops`.
         _ = self.reach
 
     @property
     def reach(self) -> CandidateOptions:
-        """Which keywords of the shift graph are considered as substitutes."""
+        """The options ``turns`` and ``hops``, which limit the keywords that may become substitutes."""
         return CandidateOptions(turns=self.turns, hops=self.hops)
 
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, and the questions about it to ask the language model."""
+    """A context, with the questions to ask a language model: what would a reply to it have been?"""
 
     questions: Sequence[Question] = field(default_factory=list[Question])
 
@@ -120,9 +122,9 @@ class _Asked(Gap):
 class CounterfactualGenerator(WritingGenerator):
     """Generate replies with different perspectives.
 
-    The observed replies are the correct responses to a context whose perspectives ``graphneg shift build``
-    found. A context without observed replies gets no candidate. For each candidate that is needed, several
-    substitutes are tried. A reply with a substitute is accepted if it is complete, contains the substitute
+    The observed replies to a context are those correct responses whose perspectives ``graphneg shift build``
+    has found. A context without observed replies gets no candidate. For each candidate that is needed,
+    several substitutes are tried. A generated reply is accepted if it is complete, contains its substitute
     and does not repeat an earlier text. The accepted replies with the lowest loss under the ``judge`` model
     are returned. If no judge is given, a local causal model judges its own replies.
     """
@@ -134,7 +136,7 @@ class CounterfactualGenerator(WritingGenerator):
 
         Args:
             store: Store that contains the dialogues and the shift graph.
-            options: Options of the generator.
+            options: Options of the generator, which also name the models.
         """
         writer, judge = options.load(self.name, load_either)
         super().__init__(_REASONS, options, writer, judge)
@@ -149,20 +151,21 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
-        # A model that was trained for this task already writes about the perspective, so no bias toward the
-        # perspective is added.
+        # A model that was trained for this task already writes about the perspective in its prompt, so its
+        # logits get no bias toward the perspective.
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, the most likely reply first.
+        """Write replies with different perspectives to each context.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need replies.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the choice of substitutes and of the sampling noise.
+            seed: Seed for drawing the substitutes and the sampling noise.
 
         Returns:
-            One `Gap` per context, in order: the context and its candidates.
+            One `Gap` per context, in the order of ``contexts``. The candidates for a context are sorted by
+            their loss under the judge, lowest first.
         """
         asked = self._asked(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
@@ -182,7 +185,10 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return a reply to each question. Only the replies of a local model are counterfactual."""
+        """Return the reply that the model writes for each question.
+
+        A served model does not return logits, so only the replies of a local model are counterfactual.
+        """
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
             return other_replies(writer, questions, seed=seed, temperature=temperature)
@@ -192,7 +198,7 @@ class CounterfactualGenerator(WritingGenerator):
         )
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and models that determine the output."""
+        """Return the options and descriptions of the models, which determine the output."""
         return {
             **self._options.settings(),
             **self.models,
@@ -200,12 +206,12 @@ class CounterfactualGenerator(WritingGenerator):
         }
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return each context with its questions: one for each pair of an observed reply and a substitute."""
+        """Return each context with its questions, each about an observed reply and a substitute."""
         most = per_context * self._options.tries
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
-                # A reply belongs to the context with the same dialogue and the same number of turns.
+                # A reply belongs to the context of the same dialogue that has the same number of turns.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
@@ -215,11 +221,11 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_Asked] = []
         for context, each in zip(contexts, observed, strict=True):
-            # Take the first substitute of each observed reply, then the second of each, and so on. In this
-            # way, all observed replies are used.
+            # Take the first question about each observed reply, then the second about each, and so on. In
+            # this way, all observed replies are used.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # If several observed replies have the same substitute, keep the first question. A dict keeps the
-            # last value of a key, so reverse the questions.
+            # If questions about several observed replies have the same substitute, keep the first of these
+            # questions. A dict keeps the last value of a key, so reverse the questions.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -230,15 +236,15 @@ class CounterfactualGenerator(WritingGenerator):
         """Return up to ``most`` substitutes for the perspective of each reply."""
         if self._prediction is None:
             return unrelated_perspectives(self._shifts, replies, most, seed)
-        # As in CAPT (Algorithm 1), the predictor chooses among keywords that follow the keywords of the
-        # context. Its choice is not random, so the seed is not used.
+        # As in CAPT (Ou et al. 2022, Algorithm 1), the predictor chooses among keywords that follow the
+        # keywords of the context in the shift graph. The choice is not random, so the seed is not used.
         found = substitutes_of(self._shifts, replies, self._prediction)
         return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
     def _likeliest(
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
     ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
-        """Return the replies that the judge accepts, lowest mean loss first."""
+        """Return the replies that the judge accepts, sorted by mean loss, lowest first."""
         if self.judge is None:
             return replies
         histories = [asked.context.turns for asked, _, _ in replies]
@@ -258,10 +264,10 @@ def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
 
     Args:
         store: Store that contains the dialogues and the shift graph.
-        options: Options of the generator.
+        options: Fields of `CounterfactualOptions`, as keyword arguments.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return CounterfactualGenerator(store, options_of(CounterfactualOptions, "counterfactual", options))
 
@@ -271,25 +277,25 @@ def unrelated_perspectives(
 ) -> list[list[str]]:
     """Draw substitutes for wrong replies: perspectives that are not related to the context.
 
-    The draws are proportional to the frequency of the perspectives in the whole store. A perspective is
-    rejected if the shift graph has an edge to it from a keyword of the context. It is also rejected if the
-    reply or a turn before the reply contains it.
+    The probability of a perspective is proportional to its frequency in the whole store. A perspective is
+    rejected if the shift graph has an edge to it from a keyword of the context, or if the observed reply or a
+    turn before the reply contains it.
 
     Args:
-        shifts: The shift graph.
-        replies: The observed replies.
+        shifts: Shift graph of the store.
+        replies: Observed replies, which need other perspectives.
         most: Maximum number of perspectives per reply.
-        seed: Seed. Together with the id of a reply, it determines the draws.
+        seed: Seed for the draws. The draws for a reply depend only on the seed and the id of the reply.
 
     Returns:
-        Up to ``most`` perspectives for each reply, in the order in which they were drawn.
+        One list per reply, with up to ``most`` perspectives in the order in which they were drawn.
 
     Raises:
         InputError: The store has no shift graph.
     """
     if not shifts.prior:
         raise InputError("the store has no shift graph: run graphneg shift build")
-    # Inverse transform sampling: a uniform random number is looked up in the cumulative frequencies.
+    # Inverse transform sampling: look up a uniform random number in the cumulative frequencies.
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))
     found: list[list[str]] = []
@@ -308,14 +314,14 @@ def unrelated_perspectives(
 
 
 def _refusal(context: Context, question: Question, reply: CounterfactualReply, lengths: range) -> str | None:
-    """Return the code of the reason for rejecting a reply, or None if it is accepted."""
+    """Return the code of the reason for rejecting a generated reply, or None if the reply is accepted."""
     if not reply.finished:
         return "unfinished"
     if (reason := malformed_reason(reply.text, [question.substitute.split()], lengths)) is not None:
         return reason
     words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
-    # The reply must not repeat the observed reply, a correct response or a turn of the context.
+    # The generated reply must not repeat the observed reply, a correct response or a turn of the context.
     if any(
         words_of(text) == words for text in (question.observed.response, *context.correct_responses, *said)
     ):
@@ -324,9 +330,9 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
 
 
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
-    """Convert a reply to a candidate."""
+    """Convert a generated reply into a candidate, with label 1 if ``right`` is true and 0 otherwise."""
     details = {
-        # The id of a question is the id of the observed reply, "~" and the substitute.
+        # The id of a question consists of the id of the observed reply, "~" and the substitute.
         "source": question.id.rpartition("~")[0],
         "perspective": question.observed.perspective,
         "substitute": question.substitute,

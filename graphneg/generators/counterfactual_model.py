@@ -6,8 +6,8 @@ as adding Gumbel noise to the logits and taking the argmax.
 
 1. Abduction: infer noise with which the model would have produced the observed reply from a prompt with the
 observed perspective.
-2. Action: replace the perspective in the prompt by the substitute.
-3. Prediction: decode a reply to the new prompt with the same noise.
+2. Action: replace the perspective in the prompt by another keyword (the substitute). 3. Prediction: decode a
+reply to the new prompt with the same noise.
 
 For example, with the observed perspective *fish* and the substitute *milk*::
 
@@ -21,8 +21,8 @@ the same as the observed perspective, all floating-point values are equal, and t
 reply.
 
 A model that was not trained to reply with a given perspective tends to ignore the perspective. For such a
-model, a bias is added to the logits of the keyword's tokens until the reply contains the keyword
-(``keyword_bias``). The bias is used for both the observed and the new reply.
+model, a bias (``keyword_bias``) is added to the logits of the perspective's tokens until the reply contains
+the perspective. The bias is used for both the observed and the new reply.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 LONGEST_PROMPT = 256
-"""Maximum number of tokens in a prompt. Longer prompts are truncated at the beginning."""
+"""Maximum number of tokens in a prompt, without the solved examples. A longer prompt is truncated at its
+beginning."""
 _LONGEST_REPLY = 48
 """Maximum number of tokens in a reply from a served model."""
 _WORD = re.compile(r"\w+")
@@ -66,10 +67,10 @@ class Question:
     """A question to a model: what would a reply have been with a different perspective?
 
     Attributes:
-        id: Id of the question. The id and the seed determine the noise after the end of the observed reply,
-            where no noise can be inferred.
-        observed: The observed reply, its perspective and the turns before it.
-        substitute: The perspective that replaces the observed perspective.
+        id: Id of the question. The id and the seed determine the noise for tokens after the end of the
+            observed reply, where no noise can be inferred.
+        observed: The observed reply with its perspective and the turns before it.
+        substitute: Keyword that replaces the perspective of the observed reply.
     """
 
     id: str
@@ -79,11 +80,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualReply:
-    """The reply of a model with the substituted perspective.
+    """The reply that a model writes to a prompt with the substitute as perspective.
 
     Attributes:
-        text: The reply.
-        finished: Whether the reply ended before the token limit.
+        text: Text of the reply.
+        finished: Whether the model ended the reply before the token limit was reached.
         kept: Fraction of the observed reply's tokens that this reply has at the same positions, from 0 to 1.
     """
 
@@ -94,7 +95,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """A question as token ids: both prompts, and the observed reply with its end token."""
+    """A question as token ids: the prompts with either perspective, and the observed reply with end token."""
 
     question: Question
     observed_prompt: list[int]
@@ -112,23 +113,23 @@ def counterfactuals(
     longer: int = 16,
     keyword_bias: float = 0.0,
 ) -> list[CounterfactualReply]:
-    """Return a counterfactual reply to each question.
+    """Return the reply that each observed reply would have been with the substitute as perspective.
 
     Args:
-        model: A local language model.
-        questions: The questions.
+        model: Local language model that writes the replies.
+        questions: Observed replies, each with a substitute for its perspective.
         examples: Solved examples at the beginning of the prompt, for a causal model that was not trained for
             this task. With examples, replies end at a line break.
-        seed: Seed of the noise.
-        temperature: Temperature for both the observed and the new reply; above 0.
+        seed: Seed for the noise that cannot be inferred from the observed reply.
+        temperature: Sampling temperature for both the observed and the new reply; above 0.
         longer: Maximum number of tokens by which a reply may be longer than the observed reply. The noise for
-            these tokens is sampled.
+            these additional tokens is sampled.
         keyword_bias: Strength of the bias toward a perspective that the reply does not contain yet; 0 for no
-            bias. The bias is added to the logit of the keyword's next token, for both the observed and the
-            new reply. It grows with the length of the reply.
+            bias. The bias is added to the logit of the perspective's next token, for both the observed and
+            the new reply. It grows with the length of the reply.
 
     Returns:
-        Replies in the order of ``questions``.
+        One reply per question, in the order of ``questions``.
 
     Raises:
         InputError: ``temperature`` is not above 0, or ``keyword_bias`` is below 0.
@@ -144,8 +145,8 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, keyword_bias, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
-            # Tokens are compared position by position, so hardly any tokens after an inserted token are
-            # equal.
+            # Tokens are compared position by position. If the new reply has an additional token, hardly any
+            # tokens after it are at the same positions as in the observed reply.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
@@ -163,19 +164,20 @@ def counterfactuals(
 def other_replies(
     writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
 ) -> list[CounterfactualReply]:
-    """Return replies with the substitutes from a served model, whose logits are not available.
+    """Let a served model, whose logits are not available, write a reply with the substitute of each question.
 
-    Such a reply is not counterfactual. It replies to the same turns with the new perspective, but without the
-    noise of the observed reply.
+    Such a reply is not counterfactual. It answers the same turns with the new perspective, but does not use
+    the noise that is inferred from the observed reply.
 
     Args:
-        writer: A served model.
-        questions: The questions.
-        seed: Seed of the sampling.
+        writer: Served model that writes the replies.
+        questions: Observed replies, each with a substitute for its perspective.
+        seed: Seed for sampling.
         temperature: Sampling temperature; above 0.
 
     Returns:
-        Replies in the order of ``questions``. Their share ``kept`` is computed from words instead of tokens.
+        One reply per question, in the order of ``questions``. The fraction `CounterfactualReply.kept` is
+        computed from words instead of tokens.
     """
     settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _shown(PERSPECTIVE_EXAMPLES))
     prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]
@@ -190,12 +192,12 @@ def other_replies(
 
 
 def _shown(examples: Sequence[Exchange]) -> str:
-    """Return solved examples as the text of a prompt, one reply per line."""
+    """Return solved examples as text for the beginning of a prompt. A line break follows each reply."""
     return "".join(f"{pair.source}{pair.target}\n" for pair in map(perspective_example, examples))
 
 
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
-    """Convert a question to token ids. Both prompts begin with ``shown``, the solved examples."""
+    """Convert a question into token ids. ``shown`` are the solved examples at the start of both prompts."""
     observed = question.observed
     # After solved examples, a reply ends at a line break. A trained model ends the reply with an end token.
     if shown:
@@ -204,8 +206,8 @@ def _sides(model: LanguageModel, shown: list[int], question: Question, longer: i
         target = model.target_tokens(answer(observed.response))
     room = LONGEST_PROMPT
     if model.longest is not None:
-        # The model can read a limited number of tokens. The limit must suffice for the examples, the prompt
-        # and the longest possible reply.
+        # The model can read a limited number of tokens: these must suffice for the examples, the prompt and
+        # the longest possible reply.
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
@@ -227,7 +229,7 @@ def _side_by_side(
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
-    """Return the tokens of the counterfactual replies. Finished replies include the end token."""
+    """Return the tokens of each counterfactual reply; a finished reply includes its end token."""
     import torch
 
     def is_open(tokens: Sequence[int], item: _Sides) -> bool:
@@ -238,7 +240,8 @@ def _side_by_side(
     width = max(len(prompt) for item in batch for prompt in (item.observed_prompt, item.substitute_prompt))
     actual = model.steps([item.observed_prompt for item in batch], width)
     other = model.steps([item.substitute_prompt for item in batch], width)
-    # In float64, two tokens practically never have the same sum of logit and noise, so the argmax is unique.
+    # In float64, it practically never happens that two tokens have the same sum of logit and noise, so the
+    # argmax is unique.
     gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
     perspectives = [[item.question.observed.perspective] for item in batch]
     substitutes = [[item.question.substitute] for item in batch]
@@ -249,8 +252,9 @@ def _side_by_side(
     told = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
-        # Abduction: compute noise with which the observed token is the argmax, given the observed
-        # perspective. After the end of the observed reply, no noise can be inferred, so use sampled noise.
+        # Abduction: compute noise with which the observed token is the argmax for the prompt with the
+        # observed perspective. After the end of the observed reply, no noise can be inferred, so use sampled
+        # noise.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)
@@ -268,34 +272,36 @@ def _side_by_side(
         if not any(map(is_open, written, batch)):
             break
         if step + 1 < told:
-            # The next input is always the observed token, not the model's own choice (teacher forcing).
+            # The next input for the observed perspective is always the observed token, not the token that the
+            # model chose (teacher forcing).
             actual.take(given)
         other.take(chosen)
     return written
 
 
 def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:
-    """Return the solved examples that the prompts to a model should contain.
+    """Return the solved examples with which prompts to a model should begin.
 
     Args:
-        model: A local language model.
+        model: Local language model that should write replies with a given perspective.
 
     Returns:
-        `PERSPECTIVE_EXAMPLES` for a causal model that was not trained for the task; otherwise an empty tuple.
+        `PERSPECTIVE_EXAMPLES` for a causal model that was not trained for this task; otherwise an empty
+        tuple.
     """
     untrained = isinstance(model, CausalLM) and not is_trained(model, REPLY_WITH_PERSPECTIVE)
     return PERSPECTIVE_EXAMPLES if untrained else ()
 
 
 def exchanges_of(store: Store, selection: Selection | None = None) -> Iterator[Exchange]:
-    """Yield all replies whose perspective is known.
+    """Yield all replies in a store whose perspective is known.
 
     Args:
-        store: Store that contains dialogues and the perspectives of replies.
-        selection: Dialogues to read; None for all.
+        store: Store that contains dialogues and the perspectives that ``graphneg shift build`` found.
+        selection: Dialogues to read; None for all dialogues of the store.
 
     Yields:
-        The replies, each with its perspective and the turns before it.
+        Replies, each with its perspective and the turns before it.
     """
     for _, replies in all_replies(store, selection or Selection()):
         for reply in replies:
@@ -318,13 +324,13 @@ def train_counterfactual_replies(
         model: Model to train.
         store: Store that contains dialogues and the perspectives that ``graphneg shift build`` found.
         out: Folder to save the trained model in.
-        selection: Dialogues to learn from; None for all.
-        seed: Seed of the training.
+        selection: Dialogues to learn from; None for all dialogues of the store.
+        seed: Seed for the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
-        A report of the training.
+        A report with the losses of the training.
 
     Raises:
         InputError: The store has no reply with a known perspective.
@@ -336,7 +342,7 @@ def train_counterfactual_replies(
 
 
 def _says(text: str, perspective: str) -> bool:
-    """Return whether a text contains a perspective. Its last word may be inflected."""
+    """Return whether a text contains a perspective, whose last word may be inflected in the text."""
     said = spaced_words(text)
     return any(spaced_words(form) in said for form in forms_of(perspective))
 
@@ -347,10 +353,10 @@ def spaced_words(text: str) -> str:
     A keyword can then be searched for as ``f" {keyword} "``, which does not match inside longer words.
 
     Args:
-        text: Any text.
+        text: Text in which keywords will be searched for.
 
     Returns:
-        The words, separated and surrounded by spaces.
+        The words as one string, separated and surrounded by single spaces.
 
     Example:
         >>> spaced_words("Yes, some fish.")

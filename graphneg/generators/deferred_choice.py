@@ -2,10 +2,10 @@
 
 Some generators never return the same text twice, or use each sentence only a limited number of times. Their
 candidates for a context therefore depend on the candidates that they returned for earlier contexts. If the
-contexts are split into shards that run in parallel, these earlier candidates are not known. Therefore such a
-generator works in two steps. First, it makes a `Draft` for each context, which contains all usable candidates
-and does not depend on other contexts. Then a chooser reads the drafts in the order of the contexts, and
-selects the candidates to return from each draft::
+contexts are split into shards that are processed in parallel, these earlier candidates are not known.
+Therefore such a generator works in two steps. First, it makes a `Draft` for each context. A draft contains
+all usable candidates for its context and does not depend on other contexts. Then a chooser reads the drafts
+in the order of the contexts, and selects the candidates to return from each draft::
 
     drafts    context 1: ["We left.", "I like tea."]    context 2: ["We left.", "It rained."]
     chosen    context 1: "We left."                     context 2: "It rained."
@@ -28,36 +28,38 @@ from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Draft
 
 FEW = 5
-"""A word can count as overused only if at least this many chosen sentences introduced it. Without this
-minimum, every word would be overused at the beginning of a run."""
+"""Minimum number of chosen sentences that introduce a word before the word can count as overused. Without
+this minimum, every word would be overused at the beginning of a run."""
 DRAFTS = "drafts"
-"""The ``kind`` in the header of a shard's output file, if the file contains drafts."""
+"""Value of ``kind`` in the header of a shard's output file if the file contains drafts."""
 BY_NEW_TEXTS, BY_SENTENCES = "new texts", "sentences"
-"""Names of the choosers. A generator's ``choice`` contains one of them as the value of ``by``."""
+"""Names of the choosers. In the settings that `Generator.choice` returns, ``by`` has one of these values."""
 Record = dict[str, Any]
 Choose = Callable[[Sequence[str], Mapping[str, Any]], list[int]]
-"""Type of a chooser: takes the texts and the facts of a draft and returns the indexes of the chosen texts."""
+"""Type of a chooser: a function that takes the texts of a draft's candidates and the draft's ``facts``. It
+returns the indices of the candidates to use."""
 
 
 class Sentence(Protocol):
     """The interface of a sentence on a shortlist.
 
-    A shortlist contains the sentences that best match one target profile.
+    A shortlist contains the sentences that best match one target profile, that is, one set of properties that
+    a response should have, such as a length and a number of words shared with the context.
     """
 
     @property
     def distance(self) -> float:
-        """The distance of the sentence from the target profile, 0 for a perfect match."""
+        """The distance between the sentence and the target profile; 0 for a perfect match."""
         ...
 
     @property
     def chance(self) -> int:
-        """A random number that breaks ties."""
+        """A random number that breaks ties between sentences with equal distances."""
         ...
 
     @property
     def key(self) -> str:
-        """The normalised words of the sentence. Two spellings of the same sentence have the same key."""
+        """The normalised words of the sentence as one string, equal for two spellings of a sentence."""
         ...
 
     @property
@@ -67,7 +69,7 @@ class Sentence(Protocol):
 
     @property
     def shared(self) -> frozenset[str]:
-        """The lemmas of those content words that also occur in the context."""
+        """The lemmas of the sentence's content words that also occur in the context."""
         ...
 
 
@@ -83,9 +85,9 @@ class SentenceChooser:
         Args:
             max_uses: Maximum number of times that the same sentence is chosen; None for no limit.
             max_word_share: Maximum fraction of the chosen sentences that introduce the same word, from 0 to
-                1; None for no limit. A sentence introduces a word if the context does not contain the word. A
-                word above the limit is overused. A sentence that introduces an overused word is chosen only
-                if there is no other.
+                1; None for no limit. A sentence introduces a word if it contains the word and the context
+                does not. A word that reaches the limit is overused. A sentence that introduces an overused
+                word is chosen only if no other usable sentence is left.
         """
         self._max_uses, self._max_word_share = max_uses, max_word_share
         self._uses: Counter[str] = Counter()
@@ -93,10 +95,12 @@ class SentenceChooser:
         self._taken = 0
 
     def count(self, key: str, terms: Iterable[str]) -> None:
-        """Count a sentence as chosen. Resumed runs call this method for sentences that were chosen before.
+        """Count a sentence as chosen.
+
+        A resumed run calls this method for each sentence that the interrupted run had chosen.
 
         Args:
-            key: The ``key`` of the sentence, that is, its normalised words.
+            key: Normalised words of the sentence (`Sentence.key`).
             terms: Lemmas of the sentence's content words.
         """
         self._uses[key] += 1
@@ -111,10 +115,11 @@ class SentenceChooser:
         twice in one call.
 
         Args:
-            lists: Shortlists for one context, each with the best sentence first.
+            lists: Shortlists for one context. Each is sorted, with the best sentence first.
 
         Returns:
-            Pairs of the index of a shortlist and the sentence that was chosen for it.
+            One pair for each shortlist for which a sentence was chosen: the index of the shortlist, and the
+            sentence.
         """
         found: dict[str, tuple[int, Listed]] = {}
 
@@ -123,8 +128,8 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # Then try sentences from the other shortlists. They suit the context, but match this profile less
-            # well.
+            # Then try the sentences of all shortlists. Those of the other shortlists suit the context, but
+            # match the target profile of this shortlist less well.
             yield from others()
 
         for at, listed in enumerate(lists):
@@ -156,7 +161,7 @@ class SentenceChooser:
 
 
 class _Drafted(NamedTuple):
-    """A sentence of a draft. ``place`` is the index of the sentence's candidate in the draft."""
+    """A sentence that is read from a draft. ``place`` is the index of its candidate in the draft."""
 
     place: int
     distance: float
@@ -171,11 +176,12 @@ def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tup
 
     Args:
         candidates: Candidates for one context.
-        lists: Shortlists for the context. Each entry is a sentence with the index of its candidate.
+        lists: Shortlists for the context. Each entry is a pair: the index of a candidate, and the sentence
+            from which the candidate was made.
 
     Returns:
-        The draft. Its facts contain the data of each sentence once. The shortlists in the facts refer to a
-        sentence by the index of its candidate.
+        The draft. Its ``facts`` contain the words of each sentence once, and the shortlists, in which a
+        sentence is represented by the index of its candidate.
     """
     known = {place: item for listed in lists for place, item in listed}
     sentences = [
@@ -190,16 +196,16 @@ def _first(item: tuple[int, Any]) -> int:
 
 
 def choosing(choice: Mapping[str, Any]) -> Choose:
-    """Create the chooser that a generator's ``choice`` describes.
+    """Create the chooser that the settings from `Generator.choice` describe.
 
     Args:
-        choice: Name of the chooser (``by``) and its options.
+        choice: Name of the chooser (the value of ``by``), and the options of the chooser.
 
     Returns:
-        A function to be called with one draft after another. It remembers its choices between the calls.
+        A function that is called for one draft after another. It remembers its choices between the calls.
 
     Raises:
-        InputError: The chooser is unknown.
+        InputError: No chooser has the given name.
     """
     options = dict(choice)
     match options.pop("by", None):
@@ -226,11 +232,11 @@ def _new_texts(most: int) -> Choose:
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a chooser that uses a `SentenceChooser` with these limits."""
+    """Return a chooser that applies a `SentenceChooser`, whose arguments are ``limits``."""
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
-        # JSON has no sets, so the facts contain lists, which are converted back to sets.
+        # JSON has no sets, so `facts` contains lists of lemmas. Convert them back into sets.
         known = [(key, frozenset(terms), frozenset(own)) for key, terms, own in facts["sentences"]]
         lists = [
             [_Drafted(place, distance, chance, *known[place]) for place, distance, chance in ranked]
@@ -242,25 +248,25 @@ def _sentences(**limits: Any) -> Choose:
 
 
 def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
-    """Pack the candidates of a draft into one record of a shard's output file.
+    """Pack the candidates of a draft into one item of a shard's output file.
 
-    The first candidate is stored completely. For each other candidate, only the fields that differ from the
-    first are stored.
+    The first candidate is stored completely. For each other candidate, only the fields that differ from those
+    of the first are stored.
 
     Args:
-        records: Candidates in the form of records, at least one.
-        facts: Facts of the draft.
+        records: The candidates of the draft, converted into records; at least one.
+        facts: Data about the candidates that the chooser needs (`Draft.facts`).
 
     Returns:
-        The packed draft as a record.
+        The packed draft.
 
     Example:
         >>> pack_draft([{"id": "d~a.0", "seed": 0}, {"id": "d~a.1", "seed": 0}], {})
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records
-    # The records of one context have the same values in most fields, such as the context itself. Leaving
-    # these out saves much space.
+    # The records of one context have the same values in most fields, for example in the field `context`.
+    # Leaving these fields out makes the file much smaller.
     others = [{name: one[name] for name in one if one[name] != whole[name]} for one in rest]
     return {"whole": whole, "others": others, "facts": facts}
 
@@ -269,16 +275,16 @@ def choose_from_draft(item: Record, choose: Choose) -> list[Record]:
     """Unpack a draft, choose from its candidates, and number the chosen records.
 
     Args:
-        item: A draft packed by `pack_draft`.
-        choose: The chooser.
+        item: Draft that was packed by `pack_draft`.
+        choose: Chooser that selects candidates of the draft.
 
     Returns:
-        The chosen records. They are numbered from 0 in their ids, as in a run without shards.
+        The chosen records. Their ids end with numbers from 0, as in a run without shards.
     """
     whole = item["whole"]
     records = [whole, *({**whole, **other} for other in item["others"])]
     places = choose([record["response"] for record in records], item["facts"])
-    # An id consists of the context, the generator, the seed and the index, for example "d#2~overlap.0.3".
-    # Replace the index, because it must count only the chosen candidates.
+    # In an id such as "d#2~overlap.0.3", the parts are the id of the context, the generator, the seed and the
+    # index of the candidate. Replace the index, so that it counts only the chosen candidates.
     name = whole["id"].rpartition(".")[0]
     return [{**records[place], "id": f"{name}.{slot}"} for slot, place in enumerate(places)]

@@ -1,6 +1,6 @@
 """Corrupt whole dialogues by simple edits of their text, as baselines for DEAM (Ghazarian et al. 2022).
 
-DEAM edits the AMR graphs of a dialogue; section 5 of the paper compares it with these four baselines. The
+DEAM edits the AMR graphs of a dialogue; section 5 of its paper compares it with these four baselines. The
 baselines shuffle, insert or replace turns without regard to their meaning (Mesgar, Bücker and Gurevych 2020,
 section 3.1; Vakulenko et al. 2018; Zhang et al. 2021). The dialogue to edit consists of a context and its
 first correct response::
@@ -9,8 +9,8 @@ first correct response::
     turn-shuffle   A: Let's walk.   B: Is it far?   A: No.
 
 ``turn-shuffle`` shuffles all turns, and ``speaker-swap`` shuffles the turns of one speaker. ``insertion``
-inserts an utterance, and ``replacement`` replaces an utterance. Only the texts change places. The speakers
-still alternate as before, because a changed order of speakers would reveal the edit.
+inserts an utterance, and ``replacement`` replaces an utterance. If turns are shuffled, only their texts
+change places. The speakers alternate as before, because a changed order of speakers would reveal the edit.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import next_speaker
 
 INSERTED = ("other", "own")
-"""Sources of the utterance that ``insertion`` inserts: another dialogue, or the same dialogue."""
+"""Values of the option ``utterance`` of the generator ``insertion``: ``other`` inserts an utterance from
+another dialogue, ``own`` moves an utterance of the same dialogue."""
 _TRIES = 20
-"""Number of attempts per candidate that is needed. If they are not enough, the context gets fewer
-candidates."""
+"""Maximum number of random edits to try per requested candidate. If they do not give enough different
+dialogues, the context gets fewer candidates."""
 _REASONS = {
     "no-reply": "the store has no correct response, so the dialogue is incomplete",
     "same": "no other edit of this kind changes the dialogue",
@@ -43,13 +44,14 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class ChanceEdit:
-    """A whole dialogue to edit, and the source of the random choices for the edit.
+    """A whole dialogue to edit, with the seed and the names that determine the random choices of the edit.
 
     Attributes:
-        context: The context at the beginning of the dialogue.
-        turns: The turns of the context, followed by its first correct response.
-        seed: Seed of the run.
-        names: Names that, together with the seed, determine the random choices of this edit.
+        context: Context that forms the beginning of the dialogue.
+        turns: All turns of the dialogue: those of the context, followed by its first correct response.
+        seed: Seed for the random choices of the run.
+        names: Strings that, together with the seed, determine the random choices of this edit, such as the
+            name of the generator and the id of the context.
     """
 
     context: Context
@@ -63,20 +65,21 @@ class ChanceEdit:
         return [turn.text for turn in self.turns]
 
     def below(self, end: int, choice: str) -> int:
-        """Draw a random number, such as the index of a turn.
+        """Draw a random integer from 0 to ``end - 1``, such as the index of a turn.
 
         Args:
-            end: Number of options.
-            choice: Name of the choice. Draws with different names are independent of each other.
+            end: Upper limit, which is not included.
+            choice: Name of the random choice, such as ``place``. Choices with different names are independent
+                of each other.
 
         Returns:
-            A number from 0 to ``end - 1``.
+            The random integer.
         """
         return number(self.seed, choice, *self.names) % end
 
 
 Manipulated = tuple[list[str], list[TurnEdit]]
-"""Result of an edit: the new text of each turn, and a list of the single edits."""
+"""Type of the result of an edit: the new text of each turn, and one `TurnEdit` per edited turn."""
 Manipulation = Callable[[ChanceEdit], Manipulated | None]
 """Type of a function that edits a dialogue. It returns None if the dialogue cannot be edited in this way."""
 
@@ -84,8 +87,8 @@ Manipulation = Callable[[ChanceEdit], Manipulated | None]
 class DialogueBaseline(Generator):
     """A generator that edits whole dialogues, which consist of a context and its first correct response.
 
-    All candidates for a context differ from the original dialogue and from each other. A short dialogue may
-    not have enough distinct edits. The context then gets fewer candidates than needed.
+    All candidates for a context differ from the original dialogue and from each other. If a dialogue is so
+    short that it has too few different edits, its context gets fewer candidates than requested.
     """
 
     reasons = _REASONS
@@ -94,8 +97,8 @@ class DialogueBaseline(Generator):
         """Initialize the generator.
 
         Args:
-            name: Name of the generator.
-            manipulate: Function that edits a dialogue once.
+            name: Name of the generator, for example ``turn-shuffle``.
+            manipulate: Function that returns a randomly edited version of a dialogue.
         """
         self.name = name
         self._manipulate = manipulate
@@ -104,12 +107,12 @@ class DialogueBaseline(Generator):
         """Return edited dialogues for each context.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts of the dialogues to edit.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the edits.
+            seed: Seed for drawing the edits.
 
         Returns:
-            One list of candidates per context, in order.
+            One list of candidates per context, in the order of ``contexts``.
         """
         given = [list(self._edited(context, per_context, seed)) for context in contexts]
         for context, candidates in zip(contexts, given, strict=True):
@@ -118,7 +121,7 @@ class DialogueBaseline(Generator):
         return given
 
     def _edited(self, context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
-        """Yield the edited dialogues of a context."""
+        """Yield differently edited versions of a context and its first correct response."""
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
@@ -128,7 +131,7 @@ class DialogueBaseline(Generator):
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
-            # A short dialogue has few distinct edits, so the same edit may be drawn again. Skip it.
+            # A short dialogue has few different edits, so the same edit may be drawn twice. Skip repetitions.
             if made is None or (key := _key(made[0])) in seen:
                 continue
             seen.add(key)
@@ -141,21 +144,22 @@ class DialogueBaseline(Generator):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
-            # `seen` contains the original dialogue and all candidates so far.
+            # `seen` contains the original dialogue and all candidates so far, so it has one more entry than
+            # there are candidates.
             if len(seen) > per_context:
                 return
 
 
 def turn_shuffle(store: Store) -> DialogueBaseline:
-    """Create the generator ``turn-shuffle``, which shuffles all turns.
+    """Create the generator ``turn-shuffle``, which shuffles all turns of a dialogue.
 
-    Mesgar et al. call it utterance ordering.
+    Mesgar et al. (2020) call this edit utterance ordering.
 
     Args:
         store: Not used.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return DialogueBaseline("turn-shuffle", lambda draw: _ordered(draw, range(len(draw.turns))))
 
@@ -163,13 +167,13 @@ def turn_shuffle(store: Store) -> DialogueBaseline:
 def speaker_swap(store: Store) -> DialogueBaseline:
     """Create the generator ``speaker-swap``, which shuffles the turns of one speaker.
 
-    Mesgar et al. call it even utterance ordering.
+    Mesgar et al. (2020) call this edit even utterance ordering.
 
     Args:
         store: Not used.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return DialogueBaseline("speaker-swap", _shuffle_one_speaker)
 
@@ -177,15 +181,13 @@ def speaker_swap(store: Store) -> DialogueBaseline:
 def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
     """Create the generator ``insertion``, which inserts an utterance at a random position.
 
-    With ``other``, the utterance comes from another dialogue. With ``own``, one of the dialogue's own
-    utterances is moved to another position, as in Mesgar et al.
-
     Args:
-        store: Store to draw utterances from.
-        utterance: Where the utterance comes from: ``other`` or ``own``.
+        store: Store from which utterances of other dialogues are drawn.
+        utterance: ``other`` to insert an utterance from another dialogue; ``own`` to move one of the
+            dialogue's own utterances to another position, as in Mesgar et al. (2020).
 
     Returns:
-        The generator.
+        The new generator.
 
     Raises:
         GeneratorError: ``utterance`` has an unknown value.
@@ -198,13 +200,13 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
 
 
 def replacement(store: Store) -> DialogueBaseline:
-    """Create the generator ``replacement``, which replaces an utterance by an utterance of another dialogue.
+    """Create the generator ``replacement``, which replaces an utterance by one from another dialogue.
 
     Args:
-        store: Store to draw utterances from.
+        store: Store from which utterances of other dialogues are drawn.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return DialogueBaseline("replacement", _other_utterance(store, replaced=1))
 
@@ -221,7 +223,7 @@ def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
 
 
 def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
-    """Shuffle the texts of the turns with the given indexes among each other."""
+    """Shuffle the texts of some turns among each other. ``turns`` contains the indices of these turns."""
     order = list(range(len(draw.turns)))
     for at, taken in zip(turns, shuffled(turns, draw.seed, *draw.names), strict=True):
         order[at] = taken
@@ -229,7 +231,7 @@ def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
 
 
 def _move(draw: ChanceEdit) -> Manipulated | None:
-    """Move a random utterance to another position."""
+    """Move a randomly chosen utterance to a random position in the dialogue."""
     if len(draw.turns) < 2:
         return None
     order = list(range(len(draw.turns)))
@@ -244,33 +246,37 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
     edits = [
         TurnEdit(at, said[at], said[taken], utterance_id(draw.context.dialogue, taken))
         for at, taken in enumerate(order)
-        # If "Yes." moves to the place of another "Yes.", the text of the turn stays the same. Do not list
-        # such a turn as edited.
+        # If "Yes." moves to the position of another "Yes.", the text at this position stays the same. Such a
+        # turn is not listed as edited.
         if said[at] != said[taken]
     ]
     return [said[taken] for taken in order], edits
 
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
-    """Return a function that inserts an utterance of another dialogue, in place of ``replaced`` turns."""
+    """Return a function that puts an utterance from another dialogue in place of ``replaced`` turns.
+
+    If ``replaced`` is 0, the utterance is inserted.
+    """
     samples = samples_of_texts(store)
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # An insertion comes after an existing turn, so the first turn stays the first. A replacement may
-        # replace any turn.
+        # An utterance is inserted after an existing turn, so the first turn stays the first. Any turn may be
+        # replaced.
         at = draw.below(len(said), "place") + 1 - replaced
-        # Take the utterance from the same corpus and split. Otherwise its style could reveal the edit.
+        # Take the utterance from the corpus and the split of this dialogue. Otherwise its style could reveal
+        # the edit.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
         others = {
             utterance_id(row["dialogue"], row["turn"]): row["text"]
             for row in rows
             if row["dialogue"] != context.dialogue
         }
-        # Do not use an utterance that this dialogue also contains: it would be a repetition, not an unrelated
+        # Do not use an utterance that this dialogue also contains, because a repetition is not an unrelated
         # utterance.
         known = _key(said)
-        # Do not use an utterance that is a correct reply at this position: it would not be an error.
+        # Do not use an utterance that is a correct reply at this position, because it would be no error.
         right = NearTexts(
             [
                 *context.replies_to_copies.get(at, ()),
@@ -288,5 +294,5 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the normalised texts of a dialogue, by which equal dialogues are recognised."""
+    """Return the normalised text of each turn, so that equal dialogues have equal keys."""
     return tuple(map(match_key, texts))

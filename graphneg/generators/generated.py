@@ -1,8 +1,9 @@
 """Run a generator over the contexts of a store and stream the negatives.
 
-`Generated` reads the contexts that a `Generation` selects, calls the generator for one batch after another,
-and converts each candidate to a `graphneg.model.Negative`. The stream can be iterated over, written to a file
-or converted to a table. Its summary counts the missing negatives by reason::
+`Generated` reads the contexts that a `Generation` selects, calls the generator for one batch of contexts
+after another, and converts each candidate into a `graphneg.model.Negative`. The stream of negatives can be
+iterated over, written to a file or converted into a table. Its summary counts the missing negatives by
+reason. For example, a context, a candidate for it and the resulting negative are::
 
     Context     "everyday/train/1#2" with A: "Is it far?" B: "No."
     Candidate   "The far side of the moon is dark."
@@ -48,31 +49,31 @@ from graphneg.store.dialogues import count_dialogues
 from graphneg.workers import prefetch_map
 
 PREFETCHED = 2
-"""Number of batches for which `Generator.prefetch` is called in advance. With two batches, the server always
-has prompts to answer while the prompts of the next batch are built."""
+"""Number of batches for which `Generator.prefetch` is called in advance. With two batches, the model server
+always has prompts to answer while the prompts of the next batch are built."""
 TOO_FEW = "too-few: the generator returned fewer candidates than requested"
-"""Reason that is recorded for missing candidates if the generator gives no reason."""
+"""Reason that is recorded for a missing candidate if the generator gives no reason."""
 EMPTY = "empty: the text has no words"
 RIGHT = "right-response: the text repeats a correct response of its context"
 COPY = "copies-context: the text repeats the last turn of the context"
 TOO_MANY = "too-many: the generator returned more candidates than requested"
-"""Reasons for which a candidate is dropped, whatever the generator."""
+"""Reasons for which `usable_candidates` drops a candidate of any generator."""
 NO_CONTEXT = "no-context: no turn precedes the response"
 """Reason that is recorded for the missing candidates of a dialogue without a context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Settings of a run: how many negatives to generate, and for which contexts.
+    """Settings for a run: how many negatives to generate, and for which contexts.
 
     Attributes:
-        per_context: Number of negatives per context.
-        seed: Seed of all random choices.
-        contexts: Contexts to generate for.
+        per_context: Number of negatives to generate per context.
+        seed: Seed for all random choices.
+        contexts: Selection of the contexts for which negatives are generated.
         batch: Number of dialogues per batch; None for the generator's own batch size.
 
     Raises:
-        InputError: A number is below 1.
+        InputError: ``per_context`` or ``batch`` is below 1.
     """
 
     per_context: int = 1
@@ -81,18 +82,18 @@ class Generation:
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that the numbers are at least 1."""
+        """Check that ``per_context`` and ``batch`` are at least 1."""
         if self.per_context < 1 or (self.batch is not None and self.batch < 1):
             raise InputError("the number of negatives per context and the batch size must be at least 1")
 
 
 class Generated(NegativeStream):
-    """The negatives that a generator makes, as a stream.
+    """A stream of the negatives that a generator makes.
 
-    Each iteration generates the negatives again. ``summary`` describes the last iteration and counts the
-    missing negatives by reason: ``no-context`` if a dialogue has no context, otherwise the reason given by
-    the generator, or ``too-few`` if the generator gives no reason. Candidates that `usable_candidates` drops
-    are also counted.
+    Each iteration over the stream generates the negatives again. ``summary`` describes the last iteration and
+    counts the missing negatives by reason: ``no-context`` if a dialogue has no context, otherwise the reason
+    given by the generator, or ``too-few`` if the generator gives no reason. ``summary`` also counts the
+    candidates that `usable_candidates` drops.
     """
 
     def __init__(
@@ -102,9 +103,9 @@ class Generated(NegativeStream):
 
         Args:
             store: Store that contains the dialogues.
-            generator: The generator.
-            generation: Settings of the run.
-            progress: Progress display; advanced by the number of finished dialogues.
+            generator: Generator that makes the negatives.
+            generation: Settings for the run, such as the number of negatives per context.
+            progress: Progress display, which counts the finished dialogues; None for no display.
         """
         super().__init__()
         self._store = store
@@ -125,11 +126,11 @@ class Generated(NegativeStream):
             written: Function that returns the negatives that the interrupted run has written.
 
         Yields:
-            The negatives of each batch, and the number of dialogues finished so far.
+            For each batch, its negatives, and the number of dialogues finished so far.
         """
         self._store.check_facts()
-        # The candidates of some generators depend on earlier negatives, so pass the negatives that were
-        # already written to the generator.
+        # The candidates of some generators depend on earlier negatives. Therefore the generator gets the
+        # negatives that the interrupted run has already written.
         with self._named():
             self._generator.begin(written(), self._progress)
         for done, part in self._parts(skip):
@@ -144,32 +145,33 @@ class Generated(NegativeStream):
         """Return the header for the output file of a shard.
 
         Args:
-            content: Digest of the store content that all shards have in common; None to compute it.
+            content: Digest of the store content that all shards have in common; None to compute the digest.
 
         Returns:
-            The header. If the generator makes drafts, the header says so and contains the generator's
-            ``choice``.
+            The header. If the generator makes drafts, the header's ``kind`` is ``drafts``, and its ``choice``
+            contains the settings for choosing from the drafts.
         """
         header, choice = super().shard_header(content), self._generator.choice(self._generation.per_context)
         return header if choice is None else replace(header, kind=DRAFTS, choice=choice)
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """Generate the items for the output file of one shard: drafts or negatives.
+        """Generate the items for the output file of one shard.
 
-        The items are drafts if the generator makes drafts (see `graphneg.generators.deferred_choice`).
+        An item is a draft if the generator makes drafts (see `graphneg.generators.deferred_choice`), and
+        otherwise a negative.
 
         Args:
             skip: Number of dialogues of the shard that an interrupted run has already finished.
 
         Yields:
-            The items of each batch.
+            For each batch, its items, and the number of dialogues finished so far.
 
         Raises:
             GeneratorError: The candidates depend on earlier candidates, but the generator makes no drafts.
         """
         generator, asked = self._generator, self._generation
         if generator.choice(asked.per_context) is None:
-            # Earlier contexts may be in other shards, so the candidates for them are not known here.
+            # Earlier contexts may be in other shards, so the candidates for these contexts are not known.
             if generator.depends_on_earlier:
                 raise GeneratorError(
                     f"generator {generator.name} depends on its earlier output and makes no drafts: make its "
@@ -177,7 +179,7 @@ class Generated(NegativeStream):
                 )
             yield from super().run_shard(skip)
             return
-        # Drafts do not depend on other candidates, so the generator needs no earlier negatives.
+        # A draft does not depend on the candidates for other contexts, so pass no earlier negatives.
         with self._named():
             generator.begin((), self._progress)
         for done, part in self._parts(skip):
@@ -196,11 +198,15 @@ class Generated(NegativeStream):
             yield ShardBatch(done, items, part.last)
 
     def _named(self) -> AbstractContextManager[None]:
-        """Return a context manager for calls of the generator. It adds the generator's name to errors."""
+        """Return a context manager that adds the generator's name to errors raised in calls of it."""
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """Yield batches after the first ``skip`` dialogues, each with the number of dialogues read so far."""
+        """Yield the batches of contexts after the first ``skip`` dialogues.
+
+        Each batch is the second part of a pair. The first part is the number of dialogues up to the end of
+        the batch, including the skipped dialogues.
+        """
         generator, asked = self._generator, self._generation
         check_selection(self._store, asked.contexts.selection)
         total = count_dialogues(self._store, asked.contexts.selection)
@@ -215,8 +221,7 @@ class Generated(NegativeStream):
             parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
-                # ``per_context`` negatives were requested for the dialogue, and all of them are missing:
-                # count each.
+                # Each of the ``per_context`` negatives that were requested for this dialogue is missing.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues
@@ -228,8 +233,8 @@ class Generated(NegativeStream):
         """Count the requests that the generator would send to a server.
 
         Returns:
-            A `graphneg.nn.served.CountingWriter` with the counts, in which requests with cached answers are
-            not included; None if the generator uses no server.
+            A `graphneg.nn.served.CountingWriter` with the counts, which do not include requests whose answers
+            are cached; None if the generator uses no server.
         """
         asked = self._generation
         copied = copied_contexts(self._store)
@@ -238,13 +243,14 @@ class Generated(NegativeStream):
             return self._generator.estimate((part.contexts for part in parts), asked.per_context, asked.seed)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. The batch size has no influence on it."""
+        """Return the settings that determine the output. They do not include the batch size."""
         asked, selection = self._generation, self._generation.contexts.selection
         return {
             "version": __version__,
             "store": self._store.description,
             "generator": self._generator.name,
-            # An interrupted run can only be resumed with the same settings.
+            # Include the options of the generator, because an interrupted run can only be resumed with the
+            # same options.
             "options": dict(self._generator.settings()),
             "per_context": asked.per_context,
             "seed": asked.seed,
@@ -253,23 +259,23 @@ class Generated(NegativeStream):
         }
 
     def shared_content(self) -> str:
-        """Return a digest of the content of the whole corpus. It is the same for all shards."""
+        """Return a digest of the content that all shards of a run share. It is equal for all shards."""
         return shared_content(self._store, self._generation.contexts.selection)
 
     def content_digest(self) -> str:
-        """Return a digest of the store's content, without the data that a generator itself writes to it."""
+        """Return a digest of the store's content, without data that generators write to the store."""
         return texts_digest(self._store, self._generation.contexts.selection)
 
     @property
     def description(self) -> str:
-        """A one-line description of the run for messages to the user."""
+        """A short description of the run for messages to the user."""
         amount, selection = self._generation.per_context, self._generation.contexts.selection
         return (
             f"{self._generator.name}, {amount} of each context, {selection} in the {self._store.description}"
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
-        """Yield the negatives for contexts. Count missing negatives, and target features that were met."""
+        """Yield the negatives for a batch of contexts, and count missing negatives and target features."""
         name, asked = self._generator.name, self._generation
         with self._named():
             answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
@@ -299,7 +305,7 @@ class Generated(NegativeStream):
 
 
 def _require_list(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if a generator did not return a list where a list of candidates was expected."""
+    """Raise `GeneratorError` if a generator returned something else where a list was expected."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__}; generate(contexts, per_context, seed) must "
@@ -308,7 +314,7 @@ def _require_list(given: Any, name: str) -> None:
 
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
-    """Call the generator's `prefetch` for a batch, and return the batch."""
+    """Call `Generator.prefetch` for a batch of contexts, and return the same batch."""
     with plugin_errors("generator", generator.name, generator, GeneratorError):
         generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
@@ -317,22 +323,24 @@ def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> 
 def usable_candidates(
     context: Context, candidates: Sequence[Candidate], per_context: int, name: str
 ) -> tuple[list[Candidate], list[str]]:
-    """Drop candidates that are not negatives of the context, and candidates beyond the maximum.
+    """Drop candidates that are not wrong responses to the context, and candidates beyond the maximum.
 
-    Raises `GeneratorError` if a candidate is not a `Candidate` with a string and known categories.
+    Raises `GeneratorError` if an item is not a `Candidate` whose text is a string and whose categories are
+    known.
 
-    Two kinds of candidates are not compared with the correct responses. A candidate that edits the dialogue
-    may end with the correct response, because another turn is wrong. A candidate with label 1 is meant to be
-    a correct response.
+    A candidate is dropped if it has no words, equals a correct response or repeats the last turn. Two kinds
+    of candidates may equal a correct response or the last turn: a candidate that edits earlier turns, because
+    one of these turns is wrong, and a candidate with label 1, which is meant to be correct.
 
     Args:
         context: Context for which the candidates were made.
-        candidates: The candidates, in the generator's order.
-        per_context: Maximum number of candidates.
+        candidates: Candidates in the order in which the generator returned them.
+        per_context: Maximum number of usable candidates.
         name: Name of the generator, for error messages.
 
     Returns:
-        The usable candidates, and the reason for each dropped candidate.
+        A list of the usable candidates, and a list with one reason (``code: sentence``) for each dropped
+        candidate.
     """
     _require_list(candidates, name)
     right = set(map(match_key, context.correct_responses))
@@ -357,7 +365,7 @@ def usable_candidates(
 
 
 def _require_candidate(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if a generator returned anything other than a valid candidate."""
+    """Raise `GeneratorError` if an item that a generator returned is not a valid candidate."""
     if not isinstance(given, Candidate):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__} as a candidate; "
@@ -382,18 +390,19 @@ def _require_candidate(given: Any, name: str) -> None:
 def negative_from_candidate(
     context: Context, candidate: Candidate, name: str, seed: int, slot: int
 ) -> Negative:
-    """Convert a candidate to a negative.
+    """Convert a candidate into a negative.
 
-    If only the response is new, the negative has one edit. Its ``transform`` is the name of the generator,
-    its ``node`` is the ``source`` in the candidate's ``provenance``, and its ``before`` lists the rest of the
-    provenance as text (``keyword: tea; ...``). If the generator edited the dialogue, the negative has one
-    edit per edited turn, and ``original`` contains the turns before the edits.
+    If only the response is new, the negative has one edit per error category. The ``transform`` of this edit
+    is the name of the generator, its ``node`` is the ``source`` in the candidate's ``provenance``, and its
+    ``before`` lists the rest of the provenance as text, such as ``keywords: tea``. If the generator edited
+    the dialogue, the negative has one edit per edited turn and category. ``original`` then contains the turns
+    before the edits.
 
     Args:
         context: Context for which the candidate was made.
-        candidate: The candidate.
+        candidate: Candidate to convert.
         name: Name of the generator.
-        seed: Seed of the run.
+        seed: Seed for the random choices of the run.
         slot: Index of the candidate among the candidates for the context.
 
     Returns:
@@ -403,8 +412,8 @@ def negative_from_candidate(
     # The original turns are stored only if the generator edited them.
     before = None if turns == context.turns else context.turns
     right = context.positives[0] if context.positives else None
-    # If only earlier turns were edited, the response is still the correct response. There is then no original
-    # response to store.
+    # If the generator edited only earlier turns, the response is still the correct one, so there is no
+    # original response to store.
     if candidate.context is not None and candidate.text == right:
         right = None
     details = dict(candidate.provenance)
@@ -429,7 +438,7 @@ def negative_from_candidate(
         decoder="",
         edits=tuple(
             EditRecord(edit.turn, name, category, edit.source, edit.before, edit.after)
-            # An edit in a record has a single category, so each edit is listed once per category.
+            # An edit in a record has exactly one category, so an edit is listed once for each category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ),

@@ -1,8 +1,8 @@
 """Prompt a large language model for irrelevant responses (Lee et al. 2022, PNEG).
 
 The paper is "PNEG: Prompt-based Negative Response Generation for Dialogue Response Selection Task". A prompt
-shows a few solved examples and asks for a list of responses that use words of the context but do not answer
-it::
+shows a few solved examples, and asks for a list of responses that use words of the context but do not fit the
+context::
 
     A: Did you bring the tickets for the concert?
     B: Yes, they are in my blue jacket.
@@ -11,8 +11,8 @@ it::
     2. Blue paint is cheaper than white this month.
 
 As in the paper, the examples in each prompt are chosen at random, and a list with too few responses is
-discarded as a whole. A single response is discarded if it copies the context or an example, repeats another
-response, or is malformed. Among the remaining responses, those that share the most words with the context are
+discarded completely. A single response is discarded if it copies the context or an example, repeats another
+response, or is malformed. The remaining responses with the highest share of words from the context are
 returned.
 """
 
@@ -43,15 +43,15 @@ from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
 BUNDLED = "pneg_examples.jsonl"
-"""Name of the file with the solved examples that graphneg provides."""
+"""Name of the file with ten solved examples that is part of the package graphneg."""
 TOKENS_OF_RESPONSE = 32
-"""Number of tokens to allow per response, which limits the length of the list. Most responses are shorter."""
+"""Number of tokens that the model may write per requested response. Most responses are shorter."""
 
 _OPENS = re.compile(r"[\[{]")
-"""Matches the start of a JSON list or object."""
+"""Matches a character that may start a JSON list or object."""
 _MOST_OPENINGS = 50
-"""Maximum number of brackets and braces at which the parser tries to start a JSON list. Without this limit,
-parsing an output that consists of thousands of opening brackets would take minutes."""
+"""Maximum number of opening brackets and braces in a model's output at which `_json_list` looks for a JSON
+list. Without this limit, an output of thousands of opening brackets would take minutes to parse."""
 _DECODER = json.JSONDecoder()
 _PUNCTUATION = re.compile(r"(?:`{3,}\w*|[\[\]{}(),\s])+")
 """Matches a line without words, which contains only brackets, braces, commas and code fences."""
@@ -60,7 +60,8 @@ _TEXT_KEYS = ("response", "text", "reply", "content", "sentence", "utterance")
 _MARK = re.compile(r"^[\s>*_#]*(?:\(?\d{1,2}\s*[.):\]]+|[-–•*])(?:\*\*)?\s+")
 """Matches a list marker at the start of a line: ``1.``, ``(2)``, ``- ``."""
 _INSIDE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
-"""Matches the space before a list number inside a line: ``1. I like tea. 2. We left.``"""
+"""Matches the white space before a list number inside a line, for example before ``2.`` in ``1. I like tea.
+2. We left.``"""
 _SPEAKER = re.compile(r"^(?:(?:speaker\s+)?[A-Z]|(?:response|reply)\s*\d*):\s+", re.IGNORECASE)
 """Matches a speaker label at the start of a response: ``B:``, ``Response 2:``."""
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "`": "`"}
@@ -80,13 +81,13 @@ class PnegOptions(WritingOptions):
 
     Attributes:
         responses: Number of responses that one prompt asks for.
-        min_responses: Minimum number of responses in a list. A shorter list is discarded. None takes
-            ``responses``, the number for which the prompt asks.
-        k: Number of examples per prompt.
-        examples: JSON Lines file with examples, each with a ``context`` and its ``responses``; None for the
-            ten examples that graphneg provides.
-        max_draws: Maximum number of rounds of prompts. Each further round asks only about contexts that still
-            lack responses.
+        min_responses: Minimum number of responses in a list that the model wrote. A shorter list is discarded
+            completely. None for the number of requested responses.
+        k: Number of solved examples per prompt.
+        examples: JSON Lines file with solved examples, each with a ``context`` and its ``responses``; None
+            for the ten examples that graphneg provides.
+        max_draws: Maximum number of rounds of prompts. After the first round, prompts are only sent for
+            contexts that still have too few responses.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
         max_context_gain: Highest accepted context gain of a response. The context gain is the fraction by
             which the loss of a response drops if the model reads the response after the context instead of
@@ -109,7 +110,7 @@ class PnegOptions(WritingOptions):
     max_context_gain: float = 0.25
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         WritingOptions.__post_init__(self)
         if self.responses < 1 or self.max_draws < 1 or self.k < 0:
             raise InputError("responses and max_draws must be at least 1, k at least 0")
@@ -118,32 +119,32 @@ class PnegOptions(WritingOptions):
                 f"min_responses must be from 1 to the number of responses, {self.responses}, "
                 f"not {self.min_responses}"
             )
-        # Creating the settings checks temperature and top_p.
+        # Creating the sampling settings checks temperature and top_p.
         _ = self.generation_settings
 
     @property
     def required_responses(self) -> int:
-        """The minimum number of responses in a list."""
+        """The minimum number of responses that the model must list in answer to one prompt."""
         return self.responses if self.min_responses is None else self.min_responses
 
     @property
     def generation_settings(self) -> GenerationSettings:
-        """The sampling settings of the language model."""
+        """The settings for sampling from the language model: temperature, ``top_p`` and length limit."""
         longest = TOKENS_OF_RESPONSE * self.responses
         return GenerationSettings(Sampling(self.temperature, top_p=self.top_p), longest)
 
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, and its accepted responses with their scores."""
+    """A context, with the responses that were accepted for it so far and their scores."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 
     def lacks(self, per_context: int) -> int:
-        """Return the number of responses that are still missing.
+        """Return how many more accepted responses the context needs.
 
         Args:
-            per_context: Number of responses that are needed.
+            per_context: Number of responses that the context should get.
 
         Returns:
             The number of missing responses, at least 0.
@@ -167,9 +168,10 @@ class PnegGenerator(WritingGenerator):
 
         Args:
             options: Options of the generator.
-            examples: Solved examples to draw from.
+            examples: Solved examples from which those for each prompt are drawn.
             writer: Language model that writes the lists of responses.
-            judge: Language model that scores the responses, or None for no scores.
+            judge: Filter that scores the responses with a language model; None to accept responses without
+                scores.
         """
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
@@ -179,15 +181,16 @@ class PnegGenerator(WritingGenerator):
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, those with the most words of the context first.
+        """Write irrelevant responses to each context.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need irrelevant responses.
             per_context: Number of candidates that are needed per context.
-            seed: Seed of the choice of examples and of the sampling.
+            seed: Seed for choosing the examples and for sampling from the model.
 
         Returns:
-            One `Gap` per context, in order: the context and its candidates.
+            One `Gap` per context, in the order of ``contexts``. The candidates for a context are sorted by
+            the share of their content words that the context contains, highest share first.
         """
         asked = [_Asked(context, wanted=per_context) for context in contexts]
         for draw in range(self._options.max_draws):
@@ -201,26 +204,27 @@ class PnegGenerator(WritingGenerator):
         return asked
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options, models and examples that determine the output."""
+        """Return the options, the names of the models and the examples, which determine the output."""
         own = {**self._options.settings(), **self.models}
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
     def _ask(self, asked: Sequence[_Asked], per_context: int, draw: int, seed: int) -> None:
-        """Send prompts for the responses that the contexts still lack, and keep the usable responses."""
+        """Send prompts for the contexts that need more responses, and add the usable responses to them."""
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
         for each in asked:
-            # Each prompt asks for several responses, so divide the number of missing responses and round up.
+            # Each prompt asks for `amount` responses. Divide the number of missing responses by it, rounded
+            # up, to get the number of prompts.
             for call in range(-(-each.lacks(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
-                # As in the paper, the examples are chosen again for each call.
+                # As in Lee et al. (2022), the examples are chosen again for each prompt.
                 order = shuffled(range(len(self._examples)), seed, "examples", id)
                 shown = [self._examples[number] for number in order[: self._options.k]]
                 request = irrelevant_request(shown, each.context.turns, amount)
                 prompts.append(Prompt(request + self._begins, id))
                 wanted.append((each, shown))
-        # Without these stop sequences, a completion model would continue after the list, for example with a
-        # second list.
+        # Without stop sequences, a completion model would continue after the list, for example with a second
+        # list.
         stop = ["\n\n", f"\n{amount + 1}."] if self._begins else []
         answers = self.writer.complete(
             prompts, seed=seed, stop=stop, settings=self._options.generation_settings
@@ -234,7 +238,7 @@ class PnegGenerator(WritingGenerator):
                 each.texts.append((text, {**scores, CONTEXT_OVERLAP: said}))
 
     def _read(self, texts: Sequence[tuple[_Asked, str]]) -> Iterator[dict[str, float] | None]:
-        """Yield the judge's scores of each response. Yield None for a response that the judge rejects."""
+        """Yield the judge's scores for each response, or None for a response that is rejected."""
         if self.judge is None:
             yield from ({} for _ in texts)
             return
@@ -253,14 +257,14 @@ class PnegGenerator(WritingGenerator):
     def _usable(
         self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
     ) -> Iterator[str]:
-        """Yield the usable responses in a model's output. Yield none if the list is too short."""
+        """Yield the usable responses in a model's output; no response if the list is too short."""
         listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
         if answer.problem == "truncated":
             # In "1. We left early. 2. My uncle has", the last response is cut off, so it is dropped.
             listed = listed[:-1]
         listed = listed[: self._options.responses]
         reason = None
-        # As in the paper, a list that is too short is discarded completely.
+        # As in Lee et al. (2022), a list that is too short is discarded completely.
         if len(listed) < self._options.required_responses:
             reason = answer.problem or ("short-list" if listed else "no-list")
         # An output such as "1. I cannot help with that." is a refusal, even though it is a list.
@@ -268,7 +272,7 @@ class PnegGenerator(WritingGenerator):
             reason = answer.problem
         if not self.passes(each, reason):
             return
-        # Models sometimes copy a response or a turn from an example in the prompt.
+        # Models sometimes copy a response or a turn from a solved example in the prompt.
         told = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
         turns = [turn.text for turn in each.context.turns]
@@ -277,8 +281,8 @@ class PnegGenerator(WritingGenerator):
             reason = refusal(text, (), each.context, self._options.lengths, told)
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
-            # The prompt asks for words of the context. A text without any such word is too easily recognised
-            # as wrong.
+            # The prompt asks for responses with words of the context. A response without any such word is too
+            # easily recognised as wrong.
             if reason is None and not context_overlap(turns, text):
                 reason = "no-clash"
             if self.passes(each, reason):
@@ -292,10 +296,10 @@ def list_items(text: str) -> list[str]:
     The list may be numbered, bulleted or JSON. Its items may be on separate lines or all on one line.
 
     Args:
-        text: Output of the model.
+        text: Output of the model, which may also contain remarks before and after the list.
 
     Returns:
-        The items, without list markers, quotation marks, emphasis and speaker labels.
+        The texts of the items, in order, without list markers, quotation marks, emphasis and speaker labels.
 
     Example:
         >>> list_items('Sure, here they are:\n1) "I like tea."\n2) **B: We left.**')
@@ -305,74 +309,77 @@ def list_items(text: str) -> list[str]:
     """
     parsed = _json_list(text)
     if parsed is None:
-        # If a JSON list is incomplete, read its lines one by one. Skip lines with only brackets or code
-        # fences.
+        # The output has no complete JSON list, so read its lines one by one. Skip lines that contain only
+        # brackets or code fences.
         lines = [
             line for raw in text.splitlines() if (line := raw.strip()) and not _PUNCTUATION.fullmatch(line)
         ]
         parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
         marked = [part for part in parts if _MARK.match(part)]
-        # If any line has a list marker, lines without a marker are remarks of the model: drop them. If no
-        # line has a marker, drop only headings, which end with ":".
+        # If any line begins with a list marker, the lines without a marker are remarks of the model: drop
+        # them. If no line has a marker, drop only headings, which end with a colon.
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
     return [item for part in parsed if (item := _bare(part))]
 
 
 def _json_list(text: str) -> list[str] | None:
-    """Return the texts of the first JSON list in the output of a model, or None if there is no list.
+    """Return the texts in the first JSON list that the output of a model contains.
 
-    ``{"responses": ["We left."]}`` and ``[{"id": 1, "response": "We left."}]`` are also accepted.
+    Also accepts a list inside an object, ``{"responses": ["We left."]}``, and a list of objects, ``[{"id": 1,
+    "response": "We left."}]``.
 
     Args:
         text: Output of the model.
 
     Returns:
-        The texts in the list, or None.
+        The texts in the list, or None if the output contains no list of texts.
     """
     for found in islice(_OPENS.finditer(text), _MOST_OPENINGS):
         try:
             value, _ = _DECODER.raw_decode(text, found.start())
-        # The bracket does not start valid JSON, or the JSON is nested too deeply.
+        # This bracket does not start valid JSON, or the JSON is nested too deeply. Try the next bracket.
         except (ValueError, RecursionError):
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())
         texts = [said for item in items if (said := _said(item))]
-        # An object with several texts counts as a list, such as {"1": "We left.", "2": "No."}. An object with
-        # one text may be a remark, such as {"note": "Here they are."}, so it does not count as a list.
+        # An object with several texts, such as {"1": "We left.", "2": "No."}, counts as a list. An object
+        # with a single text may be a remark, such as {"note": "Here they are."}, and does not count as a
+        # list.
         if texts and len(texts) == len(items) and (isinstance(value, list) or len(texts) > 1):
             return texts
     return None
 
 
 def _said(item: Any) -> str | None:
-    """Return the text of a list item, which is a string or an object; None if it has no text."""
+    """Return the text of a JSON list item, which is a string or an object; None if the item has no text."""
     if not isinstance(item, dict):
         return item if isinstance(item, str) else None
-    # The text of an object has one of the usual keys, or it is the only text in the object.
+    # In an object, the response is the value of one of the usual keys, or the only string.
     texts = {key: one for key, one in cast("dict[str, Any]", item).items() if isinstance(one, str)}
     named = [texts[key] for key in _TEXT_KEYS if key in texts] or list(texts.values())
     return named[0] if len(texts) == 1 or set(texts) & set(_TEXT_KEYS) else None
 
 
 def _bare(text: str) -> str:
-    """Remove surrounding quotation marks, emphasis and a speaker label from a text."""
+    """Remove quotation marks and emphasis around a text, and a speaker label before it."""
     text = one_line(text).strip()
     # In an incomplete JSON list, a comma may follow the closing quotation mark: "We left.",
     if text.endswith('",') or text.endswith("',"):
         text = text[:-1]
-    # In the text "Yes" and "no", the first and the last quotation mark are not a pair, so keep them.
+    # Do not strip the text `"Yes" and "no"`, in which the first and the last quotation mark are not a pair.
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))
 
 
 def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
-    """Read solved examples from a JSON Lines file, or those that graphneg provides.
+    """Read solved examples for the prompts from a JSON Lines file.
 
-    Each line is an object with the lists of texts ``context`` and ``responses``. Empty lines are ignored.
+    Each line is an object with two lists of texts: ``context`` contains the turns of a dialogue, and
+    ``responses`` the irrelevant responses. Empty lines are ignored.
 
     Args:
-        path: The file; None for the examples that graphneg provides.
+        path: Path of the file; None for the examples that graphneg provides.
 
     Returns:
         The examples, in the order of the file; at least one.
@@ -389,12 +396,12 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         raise InputError(f"{where}: can't be read as examples ({error})") from error
     examples: list[IrrelevantResponses] = []
     for number, line in enumerate(lines, 1):
-        # Empty lines are ignored.
+        # A file may contain empty lines between or after the examples.
         if not line.strip():
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
-            # An example without turns or without responses would be useless in a prompt, so raise an error.
+            # An example without turns or without responses would not help a model.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:
@@ -413,10 +420,10 @@ def pneg(store: Store, **options: Any) -> PnegGenerator:
 
     Args:
         store: Not used.
-        options: Options of the generator.
+        options: Fields of `PnegOptions`, as keyword arguments.
 
     Returns:
-        The generator.
+        The new generator.
 
     Raises:
         InputError: ``k`` is larger than the number of examples.

@@ -1,9 +1,9 @@
 """Provide the common parts of generators that prompt a language model.
 
-`WritingOptions` contains the options of all such generators and loads their models. The writer is a local or
-served model that writes the texts. The judge is a local model that scores them. `WritingGenerator` is the
-base class of the generators. It counts rejected texts by reason, never returns two nearly equal texts in a
-run, and estimates the requests that a run would send to a server.
+`WritingOptions` contains the options that all such generators have, and loads their models. The writer is a
+local or served model that writes the texts. The judge is a local model that scores the texts.
+`WritingGenerator` is the base class of the generators. It counts rejected texts by reason, never returns two
+nearly equal texts in a run, and estimates the requests that a run would send to a model server.
 
 A subclass implements `WritingGenerator.written`. For each context, this method returns a `Gap`: the context,
 the number of candidates that are needed, and the candidates that the model wrote. In this example, the second
@@ -41,59 +41,60 @@ from graphneg.progress import Progress
 
 Model = TypeVar("Model", bound=LanguageModel)
 ANSWERS = "answers"
-"""Name of the ranker's score in a record, and reason code for rejecting a text with a high score."""
+"""Key of the ranker's score in the scores of a record. It is also the reason code for rejecting a text whose
+ranker score is too high."""
 
 _OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
-"""Options that name or configure models. They are not part of the settings of a run, because
-`WritingGenerator.models` describes the loaded models."""
+"""Names of the options that name or configure models. `WritingOptions.settings` leaves them out, because
+`WritingGenerator.models` describes the loaded models instead."""
 KEYWORD_BIAS = 3.0
-"""Default bias on the logits of requested words, for a model that was not trained to use given words."""
+"""Default bias that is added to the logits of requested words if the model was not trained to use them."""
 END = "\n"
 """Stop sequence for prompts that ask for a single line."""
 MIN_WORDS = 5
-"""Minimum number of words in a text. The model may not end a text that has fewer words."""
+"""Minimum number of words in a generated text. The model cannot end a text before this number is reached."""
 _ANSWERS_REASON = {ANSWERS: "the score of the judge is too high: the text may be an answer"}
 UNJUDGED = "no judge: unlikely or fitting texts are not rejected; name a judge with --option judge=MODEL"
-"""Message to the user if a run has no judge."""
+"""Message to the user if no model judges the generated texts of a run."""
 
 
 class AnswerScorer(Protocol):
     """The interface of a model that scores how well responses answer contexts. All rankers implement it."""
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """Score responses.
+        """Score how likely each response is to be a correct answer to its context.
 
         Args:
-            contexts: Texts of the turns, for each context.
+            contexts: For each context, the texts of its turns, oldest first.
             responses: One response per context.
 
         Returns:
-            Scores from 0 to 1, shape (pairs,).
+            One score from 0 to 1 per response.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NamedScorer:
-    """A ranker with a name. The settings of a run contain the name.
+    """A ranker with a name, so that the settings of a run can say which ranker was used.
 
     Attributes:
         name: Name of the ranker.
-        ranker: The ranker.
+        ranker: Model that scores the responses.
     """
 
     name: str
     ranker: AnswerScorer
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """Score responses with the ranker.
+        """Score how likely each response is to be a correct answer to its context.
 
         Args:
-            contexts: Texts of the turns, for each context.
+            contexts: For each context, the texts of its turns, oldest first.
             responses: One response per context.
 
         Returns:
-            Scores from 0 to 1, shape (pairs,).
+            One score from 0 to 1 per response.
         """
         return self.ranker.score(contexts, responses)
 
@@ -105,27 +106,28 @@ class WritingOptions:
     Attributes:
         model: Path or id of the language model that writes the texts; with ``served``, the name of the model
             on the server.
-        gguf_file: Name of the GGUF file in the model's folder, as in `graphneg.nn.models.load_causal`.
-        device: Device of local models; ``auto`` uses a GPU if there is one.
+        gguf_file: Name of the GGUF file in the model's folder, as in `graphneg.nn.models.load_causal`; None
+            for a model in another format.
+        device: Device that runs local models; ``auto`` uses a GPU if there is one.
         offline: Whether to load models without network access.
-        served: Server that runs the model: a `graphneg.nn.serving.ServerSettings`, or a mapping with the
-            options of such settings. None for a local model.
-        route: ``chat`` to use the chat API, ``completion`` to use the completion API. By default (None), a
-            served model uses the chat API, and a local model the completion API.
-        temperature: Sampling temperature, above 0.
+        served: Settings for the server that runs the model: a `graphneg.nn.serving.ServerSettings`, or a
+            mapping with its fields. None for a local model.
+        route: ``chat`` to prompt the model through a chat API, ``completion`` to let it continue the prompt.
+            With None, a served model uses ``chat``, and a local model ``completion``.
+        temperature: Temperature for sampling from the model, above 0.
         keyword_bias: Bias that is added to the logits of requested words, 0 or more. By default (None), it is
             0 for a local model that was trained for the task, and 3 for any other local model. Served models
             ignore it.
-        max_words: Maximum number of words in a text.
+        max_words: Maximum number of words in a generated text.
         judge: Path or id of a causal language model that scores the texts. By default (None), a local causal
-            writer judges its own texts.
+            model that writes the texts also judges them.
         max_perplexity: Highest accepted perplexity of a text after its history (see
             `graphneg.generators.text_filters.Bounds`).
-        max_perplexity_alone: Highest accepted perplexity of a text without a history.
-        max_token_loss: Highest accepted loss of a single token, in nats.
+        max_perplexity_alone: Highest accepted perplexity of a text without its history.
+        max_token_loss: Highest accepted loss of a single token of a text, in nats.
         ranker: Ranker (`graphneg.rankers.base.Ranker`) that scores how well a text answers its context. Texts
-            with high scores are rejected, because they may be correct answers. None for no ranker.
-            `DialogueGraph.generate` also accepts the path or id of a ranker.
+            with high scores are rejected, because they may be correct answers. None to accept texts
+            regardless of such scores. `DialogueGraph.generate` also accepts the path or id of a ranker.
         max_score: Highest accepted ranker score, from 0 to 1.
 
     Raises:
@@ -133,7 +135,7 @@ class WritingOptions:
     """
 
     min_words: ClassVar[int] = MIN_WORDS
-    """Minimum number of words in a text."""
+    """Minimum number of words in a generated text."""
 
     model: str | Path | None = None
     gguf_file: str | None = None
@@ -152,22 +154,22 @@ class WritingOptions:
     max_score: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check the options before models are loaded, because loading may take a minute."""
+        """Check the values of the options before models are loaded, because loading may take a minute."""
         if self.temperature <= 0 or (self.keyword_bias or 0.0) < 0:
             raise InputError("temperature must be above 0, keyword_bias at least 0")
         if self.max_words < self.min_words:
             raise InputError(f"max_words must be at least {self.min_words}, not {self.max_words}")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"unknown route {self.route!r}; choose one of chat, completion")
-        # Creating the bounds checks their values.
+        # Creating the bounds checks the three options for the highest accepted losses.
         _ = self.bounds
         if self.served is not None:
             serving_of(self.served)
 
     def settings(self) -> dict[str, Any]:
-        """Return the options that determine the output, except options that name or configure models.
+        """Return the options that determine the output, as JSON values.
 
-        `WritingGenerator.models` describes the models instead.
+        Options that name or configure models are left out: `WritingGenerator.models` describes the models.
         """
         added = {} if self.served is None else dict(serving_of(self.served).parameters)
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _OF_MODELS}
@@ -175,42 +177,43 @@ class WritingOptions:
 
     @property
     def bounds(self) -> Bounds:
-        """The highest accepted losses of a text."""
+        """The highest accepted losses of a text, from the three ``max_`` options for losses."""
         return Bounds(self.max_perplexity, self.max_perplexity_alone, self.max_token_loss)
 
     @property
     def lengths(self) -> range:
-        """The allowed numbers of words in a text."""
+        """The allowed numbers of words in a text, from ``min_words`` to ``max_words``."""
         return range(self.min_words, self.max_words + 1)
 
     def keyword_bias_of(self, trained: bool) -> float:
-        """Return the logit bias toward requested words.
+        """Return the bias to add to the logits of requested words.
 
         Args:
             trained: Whether the model was trained for the task of the generator.
 
         Returns:
-            ``keyword_bias`` if it is set, otherwise the default.
+            The option ``keyword_bias`` if it is set. Otherwise 0 for a trained model, and `KEYWORD_BIAS` for
+            any other model.
         """
         untrained = 0.0 if trained else KEYWORD_BIAS
         return untrained if self.keyword_bias is None else self.keyword_bias
 
     def load(self, name: str, load: Callable[..., LanguageModel]) -> tuple[Writer, PerplexityFilter | None]:
-        """Load the writer and the judge.
+        """Load the model that writes the texts (the writer) and the model that judges them.
 
         The judge is loaded first, so that a missing judge is reported before a large writer is loaded.
         The writer uses bfloat16 if its CUDA device supports it.
 
         Args:
             name: Name of the generator, for error messages.
-            load: Function that loads a local model.
+            load: Function that loads a local writer by its path or id.
 
         Returns:
-            The writer and the judge. If no ``judge`` is named and the writer is a local causal model, the
-            writer's model is also the judge. With any other writer, there is no judge (None).
+            The writer and the judge. If the option ``judge`` is not set and the writer is a local causal
+            model, the same model is also the judge. With any other writer, there is no judge (None).
 
         Raises:
-            GeneratorError: No model is given.
+            GeneratorError: The option ``model`` is not set.
         """
         if not self.model:
             raise GeneratorError(f"{name} needs a language model: set the option model=PATH_OR_ID")
@@ -223,13 +226,13 @@ class WritingOptions:
             model = load(self.model, gguf_file=self.gguf_file, device=self.device, offline=self.offline)
             _calculate_in_bfloat16(model)
             writer = LocalWriter(model, self.route or "completion")
-            # If no judge is named, a local causal model judges its own texts.
+            # If the option ``judge`` is not set, a local causal model judges its own texts.
             reader = reader or model
         return writer, PerplexityFilter(reader, self.bounds) if isinstance(reader, CausalLM) else None
 
 
 def _calculate_in_bfloat16(model: LanguageModel) -> None:
-    """Convert a model to bfloat16 if its device supports that in hardware."""
+    """Convert a model to bfloat16 if its CUDA device supports this number format in hardware."""
     import torch
 
     if model.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
@@ -241,10 +244,10 @@ class Gap:
     """A context that needs candidates, with the candidates that the model wrote for it.
 
     Attributes:
-        context: The context.
-        reason: Code of the reason for the last rejection of a text.
+        context: Context for which the candidates are written.
+        reason: Code of the reason for which the last text was rejected; empty if no text was rejected.
         wanted: Number of candidates that are needed.
-        candidates: Candidates written so far, best first.
+        candidates: Candidates written so far, sorted with the best first.
     """
 
     context: Context
@@ -260,9 +263,9 @@ class WritingGenerator(Generator):
     earlier contexts.
 
     Attributes:
-        refused: Number of rejected texts by reason.
+        refused: Number of rejected texts, keyed by the code of the reason.
         writer: Language model that writes the texts.
-        judge: Filter that scores the texts, or None.
+        judge: Filter that scores the texts; None to accept texts regardless of their losses.
         batch: Number of dialogues per batch.
     """
 
@@ -279,7 +282,7 @@ class WritingGenerator(Generator):
         """Initialize the generator.
 
         Args:
-            reasons: Explanation of each reason code of the subclass, as a sentence.
+            reasons: Reason codes that only the subclass uses, each with a sentence that explains it.
             options: Options of the generator.
             writer: Language model that writes the texts.
             judge: Filter that scores the texts; None to accept texts regardless of their losses.
@@ -299,31 +302,32 @@ class WritingGenerator(Generator):
         """Write candidates for contexts.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Number of candidates that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
-            One gap per context, in order. The candidates of each gap are sorted, best first.
+            Gaps in the order of ``contexts``: one gap per context, or one per candidate that is needed. The
+            candidates of each gap are sorted with the best first.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """Return candidates for each context, without near duplicates of earlier texts in the run.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Maximum number of candidates per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
-            One list of candidates per context, in order.
+            One list of candidates per context, in the order of ``contexts``.
         """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # Candidates beyond the number needed are not marked as used, so that other contexts can still
-                # use them.
+                # If a gap has more candidates than needed, the remaining texts are not marked as used, so
+                # that they can still be returned for other contexts.
                 if len(own) < gap.wanted and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
@@ -331,28 +335,28 @@ class WritingGenerator(Generator):
         return [given[context.id] for context in contexts]
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return the settings by which candidates are chosen from drafts when shards are merged.
+        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
 
         Args:
             per_context: Maximum number of candidates per context.
 
         Returns:
-            Name and options of a chooser; see `graphneg.generators.deferred_choice.choosing`.
+            Name and options of the chooser; see `graphneg.generators.deferred_choice.choosing`.
         """
         return {"by": BY_NEW_TEXTS, "most": per_context}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return all candidates of each context, even if other contexts have the same texts.
+        """Return all candidates for each context, even if other contexts get the same texts.
 
-        The duplicates are removed when shards are merged.
+        These duplicates are removed when the shards of the run are merged.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Number of candidates that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
-            One draft per context, in order.
+            One draft per context, in the order of ``contexts``.
         """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
         for gap in self._wrong(contexts, per_context, seed):
@@ -361,7 +365,7 @@ class WritingGenerator(Generator):
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """Return the gaps, without candidates that the ranker rates as correct answers."""
+        """Return the gaps for contexts, without candidates that the ranker rates as correct answers."""
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
             return gaps
@@ -371,7 +375,8 @@ class WritingGenerator(Generator):
         for gap in gaps:
             gap.candidates = []
         for (gap, one), score in zip(pairs, scores, strict=True):
-            # A candidate with label 1 is meant to be a correct answer, so do not reject it for a high score.
+            # A candidate with label 1 is meant to be a correct answer, so a high score is no reason to reject
+            # it.
             is_answer = one.label == 0 and score > self._max_score
             if self.passes(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
@@ -382,7 +387,7 @@ class WritingGenerator(Generator):
 
         Args:
             given: Negatives that the interrupted run has written. Their texts are not returned again.
-            progress: Not used.
+            progress: Not used, because the preparation takes little time.
         """
         self._said = NearDuplicates()
         # A resumed run must not repeat texts that the interrupted run has written.
@@ -391,24 +396,24 @@ class WritingGenerator(Generator):
 
     @property
     def models(self) -> dict[str, object]:
-        """The names of the models that write, judge and rank, for `settings`."""
+        """Descriptions of the models that write, judge and rank the texts, for `settings`."""
         judge, ranker = self.judge and str(self.judge.model.path), self._ranker
         named = None if ranker is None else str(getattr(ranker, "name", type(ranker).__name__))
         return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
-        """Return the writer's messages to the user, and a further message if there is no judge."""
+        """Return the writer's messages to the user, and the message `UNJUDGED` if there is no judge."""
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def passes(self, gap: Gap, reason: str | None) -> bool:
-        """Return whether there is no reason to reject a text. If there is a reason, count it.
+        """Return whether a text is accepted, and count the reason if it is rejected.
 
         Args:
-            gap: Gap for which the text was written.
-            reason: Code of the reason to reject the text, or None.
+            gap: Gap for which the text was written. The reason is stored in it.
+            reason: Code of the reason to reject the text; None to accept the text.
 
         Returns:
-            True if the text is accepted.
+            True if ``reason`` is None.
         """
         if reason is not None:
             self.refused[reason] += 1
@@ -416,16 +421,16 @@ class WritingGenerator(Generator):
         return reason is None
 
     def is_new(self, gap: Gap, text: str) -> bool:
-        """Return whether a text is not a near duplicate of an earlier text in the run. Remember the text.
+        """Return whether a text differs from all earlier texts in the run, and remember the text.
 
         Call this method in the order of the contexts, so that the result does not depend on the batch size.
 
         Args:
             gap: Gap for which the text was written.
-            text: The text.
+            text: Text that is about to be returned as a candidate.
 
         Returns:
-            True if no earlier text in the run is nearly equal.
+            True if no earlier text in the run is nearly equal to the text.
         """
         return self.passes(gap, None if self._said.add(text) else "said-before")
 
@@ -435,12 +440,12 @@ class WritingGenerator(Generator):
         """Count the requests that a run would send to a server.
 
         Args:
-            batches: Contexts of the run, in batches.
+            batches: All contexts of the run, in batches.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the run.
+            seed: Seed for all random choices of the run.
 
         Returns:
-            The counts; None if the model is local.
+            The counts of requests and tokens; None if the model is local.
         """
         if not isinstance(self.writer, ServedWriter):
             return None
@@ -454,13 +459,13 @@ class WritingGenerator(Generator):
         """Send the first requests for later contexts, so that `generate` finds their answers in the cache.
 
         Args:
-            contexts: Contexts of a later call of `generate`.
+            contexts: Contexts that a later call of `generate` will get.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the run.
+            seed: Seed for all random choices of the run.
         """
         if isinstance(self.writer, ServedWriter):
             # Further requests depend on the answers to the first requests, so only the first requests can be
-            # sent in advance. `_Drafts` raises an exception when they are answered, which ends `generate`.
+            # sent in advance. When these are answered, `_Drafts` raises an exception, which ends `generate`.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
@@ -469,7 +474,7 @@ class WritingGenerator(Generator):
         other = copy.copy(self)
         # The copy only counts requests or sends them in advance, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The record of missing candidates was copied from this generator. `missing` clears the copy.
+        # The list of missing candidates was copied with the generator. `missing` clears the copied list.
         other.missing()
         return other
 
@@ -480,25 +485,26 @@ class _Fetched(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Drafts:
-    """A writer for `prefetch`: sends the first requests to a server and then raises `_Fetched`.
+    """A writer for `WritingGenerator.prefetch`, which stops after the first requests to a server.
 
-    The server's answers are not used here, but they are now in the cache.
+    When the first requests are answered, it raises `_Fetched`. The answers are not used at once, but stay in
+    the cache for a later call of `generate`.
     """
 
     writer: ServedWriter
 
     @property
     def name(self) -> str:
-        """The name of the model."""
+        """The name of the model on the server."""
         return self.writer.name
 
     def complete(self, prompts: Sequence[Prompt], n: int = 1, **asked: Any) -> NoReturn:
-        """Send the requests and raise `_Fetched`.
+        """Send requests for prompts to the server, wait for the answers, and raise `_Fetched`.
 
         Args:
-            prompts: The prompts.
-            n: Number of texts per prompt.
-            asked: Further arguments of `Writer.complete`.
+            prompts: Prompts to send.
+            n: Number of texts to write per prompt.
+            asked: Further arguments for `Writer.complete`.
 
         Raises:
             _Fetched: Always.

@@ -1,13 +1,13 @@
-"""Build the prompts of the generators and of perplexity selection, including their solved examples.
+"""Build the prompts for generators and for selection by perplexity, including their solved examples.
 
-Each function converts turns, keywords or a perspective to the text that a language model reads. For example,
-a prompt for a reply with the perspective *fish* is::
+Most functions convert turns, keywords or a perspective (the keyword that a reply is about) into a text that a
+language model continues. For example, the prompt for a reply with the perspective *fish* is::
 
     A: Did you feed the cat?
     B (fish):
 
-Only `train_for` and `is_trained` depend on a model. They write and read the name of the task for which a
-model was trained. The name is stored in the model's configuration.
+`train_for` fine-tunes a model for such prompts and stores the name of the task in the configuration of the
+model. `is_trained` checks whether the configuration contains the name of a task.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
 
 HISTORY_TURNS = 2
-"""Number of most recent turns of the history that a keyword prompt shows."""
+"""Number of turns that a prompt for a reply with keywords or blanks shows, counted back from the reply."""
 TURN_WORDS = 30
-"""Maximum number of words of a turn in a keyword prompt. The prompt shows only the end of a longer turn."""
+"""Maximum number of words of each turn in such a prompt. Of a longer turn, the prompt shows only the end."""
 EXCHANGE_TURNS = 3
-"""Number of turns that a perspective prompt shows before a reply: the last turn and the two before it."""
+"""Number of turns that a prompt for a reply with a given perspective shows, counted back from the reply."""
 
 TASK = "graphneg_task"
-"""Key in a model's configuration for the name of the task for which the model was trained."""
+"""Key under which a model's configuration contains the name of the task for which the model was trained."""
 REPLY_WITH_WORDS = "reply-with-words"
-"""Task: write a reply that contains given keywords."""
+"""Name of the task to write a reply that contains given keywords."""
 REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
-"""Task: write a reply that is about a given keyword, its perspective."""
+"""Name of the task to write a reply that is about a given keyword, the perspective of the reply."""
 FILL_BLANKS = "fill-blanks"
-"""Task: write texts for the blanks of a reply."""
+"""Name of the task to write the missing texts for the blanks of a reply."""
 BETWEEN = "|"
-"""Separator between the texts for several blanks, in prompts and in outputs of models."""
+"""Separator between the texts for the blanks of a reply, in prompts and in the outputs of models."""
 BLANK = re.compile(r"\[(?:word|phrase|sentence)\]")
-"""Matches a mark that stands for a blank, such as ``[word]``."""
+"""Matches a mark for a blank, such as ``[word]``."""
 _BLANKS = "Blanks:"
 
 
@@ -50,9 +50,9 @@ class Exchange:
     """A reply, the turns before it, and its perspective: the keyword that the reply is about.
 
     Attributes:
-        turns: Texts of the turns before the reply, oldest first. Two speakers alternate.
+        turns: Texts of the turns before the reply, oldest first, by two alternating speakers.
         perspective: Keyword that the reply introduces.
-        response: The reply.
+        response: Text of the reply.
     """
 
     turns: tuple[str, ...]
@@ -66,8 +66,8 @@ PERSPECTIVE_EXAMPLES = (
     Exchange(("My sister moves to Rome in May.",), "language", "Does she speak the language well?"),
     Exchange(("How was the match?",), "rain", "We lost, and the rain never stopped."),
 )
-"""Solved examples of replies with a perspective. They are used in the prompts of models that were not trained
-for this task."""
+"""Solved examples of replies with a given perspective, for the prompts of models that were not trained for
+this task."""
 
 _SENTENCES = (
     ("ladder", "My uncle fell off the ladder while he was painting the garage."),
@@ -77,7 +77,7 @@ _SENTENCES = (
     ("promise", "I made a promise to water the plants of my neighbour every evening."),
     ("lawyer, expensive", "The lawyer was expensive, but he won our case about the fence."),
 )
-"""Keywords, each with a sentence that contains them, for `SENTENCE_EXAMPLES`."""
+"""Pairs of keywords and a sentence that contains these keywords, for `SENTENCE_EXAMPLES`."""
 
 _REPLIES = (
     (("Is the printer still broken?",), "paper", "Then I will write the list by hand on a piece of paper."),
@@ -99,14 +99,15 @@ _REPLIES = (
         "It lies on the river, and in winter we keep it in our barn.",
     ),
 )
-"""Solved examples for `REPLY_EXAMPLES`: turns before a reply, keywords, and the reply with the keywords."""
+"""Solved examples for `REPLY_EXAMPLES`. Each consists of the turns before a reply, the keywords that the
+reply must contain, and the reply."""
 
 
 def answer(text: str) -> str:
-    """Return a reply as it follows a prompt that ends with a speaker's name, such as ``B:``.
+    """Return a reply in the form in which it continues a prompt that ends with a speaker name (``B:``).
 
     Args:
-        text: The reply.
+        text: Text of the reply.
 
     Returns:
         The reply on one line, with a space before it.
@@ -140,13 +141,13 @@ def perspective_prompt(turns: Sequence[str], perspective: str) -> str:
 
 
 def perspective_example(exchange: Exchange) -> Example:
-    """Convert an exchange to a training example.
+    """Convert an exchange into a training example.
 
     Args:
         exchange: Reply with its perspective and the turns before it.
 
     Returns:
-        The prompt and the expected output.
+        A training example, which consists of the prompt and of the reply as the expected output.
     """
     return Example(perspective_prompt(exchange.turns, exchange.perspective), answer(exchange.response))
 
@@ -158,7 +159,7 @@ def sentence_request(words: Sequence[str]) -> str:
         words: Words that the sentence must contain.
 
     Returns:
-        The prompt.
+        The prompt, which the model continues with the sentence.
 
     Example:
         >>> sentence_request(["ladder", "garage"])
@@ -173,7 +174,7 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
     Args:
         history: Turns before the reply, oldest first. The prompt shows the last `HISTORY_TURNS` turns, and
             only the end of each long turn.
-        words: Words that the reply must contain; empty for no such words.
+        words: Words that the reply must contain; empty if the model may use any words.
 
     Returns:
         The prompt, which ends with the name of the replying speaker.
@@ -190,10 +191,10 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
 
 
 def context_prompt(context: Sequence[str]) -> str:
-    """Return the prompt after which a response is scored, to measure its perplexity after the context.
+    """Return the prompt for measuring the perplexity of a response after its context.
 
     Args:
-        context: Texts of the turns, oldest first.
+        context: Texts of the turns before the response, oldest first.
 
     Returns:
         The turns of the context, and the name of the next speaker.
@@ -204,19 +205,20 @@ def context_prompt(context: Sequence[str]) -> str:
         B: No.
         A:
     """
-    # The first turn is by A and the speakers alternate. So the number of turns determines the next speaker.
+    # The first turn is by A, and the speakers alternate. The number of turns thus determines the speaker of
+    # the response.
     said = [f"{'AB'[at % 2]}: {one_line(text)}" for at, text in enumerate(context)]
     return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
 
 
 def response_prompt(response: str) -> str:
-    """Return the prompt for guessing the turn before a given response.
+    """Return the prompt for predicting the turn before a given response.
 
     Args:
-        response: The response.
+        response: Text of the response.
 
     Returns:
-        The prompt.
+        The prompt, which a model continues with the turn that the response answers.
 
     Example:
         >>> print(response_prompt("No."))
@@ -227,14 +229,14 @@ def response_prompt(response: str) -> str:
 
 
 def is_trained(model: LanguageModel, task: str) -> bool:
-    """Return whether a model was trained for a task. The prompts of such a model need no solved examples.
+    """Return whether a model was trained for a task, so that its prompts need no solved examples.
 
     Args:
-        model: A local language model.
-        task: One of the tasks of this module, for example `FILL_BLANKS`.
+        model: Local language model whose configuration is checked.
+        task: Name of a task that this module defines, for example `FILL_BLANKS`.
 
     Returns:
-        True if the model's configuration names the task.
+        True if the model's configuration contains the name of this task.
     """
     return getattr(model.model.config, TASK, None) == task
 
@@ -245,30 +247,30 @@ def train_for(
     """Fine-tune a model for a task, and store the name of the task in the model's configuration.
 
     Args:
-        task: One of the tasks of this module, for example `FILL_BLANKS`.
+        task: Name of a task that this module defines, for example `FILL_BLANKS`.
         model: Model to train.
         examples: Prompts with the expected outputs.
         out: Folder to save the trained model in.
-        arguments: Further arguments of `graphneg.nn.fine_tuning.fine_tune`.
+        arguments: Further arguments for `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
-        A report of the training.
+        A report with the losses of the training.
     """
-    # The task is saved with the model, so that generators later leave out the solved examples from its
-    # prompts.
+    # The name of the task is saved with the model, so that generators later leave out the solved examples
+    # from the prompts to this model.
     setattr(model.model.config, TASK, task)
     return fine_tune(model, examples, out, **arguments)
 
 
 def blanks_request(history: Sequence[Turn], marked: str) -> str:
-    """Return the prompt to fill all blanks of a reply at once (Gupta et al. 2021, section 3.1).
+    """Return the prompt for filling all blanks of a reply at once (Gupta et al. 2021, section 3.1).
 
     Args:
-        history: Turns before the reply, oldest first.
-        marked: The reply, with a mark such as ``[word]`` for each blank.
+        history: Turns before the reply, oldest first. The prompt shows the last `HISTORY_TURNS` turns.
+        marked: Text of the reply, with a mark such as ``[word]`` for each blank.
 
     Returns:
-        The prompt.
+        The prompt, which the model continues with the texts for the blanks.
 
     Example:
         >>> print(blanks_request([Turn("B", "Where is he?")], "He is in the [word]."))
@@ -281,16 +283,16 @@ def blanks_request(history: Sequence[Turn], marked: str) -> str:
 
 
 def blank_request(history: Sequence[Turn], marked: str) -> str:
-    """Return the prompt to fill the first blank of a reply.
+    """Return the prompt for filling the first blank of a reply.
 
-    The prompt ends with the text before the blank, so the model continues with the missing text.
+    The prompt ends with the text before the blank, so that the model continues with the missing text.
 
     Args:
-        history: Turns before the reply, oldest first.
-        marked: The reply, with a mark such as ``[word]`` for each blank.
+        history: Turns before the reply, oldest first. The prompt shows the last `HISTORY_TURNS` turns.
+        marked: Text of the reply, with a mark such as ``[word]`` for each blank.
 
     Returns:
-        The prompt.
+        The prompt, which the model continues with the text for the first blank.
 
     Example:
         >>> print(blank_request([Turn("B", "Where is he?")], "He is in the [word] of [phrase]."))
@@ -305,13 +307,13 @@ def blank_request(history: Sequence[Turn], marked: str) -> str:
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    """Put the names of two alternating speakers before texts. The last text gets the name A."""
-    # The speakers are assigned from the end, because the reply after the texts must be by B.
+    """Put the names of two alternating speakers before the texts of turns. The last turn is by A."""
+    # The speakers are assigned from the last turn to the first, because the reply must be by B.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
 
 
 def _solved(task: str, requests: Iterable[str], answers: Iterable[str]) -> str:
-    """Return a task description followed by examples, that is, requests with their answers."""
+    """Return a task description, followed by solved examples: each request with its answer."""
     solved = [f"{request} {answer}" for request, answer in zip(requests, answers, strict=True)]
     return "\n\n".join([task, *solved, ""])
 
@@ -321,20 +323,20 @@ SENTENCE_EXAMPLES = _solved(
     (sentence_request([words]) for words, _ in _SENTENCES),
     (sentence for _, sentence in _SENTENCES),
 )
-"""Prompt prefix with six solved requests for sentences."""
+"""Text at the beginning of a prompt, with six solved examples of sentences with given words."""
 REPLY_EXAMPLES = _solved(
     "Write the next turn of a conversation, with the words in it.",
     (reply_request([Turn("", text) for text in turns], [words]) for turns, words, _ in _REPLIES),
     (reply for _, _, reply in _REPLIES),
 )
-"""Prompt prefix with six solved requests for replies."""
+"""Text at the beginning of a prompt, with six solved examples of replies with given words."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
-"""The sentences and replies in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`. Texts that copy them are rejected,
-because models sometimes copy examples."""
+"""The sentences and replies in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`. Models sometimes copy such an
+example from the prompt, and a generated text that does so is rejected."""
 
 
 def _with(marked: str, answers: Sequence[str]) -> str:
-    """Put answers in place of the first blanks of a text."""
+    """Replace the first blanks of a text by answers, one blank per answer."""
     for one in answers:
         marked = BLANK.sub(one, marked, count=1)
     return marked
@@ -346,13 +348,14 @@ _FILLED = (
     (("Who is at the door?",), "It is [phrase] from the [word].", ("a man", "bank")),
     (("Shall we eat out?",), "I would rather [word] here and [phrase].", ("stay", "finish the soup")),
 )
-"""Turns, a reply with blanks, and the texts for the blanks. The constants below are made from these."""
+"""Solved examples for `FILLED_EXAMPLES` and `FILLED_BLANKS`. Each consists of the turns before a reply, the
+reply with blanks, and the texts for the blanks."""
 FILLED_EXAMPLES = _solved(
     "Write what stands in the blanks of the last turn.",
     (blanks_request([Turn("", text) for text in turns], marked) for turns, marked, _ in _FILLED),
     (f" {BETWEEN} ".join(answers) for _, _, answers in _FILLED),
 )
-"""Prompt prefix with four solved requests to fill all blanks of a reply at once."""
+"""Text at the beginning of a prompt, with four solved examples of filling all blanks of a reply at once."""
 FILLED_BLANKS = _solved(
     "Write what stands in the first blank of the last turn.",
     (
@@ -362,7 +365,8 @@ FILLED_BLANKS = _solved(
     ),
     (one for _, _, answers in _FILLED for one in answers),
 )
-"""Prompt prefix with solved requests for the replies in `FILLED_EXAMPLES`, each for only one blank."""
+"""Text at the beginning of a prompt, with the replies of `FILLED_EXAMPLES` as solved examples of filling only
+one blank."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -372,8 +376,8 @@ class IrrelevantResponses:
     """A context with irrelevant responses, which use words of the context but do not answer it.
 
     Attributes:
-        context: Texts of the turns, oldest first. Two speakers alternate.
-        responses: The irrelevant responses.
+        context: Texts of the turns before the responses, oldest first, by two alternating speakers.
+        responses: Texts of the irrelevant responses.
     """
 
     context: tuple[str, ...]
@@ -384,12 +388,12 @@ def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[
     """Return the prompt for a list of irrelevant responses (Lee et al. 2022, section 3).
 
     Args:
-        examples: Solved examples to show at the beginning of the prompt.
-        turns: The context.
-        amount: Number of responses to ask for. Each example shows at most as many responses.
+        examples: Solved examples to show before the request.
+        turns: Turns of the context for which irrelevant responses are needed.
+        amount: Number of responses to ask for. Each solved example shows at most this number of responses.
 
     Returns:
-        The prompt.
+        The prompt, which the model continues with a numbered list.
 
     Example:
         >>> shown = IrrelevantResponses(("Is it far?", "No."), ("The far side of the moon is dark.",))
@@ -416,13 +420,13 @@ def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[
 
 
 def enumerated(texts: Iterable[str]) -> list[str]:
-    """Prefix texts with numbers, from 1.
+    """Number texts from 1, as the items of a list.
 
     Args:
-        texts: Any texts.
+        texts: Texts of the list items, each on one line.
 
     Returns:
-        The texts with their numbers.
+        The texts, each with its number before it.
 
     Example:
         >>> enumerated(["We left.", "I like tea."])

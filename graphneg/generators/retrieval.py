@@ -1,13 +1,14 @@
 """Use correct responses to other contexts as negatives: random, BM25 and semi-hard negatives.
 
-A response that is correct for one context is usually wrong for another. The generators read the correct
-responses in the store (the bank, see `read_bank`), and rank these responses for each context::
+A response that is correct for one context is usually wrong for another. The three generators read correct
+responses from the store (the bank, see `read_bank`), and choose or rank these responses for each context::
 
     context     A: Where is the boat now?
     random      B: I would rather stay and finish the soup.
     bm25        B: The boat leaves at noon from the other side.
 
-A response is not used if it is nearly equal to a correct response of the context or repeats one of its turns.
+A response from the bank is not used if it is nearly equal to a correct response to the context, or if it
+repeats a turn of the context.
 """
 
 from __future__ import annotations
@@ -36,19 +37,20 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 MOST = 100_000
-"""Maximum number of responses in a bank. They take about 20 MB of memory."""
+"""Default maximum number of responses in a bank, which then takes about 20 MB of memory. A snapshot contains
+at most this number of responses per corpus."""
 MOST_SEMI_HARD = 50_000
-"""Maximum number of responses to embed. Their vectors of 384 numbers take about 80 MB of memory."""
+"""Default maximum number of responses that ``semi-hard`` embeds. With 384 dimensions, this number of vectors
+takes about 80 MB of memory."""
 BY = ("context", "response")
-"""Texts with which the responses in the bank can be compared: the context, or its correct response."""
+"""Values of the option ``by``: the responses in the bank are compared with the text of the context, or with
+its correct response."""
 _FIRST_RANKED = 64
-"""Number of best results that are found without sorting all scores. Only if more results are needed, all
-scores are sorted."""
+"""Number of best results that `_best_first` finds without sorting all scores. All scores are sorted only if
+more results are needed."""
 _DIGITS = 4
-"""Number of decimals to which scores are rounded, because the last bits of an embedding depend on the
-batch."""
-"""
-embedding depend on the batch."""
+"""Number of decimals to which scores are rounded. The reason is that the last bits of an embedding depend on
+the other texts in its batch."""
 
 
 class BankEntry(NamedTuple):
@@ -56,8 +58,8 @@ class BankEntry(NamedTuple):
 
     Attributes:
         id: Id of the context that the response answers.
-        text: The response.
-        dialogue: Id of the dialogue that contains the response.
+        text: Text of the response.
+        dialogue: Id of the dialogue to which the response belongs.
     """
 
     id: str
@@ -66,27 +68,27 @@ class BankEntry(NamedTuple):
 
 
 Candidates = Callable[[Context, int, int], Iterator[Candidate]]
-"""Type of a function that takes a context, the number of candidates that are needed, and the seed. It yields
-candidates for the context, best first."""
+"""Type of a function that takes a context, the number of candidates that are needed, and the seed for random
+choices. The function yields candidates for the context, sorted with the best first."""
 
 
 def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[BankEntry]:
-    """Read the correct responses in a store without duplicates, in random order.
+    """Read the correct responses in a store without duplicates, in the random order of their hashes.
 
-    If there are more than ``most`` responses, the responses whose texts have the lowest hashes are kept. This
-    random sample is the same in every database, and drawing it takes constant memory.
+    If the store has more than ``most`` responses, those with the lowest hashes are kept. This random sample
+    is the same in every database, and the memory for drawing it does not depend on the size of the store.
 
     Args:
-        store: Store to read.
-        most: Maximum number of responses.
-        corpora: Names of the corpora to read; empty for all.
+        store: Store with the correct responses, or with a snapshot that contains a sample of them.
+        most: Maximum number of responses to return.
+        corpora: Names of the corpora to read; empty for all corpora.
 
     Returns:
         The responses, sorted by the hashes of their texts.
 
     Raises:
-        GeneratorError: The store has no correct responses. Also if the store has a snapshot and ``most`` is
-            larger than `MOST`, the number of responses in a snapshot.
+        GeneratorError: The store has no correct responses, or it has only a snapshot and ``most`` is above
+            `MOST`. A snapshot contains at most `MOST` responses per corpus.
     """
     sample = HashSample[BankEntry](most)
     if has_whole_corpus(store):
@@ -110,15 +112,16 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
 
 
 def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
-    """Return the bank of a corpus as rows for a snapshot.
+    """Return up to `MOST` correct responses of a corpus, as rows for a snapshot of the store.
 
     Args:
-        store: Store to read.
+        store: Store with the correct responses.
         corpus: Name of the corpus.
 
     Returns:
-        One row per response. `read_bank` returns the same bank from a snapshot of these rows as from the
-        whole store, for any ``most`` up to `MOST`.
+        One row per response: the name of the corpus, the hash of the text, and the fields of a `BankEntry`.
+        If ``most`` is at most `MOST`, `read_bank` returns the same bank from these rows as from the whole
+        store.
     """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):
@@ -127,12 +130,12 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
 
 
 def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEntry]]:
-    """Yield each correct response in the store, together with a hash of its text."""
+    """Yield a pair for each correct response in the store: the hash of its text, and its bank entry."""
     for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
             if text.strip():
-                # The hash ignores only case and white space. Texts with different spellings, such as "do n't"
-                # and "don't", count as different texts, and both stay in the bank.
+                # Texts that differ only in case and white space have the same hash, so one of them is kept.
+                # Other spellings, such as "do n't" and "don't", count as different texts, and all are kept.
                 draw = number(0, "bank", one_line(text.casefold()))
                 yield draw, BankEntry(context.id, text, context.dialogue)
 
@@ -152,10 +155,10 @@ class NewTexts:
     """
 
     def __init__(self, context: Context) -> None:
-        """Initialize the used texts with the correct responses and the turns of the context.
+        """Mark the correct responses and the turns of the context as texts that must not be used.
 
         Args:
-            context: The context.
+            context: Context for which wrong responses are chosen.
         """
         self._dialogue = context.dialogue
         self._right = NearTexts(context.correct_responses)
@@ -163,10 +166,10 @@ class NewTexts:
         self._known.update(match_key(turn.text) for turn in context.turns)
 
     def take_entry(self, entry: BankEntry) -> bool:
-        """Return whether a bank entry may be used. If so, remember it as used.
+        """Return whether a bank entry may be used as a wrong response. If so, mark its text as used.
 
         Args:
-            entry: A response from a bank.
+            entry: Response from a bank.
 
         Returns:
             True if the entry may be used.
@@ -175,13 +178,13 @@ class NewTexts:
         return is_elsewhere and entry.text not in self._right and self.take(entry.text)
 
     def take(self, text: str) -> bool:
-        """Return whether a text may be used. Remember it as used.
+        """Return whether a text may be used as a wrong response, and mark it as used.
 
         Args:
-            text: Any text.
+            text: Text of a possible response.
 
         Returns:
-            True if the text is new in this context.
+            True if the text equals no correct response, no turn of the context and no text used before.
         """
         key = match_key(text)
         new = key not in self._known
@@ -194,7 +197,7 @@ def check_amount(name: str, value: object) -> None:
 
     Args:
         name: Name of the option, for the error message.
-        value: Value of the option.
+        value: Value that the user gave for the option.
 
     Raises:
         GeneratorError: The value is not an integer of at least 1.
@@ -210,9 +213,9 @@ class BankGenerator(Generator):
         """Initialize the generator.
 
         Args:
-            store: Store to read the bank from.
+            store: Store from which the bank is read.
             most: Maximum number of responses in the bank.
-            corpora: Names of the corpora to read; empty for all.
+            corpora: Names of the corpora to read; empty for all corpora.
         """
         check_amount("most", most)
         self._store = store
@@ -222,18 +225,18 @@ class BankGenerator(Generator):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """Read the bank. Return a function that yields the candidates for a context, best first."""
+        """Read the bank, and return a function that yields candidates, sorted from best to worst."""
 
     def bank(self) -> list[BankEntry]:
-        """Return the bank, as `read_bank` reads it with the options of the generator."""
+        """Read the bank from the store, with the options ``most`` and ``corpora`` of the generator."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """Prepare a run: read the bank again.
+        """Prepare a run by reading the bank from the store again.
 
         Args:
             given: Not used.
@@ -245,12 +248,13 @@ class BankGenerator(Generator):
         """Return candidates for each context.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the random choices, if the generator makes any.
+            seed: Seed for random choices. Generators without random choices ignore it.
 
         Returns:
-            One list of candidates per context, in order, best first.
+            One list of candidates per context, in the order of ``contexts``. Each list is sorted, with the
+            best candidate first.
         """
         if self._candidates is None:
             self.begin()
@@ -271,14 +275,15 @@ class RandomGenerator(BankGenerator):
     name = "random"
 
     def prepare(self) -> Candidates:
-        """Read the bank. Return a function that draws random responses from it."""
+        """Read the bank, and return a function that draws random responses from the bank."""
         entries = self.bank()
 
         def drawn(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
-                # If the random entry is rejected, try the entries after it, and then those at the beginning.
+                # If the entry at the random position is rejected, try the entries after this position, and
+                # then the entries from the beginning of the bank.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -289,10 +294,10 @@ class Bm25Generator(BankGenerator):
     """Retrieve the responses to other contexts that BM25 ranks first.
 
     The package ``bm25s`` computes BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework:
-    BM25 and Beyond"). BM25 negatives are used for training by Karpukhin et al. (2020, "Dense Passage
-    Retrieval", section 3.2). For dialogues, they are a baseline of Gupta et al. (2021, "Synthesizing
-    Adversarial Negative Responses for Robust Response Ranking and Evaluation"). BM25 makes no random choices,
-    so the seed is not used.
+    BM25 and Beyond"). Karpukhin et al. (2020, "Dense Passage Retrieval", section 3.2) use BM25 negatives for
+    training. For dialogues, BM25 negatives are a baseline of Gupta et al. (2021, "Synthesizing Adversarial
+    Negative Responses for Robust Response Ranking and Evaluation"). BM25 makes no random choices, so the seed
+    is not used.
 
     ``by`` selects the words to search for: those of the ``context``, or of its correct ``response``. ``most``
     is the maximum number of responses to search, and ``corpora`` are the names of the corpora to read. ``k1``
@@ -313,10 +318,11 @@ class Bm25Generator(BankGenerator):
         """Initialize the generator.
 
         Args:
-            store: Store to read the bank from.
-            by: Text to search for, ``context`` or ``response``.
+            store: Store from which the bank is read.
+            by: Text whose words are searched for: ``context`` for all turns of the context, ``response`` for
+                its correct response.
             most: Maximum number of responses to search.
-            corpora: Names of the corpora to read; empty for all.
+            corpora: Names of the corpora to read; empty for all corpora.
             k1: Parameter k1 of BM25, which limits the effect of repeated words.
             b: Parameter b of BM25, the strength of the length normalization, from 0 to 1.
         """
@@ -325,15 +331,16 @@ class Bm25Generator(BankGenerator):
         self._weights = (k1, b)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         return {**super().settings(), "by": self._by, "weights": list(self._weights)}
 
     def prepare(self) -> Candidates:
-        """Read the bank and build the search index.
+        """Read the bank and build the BM25 index.
 
         Returns:
-            A function that yields the responses that share a word with the query, highest score first. If the
-            query is the correct response and the context has none, the function yields nothing.
+            A function that yields candidates for a context, sorted by BM25 score, highest first. Each shares
+            at least one word with the query. The function yields nothing if the query should be the correct
+            response, but the context has no correct response.
 
         Raises:
             GeneratorError: The package ``bm25s`` is not installed.
@@ -372,13 +379,13 @@ class SemiHardGenerator(BankGenerator):
     come first. Schroff et al. (2015, "FaceNet", section 3.2) define semi-hard negatives in this way: they are
     farther away than the positive example, but inside the margin. Li et al. (2019, "Sampling Matters! An
     Empirical Study of Negative Sampling Strategies for Learning of Matching Models in Retrieval-based
-    Dialogue Systems") use them for dialogues. Gupta et al. (2021) use them as a baseline with a sentence
-    encoder. There are no random choices, so the seed is not used.
+    Dialogue Systems") use semi-hard negatives for dialogues, and Gupta et al. (2021) use them as a baseline
+    with a sentence encoder. The generator makes no random choices, so the seed is not used.
 
-    ``by`` selects the query: the ``context``, or its correct ``response``. In the latter case, the correct
-    response has the cosine 1. ``embedder`` is a path, an id or an object
-    (`graphneg.nn.embedders.get_embedder`). ``most`` is the maximum number of responses to search, and
-    ``corpora`` are the names of the corpora to read.
+    ``by`` selects the query: the ``context``, or its correct ``response``. If the query is the correct
+    response, the cosine of the correct response is 1. ``embedder`` is an embedder, or the path or id with
+    which `graphneg.nn.embedders.get_embedder` loads one. ``most`` is the maximum number of responses to
+    search, and ``corpora`` are the names of the corpora to read.
     """
 
     name = "semi-hard"
@@ -395,13 +402,13 @@ class SemiHardGenerator(BankGenerator):
         """Initialize the generator and load the embedder.
 
         Args:
-            store: Store to read the bank from.
-            embedder: An embedder, or its path or id.
-            by: Text to compare responses with, ``context`` or ``response``.
+            store: Store from which the bank is read.
+            embedder: Embedder for the context and the responses, or the path or id of an embedder.
+            by: Text with which the responses are compared, ``context`` or ``response``.
             margin: Upper limit for the difference between the cosine of the correct response and the cosine
                 of a candidate, above 0 and at most 2.
             most: Maximum number of responses to search.
-            corpora: Names of the corpora to read; empty for all.
+            corpora: Names of the corpora to read; empty for all corpora.
 
         Raises:
             GeneratorError: ``margin`` is out of range.
@@ -414,12 +421,17 @@ class SemiHardGenerator(BankGenerator):
         self._margin = margin
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         own = {"embedder": self._embedder.name, "by": self._by, "margin": self._margin}
         return {**super().settings(), **own}
 
     def prepare(self) -> Candidates:
-        """Embed the bank. Return a function that yields responses inside the margin, most similar first."""
+        """Read and embed the bank.
+
+        Returns:
+            A function that yields candidates for a context. These are responses inside the margin, sorted by
+            their cosine with the query, highest first.
+        """
         import numpy as np
 
         entries = self.bank()
@@ -435,10 +447,10 @@ class SemiHardGenerator(BankGenerator):
             right = round(float(vector @ answer), _DIGITS)
             cosines = np.round((vectors @ vector).astype(float), _DIGITS)
             new = NewTexts(context)
-            # Leave out a response that is at least as similar to the query as the correct response: it may be
-            # correct.
+            # A response that is at least as similar to the query as the correct response may be correct, too.
+            # Such responses get the score minus infinity, so that they come last.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
-                # The results are sorted, so this response and all later ones are outside the margin.
+                # The responses are sorted, so this response and all later responses are outside the margin.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):
@@ -448,13 +460,13 @@ class SemiHardGenerator(BankGenerator):
 
 
 def embedder_of(embedder: str | Path | Embedder) -> Embedder:
-    """Return the given embedder. If it is given as a path or an id, load it.
+    """Load an embedder by path or id. An embedder that is already loaded is returned unchanged.
 
     Args:
-        embedder: An embedder, or its path or id.
+        embedder: Embedder, or the path or id of an embedder.
 
     Returns:
-        The embedder.
+        The loaded embedder.
     """
     if not isinstance(embedder, str | Path):
         return embedder
@@ -464,30 +476,37 @@ def embedder_of(embedder: str | Path | Embedder) -> Embedder:
 
 
 def _candidate(entry: BankEntry, **scores: float) -> Candidate:
-    """Convert a bank entry to a candidate."""
+    """Convert a bank entry into a candidate."""
     return Candidate(entry.text, (UNRELATED,), scores, {"source": entry.id})
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the text to compare responses with; None if a correct response is needed and missing."""
+    """Return the text with which responses are compared.
+
+    This is the context or its correct response; None if ``by`` is ``response`` and the context has no correct
+    response.
+    """
     if by == "context":
         return context.text
     return context.positives[0] if context.positives else None
 
 
 def _checked_by(by: str) -> str:
-    """Return ``by``, or raise an error if it has an unknown value."""
+    """Return the value of the option ``by``, or raise an error if this value is unknown."""
     if by not in BY:
         raise GeneratorError(f"unknown value {by!r} of by; choose one of {', '.join(BY)}")
     return by
 
 
 def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
-    """Yield indexes and scores, highest score first. Entries with equal rounded scores keep their order."""
+    """Yield pairs of an index and the score at this index, sorted by rounded score, highest first.
+
+    Pairs with equal rounded scores are sorted by index.
+    """
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
-    # Usually a few results are enough, so find the best results first, without sorting all scores.
+    # Usually a few results are enough, so yield the best results before sorting all scores.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()
@@ -498,5 +517,5 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the lower-case words of a text."""
+    """Return the words of a text in lower case."""
     return [word.lower() for word in WORD.findall(with_clitics(text))]

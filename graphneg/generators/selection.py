@@ -1,15 +1,16 @@
 """Select responses by their perplexities in both directions (CAPT, Ou et al. 2022, section 3.3).
 
-A response fits its context if a language model finds two texts likely: the response after the context
-(forward), and the last turn of the context given the response (backward). `Selected` reads a file of records
-and scores each record. It keeps either the responses that fit or the responses that do not fit::
+A response fits its context if language models assign two texts a low perplexity: the response after the
+context (forward), and the last turn of the context given the response (backward). `Selected` reads a file of
+records and scores the response of each record. It keeps either the records whose responses fit their contexts
+or the other records. In this example, it keeps fitting responses::
 
     context     A: How was the match?
     kept        B: We lost, and the rain never stopped.   forward 21, backward 18
     dropped     B: The soup needs salt.                   forward 160, backward 210
 
-`learn_thresholds` learns the two thresholds from correct pairs and random pairs of contexts and responses.
-`train_scorer` trains a model for one of the two directions.
+`learn_thresholds` learns a perplexity threshold for each direction, from correct pairs and random pairs of a
+context and a response. `train_scorer` trains a model for one of the two directions.
 """
 
 from __future__ import annotations
@@ -44,19 +45,20 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 FORWARD = "forward_perplexity"
-"""Name under which records store the forward perplexity."""
+"""Key of the forward perplexity in the scores of a record."""
 BACKWARD = "backward_perplexity"
-"""Name under which records store the backward perplexity."""
+"""Key of the backward perplexity in the scores of a record."""
 
 _LARGEST_LOSS = 50.0
-"""Upper limit of a mean loss. Without it, the perplexity (the exponential of the loss) could overflow."""
+"""Highest mean loss per token that is converted into a perplexity; a higher loss counts as this value.
+Otherwise the perplexity, which is the exponential of the loss, could overflow."""
 PAIRS = 1_000
 """Maximum number of correct pairs from which thresholds are learned."""
 
 _LEAST_PAIRS = 10
 """Minimum number of correct pairs from which thresholds are learned."""
 BATCH = 32
-"""Number of contexts that are scored together."""
+"""Default number of contexts whose records are scored together."""
 
 NO_CONTEXT = "no-context: no turn precedes the response"
 NO_RESPONSE = "no-response: the response is empty"
@@ -68,18 +70,19 @@ RANKED_OUT = "ranked-out: other records of the same context have a lower backwar
 """Reasons to drop a record, as ``code: sentence``."""
 
 Keep = Literal["fitting", "unfitting"]
-"""Type of ``keep``: keep the responses that fit their context, or those that do not fit."""
+"""Type of `SelectionCriteria.keep`: with ``fitting``, keep the responses that fit their context; with
+``unfitting``, keep the responses that do not fit."""
 Predicted = Literal["reply", "post"]
-"""Type of ``direction``, that is, of what a model learns to predict: a reply from the turns before it, or the
-post (the last of these turns) from the reply."""
+"""Type of the argument ``direction`` of `train_scorer`, which names the text that a model learns to predict:
+a reply from the turns before it, or the post (the last of these turns) from the reply."""
 
 
 class ContextResponse(NamedTuple):
     """A context and a response, which may be correct or wrong.
 
     Attributes:
-        context: Texts of the turns of the context, oldest first.
-        response: The response.
+        context: Text of each turn of the context, oldest first.
+        response: Text of the response.
     """
 
     context: tuple[str, ...]
@@ -87,7 +90,7 @@ class ContextResponse(NamedTuple):
 
 
 class Perplexities(NamedTuple):
-    """The perplexities of a context and a response.
+    """The perplexities of a context and a response in both directions.
 
     Attributes:
         forward: Perplexity of the response after its context.
@@ -104,22 +107,22 @@ class Bidirectional:
 
     Attributes:
         forward: Model that predicts the response from the context.
-        backward: Model that predicts the last turn of the context from the response. There are three kinds of
-            such models: a model that was trained for this task, a model that reads right to left (its
-            ``direction`` is ``backward``), and a general model, which can be the same as ``forward``.
+        backward: Model that predicts the last turn of the context from the response. It may be a model that
+            was trained for this task, a model that reads right to left (its ``direction`` is ``backward``),
+            or a general language model, which may be the same as ``forward``.
     """
 
     forward: LanguageModel
     backward: LanguageModel
 
     def score(self, pairs: Sequence[ContextResponse]) -> list[Perplexities]:
-        """Return the perplexities of contexts and responses.
+        """Return the forward and the backward perplexity of each pair of a context and a response.
 
         Args:
             pairs: Contexts, each with a response.
 
         Returns:
-            Perplexities in the order of ``pairs``.
+            One item per pair, in the order of ``pairs``.
         """
         from_end = self.backward.direction == "backward"
         forward = self.forward.score(
@@ -128,8 +131,8 @@ class Bidirectional:
         backward = self.backward.score(
             [answer(pair.context[-1]) for pair in pairs],
             [
-                # A model that reads right to left sees the response before it predicts the turn, so it needs
-                # no instruction.
+                # A model that reads right to left processes the response before the turn that it predicts, so
+                # its prompt is only the response, without an instruction such as "This answers".
                 f"\nB: {one_line(pair.response)}" if from_end else response_prompt(pair.response)
                 for pair in pairs
             ],
@@ -144,8 +147,8 @@ class Thresholds:
     """The highest perplexities with which a response still fits its context.
 
     Attributes:
-        forward: Highest forward perplexity, above 0.
-        backward: Highest backward perplexity, above 0.
+        forward: Highest forward perplexity of a fitting response, above 0.
+        backward: Highest backward perplexity of a fitting response, above 0.
 
     Raises:
         InputError: A threshold is not above 0.
@@ -176,27 +179,28 @@ class Separation:
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of two fractions: correct pairs that are kept, and random pairs that are dropped."""
+        """The mean of two fractions: of correct pairs that are kept, and of random pairs that are dropped."""
         return (self.right_kept + 1 - self.random_kept) / 2
 
 
 def learn_thresholds(
     records: Iterable[Negative], scorer: Bidirectional, *, quantile: float | None = None, seed: int = 0
 ) -> tuple[Separation, Separation]:
-    """Learn the forward and the backward threshold from correct responses.
+    """Learn the forward and the backward perplexity threshold from records of correct responses.
 
-    A pair consists of a context and a response. The thresholds must separate correct pairs from random pairs.
-    In a random pair, the response is from another dialogue than the context.
+    A pair consists of a context and a response. Each threshold should separate correct pairs from random
+    pairs. In a random pair, the response comes from another dialogue than the context.
 
     Args:
         records: Records of correct responses. Only records with label 1 and a context are used.
         scorer: Models that score the pairs.
-        quantile: Fraction of the correct pairs that should be below a threshold; None to choose the
-            thresholds with the best balanced accuracy (see `threshold`).
-        seed: Seed of the random pairs.
+        quantile: Fraction of the correct pairs that each threshold should keep; None to choose the thresholds
+            with the best balanced accuracy (see `threshold`).
+        seed: Seed for drawing the random pairs.
 
     Returns:
-        The forward and the backward threshold.
+        The forward and the backward threshold, each with the fractions of correct and random pairs that it
+        keeps.
     """
     right, others = map(scorer.score, pairs_to_learn(records, seed))
     forward, backward = map(threshold, zip(*right, strict=True), zip(*others, strict=True), [quantile] * 2)
@@ -206,14 +210,15 @@ def learn_thresholds(
 def pairs_to_learn(
     records: Iterable[Negative], seed: int = 0
 ) -> tuple[list[ContextResponse], list[ContextResponse]]:
-    """Return pairs of a context and its correct response, and a random pair with each of these contexts.
+    """Return correct pairs of a context and a response, and for each context a pair with a random response.
 
     Args:
-        records: Records. The first `PAIRS` records with label 1 and a context are used.
-        seed: Seed of the random pairs.
+        records: Records with correct and wrong responses. Only the first `PAIRS` records with label 1 and a
+            context are used.
+        seed: Seed for drawing the random pairs.
 
     Returns:
-        The correct pairs, and the random pairs in the same order.
+        A list of correct pairs, and a list of random pairs with the same contexts in the same order.
 
     Raises:
         InputError: There are fewer than ten correct pairs, or all of them are from one dialogue.
@@ -226,7 +231,7 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # Double the list. From any record, a slice of the length of the original list then contains all records.
+    # In the doubled list, the slice of ``len(right)`` records from any starting point contains all records.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
@@ -247,14 +252,14 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     Args:
         right: Perplexities of correct pairs.
         random: Perplexities of random pairs.
-        quantile: Fraction of the correct pairs to keep, above 0 and at most 1. None chooses the threshold
-            with the highest balanced accuracy. If several thresholds have it, the lowest is chosen.
+        quantile: Fraction of the correct pairs to keep, above 0 and at most 1. With None, the threshold with
+            the highest balanced accuracy is chosen; if several thresholds are equally good, the lowest.
 
     Returns:
         The threshold, and the fractions of correct and random pairs that it keeps.
 
     Raises:
-        InputError: ``quantile`` is out of range, or one of the sequences is empty.
+        InputError: ``quantile`` is out of range, or ``right`` or ``random`` is empty.
 
     Example:
         >>> threshold([1.0, 2.0, 3.0, 9.0], [4.0, 5.0, 6.0, 7.0])
@@ -265,8 +270,8 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
-    # Only the perplexities of correct pairs are tried. Any value between two of them keeps as many correct
-    # pairs as the lower of the two, and at least as many random pairs, so it cannot be better.
+    # Only the perplexities of correct pairs are tried as thresholds. A threshold between two of them keeps as
+    # many correct pairs as the lower of the two, and at least as many random pairs, so it cannot be better.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -277,10 +282,10 @@ def pair_of(record: Negative) -> ContextResponse:
     """Return the context and the response of a record as a pair.
 
     Args:
-        record: A record.
+        record: Record of a negative or a positive.
 
     Returns:
-        The pair.
+        The texts of the context's turns, and the response.
     """
     return ContextResponse(tuple(turn.text for turn in record.context), record.response)
 
@@ -291,13 +296,13 @@ class SelectionCriteria:
 
     Attributes:
         thresholds: Highest perplexities with which a response still fits its context.
-        keep: ``fitting`` to keep responses whose perplexities are both at most their thresholds,
+        keep: ``fitting`` to keep responses whose two perplexities are at most as high as their thresholds,
             ``unfitting`` to keep all other responses.
-        per_context: Maximum number of records per context. The records with the lowest backward perplexity
-            are kept. None for no maximum.
+        per_context: Maximum number of records to keep per context, those with the lowest backward perplexity;
+            None for no maximum.
 
     Raises:
-        InputError: A value is out of range.
+        InputError: ``keep`` has an unknown value, or ``per_context`` is below 1.
     """
 
     thresholds: Thresholds
@@ -305,7 +310,7 @@ class SelectionCriteria:
     per_context: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that the values are valid."""
+        """Check that ``keep`` and ``per_context`` have valid values."""
         if self.keep not in get_args(Keep):
             raise InputError(
                 f"unknown value {self.keep!r} of keep; choose one of {', '.join(get_args(Keep))}"
@@ -320,7 +325,7 @@ class SelectionCriteria:
             record: Record whose scores include both perplexities.
 
         Returns:
-            The reason, or None if the record is kept.
+            The reason as ``code: sentence``, or None if the record is kept.
         """
         reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
         # If both perplexities are too high, give the forward perplexity as the reason.
@@ -332,10 +337,10 @@ class SelectionCriteria:
 
 
 class Selected(NegativeStream):
-    """The records of a file that meet given criteria, as a stream.
+    """The records of a file that meet criteria for their perplexities, as a stream.
 
     Consecutive records of the same context are ranked together. Only one batch of contexts is in memory at a
-    time. ``summary`` counts the kept records, and the dropped records by reason.
+    time. ``summary`` counts the kept records, and for each reason the records that were dropped for it.
     """
 
     def __init__(
@@ -351,13 +356,13 @@ class Selected(NegativeStream):
         """Initialize the stream. Nothing is read before the first iteration.
 
         Args:
-            records: File of records.
-            scorer: Models that score the records.
+            records: Path of the file with the records, as written by ``graphneg generate``.
+            scorer: Models that compute the perplexities of each record.
             selection: Criteria that determine which records are kept.
-            batch: Number of contexts that are scored together.
+            batch: Number of contexts whose records are scored together.
             shard: Shard to process: only records whose dialogues belong to the shard are read. None for all
                 records.
-            progress: Progress display; advanced by the number of finished contexts.
+            progress: Progress display, which counts the finished contexts; None for no display.
 
         Raises:
             InputError: ``batch`` is below 1.
@@ -377,10 +382,10 @@ class Selected(NegativeStream):
 
         Args:
             skip: Number of contexts that an interrupted run has already finished.
-            written: Not used.
+            written: Not used, because the choice of records does not depend on earlier records.
 
         Yields:
-            The records kept from each batch, and the number of contexts finished so far.
+            For each batch, the records that are kept, and the number of contexts finished so far.
         """
         self._progress.start("selection", None, "contexts")
         contexts = islice(numbered(contexts_of(read_negatives(self._path)), self._shard), skip, None)
@@ -388,9 +393,9 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # `places` contains the position of each context in the input, by which shards are merged. If the
-            # records of a context are in several groups, the first group counts. A dict keeps the last value
-            # of a key, so reverse the order.
+            # `places` maps each context to its position in the input file. The merge of shards sorts the
+            # records by this position. If the records of a context are not consecutive, the position of the
+            # first record counts. A dict keeps the last value of a key, so go through `part` in reverse.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -398,7 +403,7 @@ class Selected(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. The batch size has no influence on it."""
+        """Return the settings that determine the output. They do not include the batch size."""
         with open(self._path, "rb") as file:
             # Use a digest of the content, because the path alone does not show whether the file has changed.
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -419,14 +424,18 @@ class Selected(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the run, for messages."""
+        """A short description of the run for messages, for example ``fitting of negatives.jsonl``."""
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        """Yield the records to keep. Records of the same context are sorted by backward perplexity."""
+        """Yield the records to keep, with their scores.
+
+        ``contexts`` has one list of records per context. The records of a context are yielded in ascending
+        order of their backward perplexity.
+        """
         usable: list[Negative] = []
         for records in contexts:
-            # If a generated response equals a correct response to the same context, it is not a negative.
+            # A response with label 0 that equals a correct response to the same context is not wrong.
             right = {
                 (_said_before(one), match_key(text)) for one in records for text in _right_responses(one)
             }
@@ -445,7 +454,7 @@ class Selected(NegativeStream):
         ]
         for records in contexts_of(scored):
             fine = [record for record in records if self._is_kept(record, self._selection.refusal(record))]
-            # As in CAPT, the responses to a context are ranked by backward perplexity.
+            # As in CAPT (Ou et al. 2022), the responses to a context are ranked by backward perplexity.
             fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
             most = self._selection.per_context or len(fine)
             for rank, record in enumerate(fine):
@@ -454,19 +463,19 @@ class Selected(NegativeStream):
                     yield record
 
     def _is_kept(self, record: Negative, reason: str | None) -> bool:
-        """Return True if there is no reason to drop a record. Otherwise count the reason and return False."""
+        """Return True if ``reason`` is None. Otherwise count the record as dropped and return False."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
 
 
 def _said_before(record: Negative) -> tuple[str, ...]:
-    """Return the normalised context of a record, by which equal contexts are recognised."""
+    """Return the normalised texts of a record's context. Equal contexts have equal normalised texts."""
     return tuple(match_key(turn.text) for turn in record.context)
 
 
 def _right_responses(record: Negative) -> list[str]:
-    """Return the correct responses to a record's context that the record itself contains."""
+    """Return the correct responses to a record's context that are stored in the record itself."""
     if record.label:
         return [record.response]
     # The original response is correct for this context only if the context was not edited.
@@ -478,10 +487,11 @@ def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:
     """Group consecutive records of the same context.
 
     Args:
-        records: Records, sorted by dialogue and turn.
+        records: Records in which those of the same context, that is, of the same dialogue and turn, follow
+            each other.
 
     Returns:
-        An iterator over lists of records with the same dialogue and turn.
+        An iterator over lists of records. All records in a list have the same context.
     """
     return (list(group) for _, group in groupby(records, key=lambda record: (record.dialogue, record.turn)))
 
@@ -507,13 +517,13 @@ def train_scorer(
         out: Folder to save the trained model in.
         direction: What the model learns to predict: ``reply`` for a forward model, ``post`` (the turn before
             the reply) for a backward model.
-        selection: Dialogues to learn from; None for all.
-        seed: Seed of the training.
+        selection: Dialogues to learn from; None for all dialogues of the store.
+        seed: Seed for the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
-        A report of the training.
+        A report with the losses of the training.
 
     Raises:
         InputError: ``direction`` has an unknown value, or the store has no replies.

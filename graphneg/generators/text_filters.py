@@ -1,16 +1,16 @@
 """Reject texts that cannot be used as a response, by rules and by the loss of a language model.
 
 Small language models make a few typical mistakes that rules can detect. `malformed_reason` and `refusal`
-return the code of the first rule that a text violates::
+check a text by such rules, and return the code of the first rule that the text violates::
 
     "You can use the calendar for."                     unfinished
     "The summer was hot and the hot summer came."       repeats
 
-`PerplexityFilter` scores texts with a causal language model, and accepts texts whose losses are within
-`Bounds`. A text is scored twice: alone, and after the turns before it (its history). It is never scored after
-the prompt for which it was written, because a small model assigns a high probability to any sentence that
-contains a word from the prompt. A text that is unlikely both alone and after its history is usually
-ungrammatical or makes no sense.
+`PerplexityFilter` scores texts with a causal language model, and accepts a text if its losses do not exceed
+the maxima in `Bounds`. A text is scored twice: alone, and after the turns before it (its history). It is
+never scored after the prompt for which it was written, because a small model assigns a high probability to
+any sentence that contains a word from the prompt. A text that is unlikely both alone and after its history is
+usually ungrammatical or makes no sense.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ REASONS = {
     "surprising": "the model assigns the text a low probability",
     "said-before": "the text is nearly identical to one for another context",
 }
-"""Reasons to reject a text, by code."""
+"""Reasons to reject a text. The keys are reason codes, the values explain the codes to the user."""
 LENGTHS = range(5, 25)
-"""Default limits for the number of words in a text."""
+"""Allowed numbers of words in a text, from 5 to 24, unless the options of a generator set other limits."""
 NEAR = 0.7
-"""Two texts count as nearly the same if the Jaccard index of their sets of words is at least this high."""
+"""Minimum Jaccard index of two sets of words with which the two texts count as nearly the same."""
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
-"""Matches parts that do not belong in the text of a spoken turn: URLs, underscores, symbols, long numbers,
-ellipses."""
+"""Matches anything that does not occur in the text of a spoken turn: a URL, an underscore, an unusual symbol,
+a number of five or more digits, or an ellipsis."""
 _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
 """Matches the end of a sentence, including closing quotation marks."""
 _STATEMENT = re.compile(r"[^.!?]+(?=[.!](?:\s|$))")
@@ -64,20 +64,22 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
 """Minimum length in letters of the words that `is_repetitive` checks for repetition."""
 _COPIED_RUN = 5
-"""A text counts as copied if it has at least this many consecutive words in common with another text."""
+"""Minimum number of consecutive words that two texts have in common if one counts as copied from the
+other."""
 _MANY_COMMAS = 4
-"""A text with at least this many commas counts as a repetitive list."""
+"""Minimum number of commas with which a text counts as a repetitive list."""
 _STRANGEST = 3
-"""`LaterLosses.strangest` is the mean over this number of tokens."""
+"""Number of least likely tokens of a text over which `LaterLosses.strangest` averages."""
 _SENTENCES = 2
-"""Maximum number of sentences. A small model that writes more sentences before it uses its keyword has
-usually left the topic."""
+"""Maximum number of sentences in a text. A small model that writes more sentences before it uses the
+requested keyword has usually left the topic."""
 
 FUNCTION_WORDS = word_class("function-words")
-"""Function words. A function word that occurs twice does not count as repeated."""
+"""Function words such as "the". A text may contain the same function word several times."""
 NO_ENDINGS, LEADING = word_class("no-endings"), word_class("leading")
-"""`NO_ENDINGS` are words that cannot end a statement, such as "for". `LEADING` are words that allow such an
-ending if they come before it, such as "what" in "It is what I came for"."""
+"""`NO_ENDINGS` are words such as "for", with which a complete statement cannot end. `LEADING` are words such
+as "what". If one of them occurs earlier in the statement, such an ending is correct: "It is what I came
+for"."""
 WORDS_OF_TALK = word_class("words-of-talk")
 """Words of greetings, thanks and other small talk, which are not used as keywords."""
 
@@ -92,20 +94,21 @@ def refusal(
     """Return the reason why a text cannot be used as a negative for a context.
 
     Args:
-        text: A generated text.
-        keywords: Keywords that the text must contain, each as a sequence of words. They may be inflected.
-        context: The context.
-        lengths: Allowed numbers of words.
-        examples: Texts of the solved examples in the prompt.
+        text: Text that a language model wrote.
+        keywords: Keywords that the text must contain, each as a sequence of words. The text may contain an
+            inflected form of a keyword.
+        context: Context for which the text is meant as a wrong response.
+        lengths: Allowed numbers of words in the text.
+        examples: Texts of the solved examples in the prompt, which the text must not copy.
 
     Returns:
-        The code of the reason, or None if the text is usable.
+        The code of the first rule that the text violates, or None if the text is usable.
     """
     words = words_of(text)
     reason = malformed_reason(text, keywords, lengths)
     if reason is not None:
         return reason
-    # Models often copy examples from their prompt.
+    # Models often copy an example from their prompt.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
     # A text with nearly the same words as a correct response has nearly the same meaning, so it is probably
@@ -121,12 +124,13 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
     """Return the reason why a text is not a well-formed utterance. The context is not considered.
 
     Args:
-        text: A generated text.
-        keywords: Keywords that the text must contain, each as a sequence of words. They may be inflected.
-        lengths: Allowed numbers of words.
+        text: Text that a language model wrote.
+        keywords: Keywords that the text must contain, each as a sequence of words. The text may contain an
+            inflected form of a keyword.
+        lengths: Allowed numbers of words in the text.
 
     Returns:
-        The code of the reason, or None if the text is well-formed.
+        The code of the first rule that the text violates, or None if the text is well-formed.
     """
     words = words_of(text)
     if not text.endswith(_ENDINGS) or breaks_off(text):
@@ -143,21 +147,21 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
         return "no-keyword"
     if is_foreign(text):
         return "not-english"
-    # Small models often end with lists such as "I like tea, coffee, milk, water, juice."
+    # Small models often fall into lists such as "I like tea, coffee, milk, water, juice."
     if is_repetitive(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None
 
 
 def breaks_off(text: str) -> bool:
-    """Return whether one of the statements in a text ends with a word that cannot end a statement.
+    """Return whether a statement in a text breaks off, that is, ends with a word such as "for" or "the".
 
     Args:
-        text: Any text. Only its statements are checked, because a question such as "Where are you from?" is
-            complete.
+        text: Text to check. Its questions are not checked, because a question may end with such a word:
+            "Where are you from?"
 
     Returns:
-        True if a statement in the text is incomplete.
+        True if at least one statement in the text is incomplete.
 
     Example:
         >>> breaks_off("You can use the calendar for."), breaks_off("It is what I came for.")
@@ -175,16 +179,16 @@ def is_repetitive(words: Sequence[str]) -> bool:
     """Return whether a text repeats a content word or a run of three words.
 
     Args:
-        words: Lower-case words of the text.
+        words: Words of the text in lower case, in their order in the text.
 
     Returns:
-        True if the text repeats itself.
+        True if a content word or a run of three words occurs twice.
 
     Example:
         >>> is_repetitive("the summer was hot and the hot summer came".split())
         True
     """
-    # "Ann" and "Ann's" are the same word here.
+    # Count "Ann" and "Ann's" as the same word.
     plain = [_POSSESSIVE.sub("", word) for word in words]
     # A word may have several lemmas ("saw": "see", "saw"). Use the alphabetically first lemma for the word.
     content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
@@ -193,14 +197,15 @@ def is_repetitive(words: Sequence[str]) -> bool:
 
 
 def alike(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether two texts consist of nearly the same words.
+    """Return whether two texts consist of nearly the same words, in any order.
 
     Args:
         words: Words of the first text.
         others: Words of the second text.
 
     Returns:
-        True if the Jaccard index of the two sets of words is at least `NEAR`.
+        True if the Jaccard index of the two sets of words is at least `NEAR`. False if the first text has no
+        words.
     """
     one, other = set(words), set(others)
     return bool(one) and len(one & other) >= NEAR * len(one | other)
@@ -210,12 +215,13 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
     """Return whether two texts have several consecutive words in common.
 
     Args:
-        words: Words of the first text.
-        others: Words of the second text.
-        size: Number of consecutive words. If ``words`` is shorter, all of it must occur in ``others``.
+        words: Words of the first text, in order.
+        others: Words of the second text, in order.
+        size: Number of consecutive words that the texts must have in common. If the first text is shorter,
+            the second text must contain all of it.
 
     Returns:
-        True if consecutive words of ``words`` also occur in ``others``.
+        True if ``size`` consecutive words of ``words`` are also consecutive words of ``others``.
 
     Example:
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
@@ -228,7 +234,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
 
 @lru_cache(maxsize=4096)
 def _runs(words: tuple[str, ...], size: int) -> frozenset[tuple[str, ...]]:
-    """Return all sequences of ``size`` consecutive words."""
+    """Return all sequences of ``size`` consecutive words of a text."""
     return frozenset(words[at : at + size] for at in range(len(words) - size + 1))
 
 
@@ -236,9 +242,10 @@ class TextLosses(NamedTuple):
     """The losses of a text, in nats per token.
 
     Attributes:
-        alone: Mean loss without a history before the text.
-        after: Mean loss after the history; equal to ``alone`` if the text has no history.
-        max_token_loss: Loss of the least likely token, after the history.
+        alone: Mean loss of the tokens if no turns precede the text.
+        after: Mean loss of the tokens after the history, that is, the turns before the text; equal to
+            ``alone`` if the text has no history.
+        max_token_loss: Loss of the least likely token of the text, after the history.
     """
 
     alone: float
@@ -247,20 +254,22 @@ class TextLosses(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean of `alone` and `after`. Texts are ranked by it."""
+        """The mean of `alone` and `after`. Texts with a low mean are preferred."""
         return (self.alone + self.after) / 2
 
     @property
     def perplexity(self) -> float:
-        """The exponential of `mean`."""
+        """The perplexity of the text, computed as the exponential of `mean`."""
         return exp(min(self.mean, 50.0))
 
 
 class LaterLosses(NamedTuple):
-    """The losses of a text, in nats per token, after turns other than those for which it was written.
+    """The losses of a text after some turns, in nats per token.
+
+    The turns may differ from those in the prompt for which the text was written.
 
     Attributes:
-        mean: Mean loss.
+        mean: Mean loss of all tokens of the text.
         strangest: Mean loss of the three least likely tokens of the text.
     """
 
@@ -273,12 +282,12 @@ class Bounds:
     """The highest losses with which a text is still accepted.
 
     Attributes:
-        max_perplexity: Highest perplexity after the history, above 1.
-        max_perplexity_alone: Highest perplexity without a history, above 1.
-        max_token_loss: Highest loss of a single token in nats, above 0.
+        max_perplexity: Highest accepted perplexity of a text after its history, above 1.
+        max_perplexity_alone: Highest accepted perplexity of a text without its history, above 1.
+        max_token_loss: Highest accepted loss of a single token in nats, above 0.
 
     Raises:
-        InputError: A value is out of range.
+        InputError: A perplexity is not above 1, or ``max_token_loss`` is not above 0.
     """
 
     max_perplexity: float = 14.0
@@ -286,7 +295,7 @@ class Bounds:
     max_token_loss: float = 11.0
 
     def __post_init__(self) -> None:
-        """Check that the values are in range."""
+        """Check that the three maxima are in range."""
         if self.max_perplexity <= 1 or self.max_perplexity_alone <= 1 or self.max_token_loss <= 0:
             raise InputError(
                 f"max_perplexity {self.max_perplexity}, max_perplexity_alone "
@@ -295,10 +304,10 @@ class Bounds:
             )
 
     def hold(self, losses: TextLosses) -> bool:
-        """Return whether all losses of a text are within the bounds.
+        """Return whether a text is accepted, because none of its losses is above its maximum.
 
         Args:
-            losses: Losses of a text.
+            losses: Losses of the text, alone and after its history.
 
         Returns:
             True if the text is accepted.
@@ -312,10 +321,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class PerplexityFilter:
-    """Scores texts with a causal language model, and accepts those with losses within bounds.
+    """Scores texts with a causal language model, and rejects texts with high losses.
 
     Attributes:
-        model: The language model that computes the losses.
+        model: Language model that computes the losses.
         bounds: The highest losses with which a text is still accepted.
     """
 
@@ -328,16 +337,17 @@ class PerplexityFilter:
         """Score each text alone and after its history.
 
         Args:
-            texts: Generated texts.
-            histories: The turns before each text; None for a text that is scored only alone.
+            texts: Texts to score.
+            histories: For each text, the turns before it; None for a text that is scored only alone.
 
         Returns:
-            The losses of each text, or None for a text that is not within the bounds.
+            For each text, its losses, or None if the text is rejected because a loss is above its maximum in
+            ``bounds``.
         """
         said = [f" {detokenize(text)}" for text in texts]
-        # A model needs some token before the text. Without a history, use a line break.
+        # A model needs at least one token before the text. Without a history, use a line break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
-        # A text that is too unlikely alone is rejected. Score only the other texts after their histories.
+        # A text with a high loss alone is rejected anyway. Score only the other texts after their histories.
         passing = [
             at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.max_perplexity_alone)
         ]
@@ -357,41 +367,41 @@ class PerplexityFilter:
     def beside(
         self, texts: Sequence[str], originals: Sequence[str], margin: float
     ) -> list[TextLosses | None]:
-        """Score each text alone, and compare its loss with the loss of the text from which it was made.
+        """Score edited texts alone, and compare the loss of each edited text with the loss of its original.
 
-        A text is accepted if its perplexity is at most ``max_perplexity_alone``, and if its mean loss exceeds
-        that of the original by at most ``margin``. The loss of a single token may exceed ``max_token_loss``
-        only if a token of the original has at least the same loss.
+        An edited text is accepted if its perplexity is at most ``max_perplexity_alone``, and if its mean loss
+        exceeds the mean loss of the original text by at most ``margin``. The loss of a single token may
+        exceed ``max_token_loss`` only if a token of the original text has at least the same loss.
 
         Args:
-            texts: Generated texts.
-            originals: For each text, the text from which it was made.
-            margin: Maximum increase of the mean loss, in nats per token.
+            texts: Edited texts.
+            originals: For each edited text, the original text from which it was made.
+            margin: Maximum increase of the mean loss compared with the original text, in nats per token.
 
         Returns:
-            The losses of each text, scored without a history; None for a text that is rejected.
+            For each edited text, its losses without a history, or None if the text is rejected.
         """
         said = [f" {detokenize(text)}" for text in (*texts, *originals)]
         losses = self.model.score_tokens(said, ["\n"] * len(said))
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
-            # If the original contains a rare name, the edited text usually contains it as well. Therefore its
-            # high loss is accepted.
+            # If the original text contains a rare name, the edited text usually contains the name as well.
+            # The high loss of such a name is no reason to reject the edited text.
             worst = max([self.bounds.max_token_loss, *before])
             most = min(log(self.bounds.max_perplexity_alone), _mean(before) + margin)
             found.append(one if one.alone <= most and one.max_token_loss <= worst else None)
         return found
 
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[LaterLosses]:
-        """Score texts after given turns. No text is rejected.
+        """Score each text after the turns of a dialogue, without rejecting any text.
 
         Args:
             texts: Texts to score.
-            histories: The turns before each text.
+            histories: For each text, the turns after which it is scored.
 
         Returns:
-            Losses in the order of ``texts``.
+            The losses of each text, in the order of ``texts``.
         """
         said = [f" {detokenize(text)}" for text in texts]
         losses = self.model.score_tokens(said, [reply_request(history) for history in histories])
@@ -399,6 +409,6 @@ class PerplexityFilter:
 
 
 def _mean(losses: Sequence[float]) -> float:
-    """Return the mean of losses, rounded to three decimals, or infinity if there are none."""
+    """Return the mean of the losses, rounded to three decimals; infinity if ``losses`` is empty."""
     # The last digits of a loss depend on the other texts in the batch, so round them off.
     return round(sum(losses) / len(losses), 3) if losses else inf

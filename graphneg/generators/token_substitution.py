@@ -1,12 +1,13 @@
-"""Replace a few content words of a correct response (``token-substitution``).
+"""Replace a few content words of a correct response (generator ``token-substitution``).
 
-The result is usually grammatical but wrong, which makes it a simple baseline::
+The edited response is usually grammatical but wrong. The generator is therefore used as a simple baseline::
 
     correct     I like my new boat.
     negative    I like my new truck.
 
-A substitute is either a word that a masked language model predicts, or a word from the store. A word from the
-store must have the same possible parts of speech and inflections as the replaced word.
+The substitute for a word is either predicted by a masked language model, or taken from the responses in the
+store. A substitute from the store must have the same possible part-of-speech tags as the replaced word, for
+example singular noun only.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ from graphneg.store.connection import Store
 CATEGORY = "C-ent"
 """Error category of the candidates, which contain a wrong entity."""
 _PARTS = re.compile(f"({WORD.pattern})")
-"""Splits a text into words (at odd indexes) and the text between them (at even indexes)."""
+"""Pattern with which ``split`` returns the words of a text at odd indices, and the text between the words at
+even indices."""
 _SHORTEST = 3
-"""Minimum length of a content word, in letters."""
+"""Minimum length in letters of a word that may be replaced or used as a substitute."""
 _READINGS_KEPT = 1 << 16
-"""Number of words whose possible tags are cached."""
+"""Maximum number of words whose part-of-speech tags `tags_of` caches."""
 
 Tags = frozenset[str]
-"""Type of the set of all Penn Treebank tags that a word can have. For example, *walks* can have NNS and
-VBZ."""
+"""Type of the set of all Penn Treebank tags that a word can have. For example, this set is ``{"NNS", "VBZ"}``
+for *walks*."""
 
 
 WordSource = Callable[[Sequence[str], int], Sequence[str]]
-"""Type of a function that returns possible substitutes for the word ``words[at]``, in a fixed order.
-``words`` consists of the words of a text and the parts between them."""
+"""Type of a function that takes ``words`` and an index ``at``, and returns possible substitutes for the word
+``words[at]``. ``words`` contains the words of a text alternating with the text between them."""
 
 
 class TokenSubstitutionGenerator(BankGenerator):
@@ -50,15 +52,15 @@ class TokenSubstitutionGenerator(BankGenerator):
 
     Token substitution is a rule-based baseline of Gupta et al. (2021). Park et al. (2021, "Generating
     Negative Samples by Manipulating Golden Responses for Unsupervised Learning of a Response Evaluation
-    Model") use a masked language model. If ``model`` is the path or id of a masked language model, a
-    substitute is drawn from the ``candidates`` words that the model considers most likely at the position.
-    Without a model, the substitute is drawn from the words of the responses in the store that have the same
-    possible parts of speech and inflections in lemminflect's dictionary. ``device`` and ``offline`` are
-    options for loading the model.
+    Model") choose the substitutes with a masked language model. If ``model`` is the path or id of such a
+    model, a substitute is drawn from the ``candidates`` words that the model considers most likely at the
+    position of the replaced word. Without a model, the substitute is drawn from the words of the responses in
+    the store. It must have the same possible part-of-speech tags in lemminflect's dictionary as the replaced
+    word. ``device`` and ``offline`` are options for loading the model.
 
     Raises:
         GeneratorError: An option has an invalid value.
-        ModelError: The model does not exist or is not a masked language model.
+        ModelError: ``model`` does not exist or is not a masked language model.
     """
 
     name = "token-substitution"
@@ -73,15 +75,16 @@ class TokenSubstitutionGenerator(BankGenerator):
         device: str | None = None,
         offline: bool = False,
     ) -> None:
-        """Initialize the generator and load the model, if there is one.
+        """Initialize the generator, and load the masked language model if one is given.
 
         Args:
-            store: Store that contains the responses from which words are taken.
+            store: Store with the responses from which substitutes are taken if there is no model.
             model: Path or id of a masked language model; None to take substitutes from the store.
-            least: Minimum number of words to replace.
-            most: Maximum number of words to replace.
-            candidates: Number of words to draw from. These are the words that the model finds most likely.
-            device: Device of the model, for example ``cuda``; None to choose one automatically.
+            least: Minimum number of words to replace in a response.
+            most: Maximum number of words to replace in a response.
+            candidates: Number of most likely words of the model from which a substitute is drawn. Not used
+                without a model.
+            device: Device of the model, for example ``cuda``; None to choose the device automatically.
             offline: Whether to load the model without network access.
 
         Raises:
@@ -98,18 +101,18 @@ class TokenSubstitutionGenerator(BankGenerator):
         self._amounts = range(least, most + 1)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the generator options that determine the output of a run."""
         return self._options
 
     def prepare(self) -> Candidates:
-        """Return a function that edits correct responses of a context, one response for each candidate."""
+        """Return a function that yields candidates, each an edited correct response to a context."""
         source = self._model or known_words(entry.text for entry in self.bank())
 
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context if context.positives else 0):
-                # If there are fewer correct responses than candidates needed, responses are edited several
-                # times.
+                # If the context has fewer correct responses than candidates are needed, edit each response
+                # several times, with different random choices.
                 right = context.positives[slot % len(context.positives)]
                 text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
                 if replaced and new.take(text):
@@ -122,7 +125,7 @@ class TokenSubstitutionGenerator(BankGenerator):
     def _replaced(
         self, source: WordSource, text: str, seed: int, id: str
     ) -> tuple[str, list[tuple[str, str]]]:
-        """Return the edited text, and for each replaced word a pair of the word and its substitute."""
+        """Return a text with some words replaced, and a pair of old and new word for each replacement."""
         parts = _PARTS.split(text)
         amount = self._amounts[number(seed, "substitutions", id) % len(self._amounts)]
         content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
@@ -132,11 +135,11 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random substitute, and take the first substitute with a different lemma.
+            # Start at a random position in the list of possible substitutes.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
-            # An inflected form of the same word ("boats" for "boat") would change only the grammar, not the
-            # meaning.
+            # Take the first substitute with another lemma. Another form of the same word, such as "boats" for
+            # "boat", would change only the grammar, not the meaning.
             other = next((option for option in around if lemma_of(option) != lemma_of(word)), None)
             if other is None:
                 continue
@@ -144,25 +147,26 @@ class TokenSubstitutionGenerator(BankGenerator):
             # If the replaced word is capitalized, for example at the start of a sentence, capitalize the
             # substitute.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
-            # The article before the word may have to change: "a boat" becomes "an apple".
+            # The article before the substitute may have to change: "a boat" becomes "an apple".
             if at > 1:
                 parts[at - 2] = right_article(parts[at - 2], other)
         return "".join(parts), replaced
 
 
 def known_words(texts: Iterable[str]) -> WordSource:
-    """Return a function that finds substitutes among the words of some texts.
+    """Return a function that finds substitutes among the content words of some texts.
 
     Args:
-        texts: Texts to take words from.
+        texts: Texts from which the substitutes are taken.
 
     Returns:
-        A function that returns all words with the same set of possible tags, in alphabetical order.
+        A function that returns all words with the same set of possible tags as the word to replace, in
+        alphabetical order.
     """
     words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
     by_tags: dict[Tags, list[str]] = {}
     for word in sorted(words):
-        # Words that are not in the dictionary have no known tags, so do not use them as substitutes.
+        # The tags of a word that is not in the dictionary are unknown, so it cannot be a substitute.
         if tags := tags_of(word):
             by_tags.setdefault(tags, []).append(word)
     return lambda words, at: by_tags.get(tags_of(words[at].lower()), ())
@@ -174,14 +178,15 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
     Args:
         model: Path or id of the masked language model.
         candidates: Maximum number of substitutes for a word.
-        device: Device of the model; None to choose one automatically.
+        device: Device of the model; None to choose the device automatically.
         offline: Whether to load the model without network access.
 
     Returns:
-        A function that returns the most likely content words at the position, most likely first.
+        A function that masks the word to replace, and returns the content words that the model predicts in
+        its place, most likely first.
 
     Raises:
-        ModelError: The model is not a masked language model.
+        ModelError: The tokenizer of the model has no mask token.
     """
     check_packages()
     folder = locate(model, offline=offline)
@@ -196,20 +201,24 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
     network = on_device(loaded, device)
 
     def word_of(token: int, before: str) -> str:
-        """Return the word of a token; empty for a part of a word, a symbol or a function word."""
+        """Return the word that a token represents.
+
+        The result is empty if the token is a part of a word, a symbol or a function word.
+        """
         word = str(tokenizer.decode([token])).strip()
         if not (WORD.fullmatch(word) and _is_content(word)):
             return ""
         # Tokenizers mark parts of words in different ways: WordPiece puts "##" before a part, byte-level BPE
-        # puts a space before the first token of a word. The token is a whole word if the tokenizer encodes
-        # the word as only this token.
+        # puts a space before the first token of a word. With either, a token represents a whole word if the
+        # tokenizer encodes the word as this single token.
         is_whole = tokenizer(before + word, add_special_tokens=False)["input_ids"] == [token]
         return word.lower() if is_whole else ""
 
     def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
-        """Return the most likely words at a position."""
+        """Return the words that the model predicts at index ``at``, most likely first."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
-        # Process each text alone, because in a batch the last bits of the logits would be different.
+        # Process one text at a time, because the last bits of the logits would depend on the other texts in a
+        # batch.
         rows = tokenizer(text, truncation=True, return_tensors="pt").to(network.device)
         masked = (rows["input_ids"][0] == tokenizer.mask_token_id).nonzero()
         # If the text is too long, the tokenizer truncates it and may remove the mask.
@@ -231,10 +240,10 @@ def tags_of(word: str) -> Tags:
     """Return all Penn Treebank tags that a word can have.
 
     Args:
-        word: A word in lower case.
+        word: Word in lower case, inflected or not.
 
     Returns:
-        The tags; empty if the word is not in the dictionary.
+        The tags of all readings of the word; empty if the word is not in lemminflect's dictionary.
 
     Example:
         >>> sorted(tags_of("walks")), sorted(tags_of("quickly"))
@@ -250,5 +259,5 @@ def tags_of(word: str) -> Tags:
 
 
 def _is_content(word: str) -> bool:
-    """Return whether a word is a content word."""
+    """Return whether a word is a content word: at least three letters, and no function word."""
     return len(word) >= _SHORTEST and word.isalpha() and word.lower() not in CLOSED

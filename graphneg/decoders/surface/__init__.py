@@ -2,8 +2,8 @@
 
 A model that generates text from the whole graph also changes words that no edit touched. This decoder keeps
 the original text and changes only the words that express the edited nodes. Then it makes the changes that
-English grammar requires around them: do-support, tense, agreement, inflection, articles and word order. It
-supports English only. If it cannot express an edit, it returns a reason instead of a text.
+English grammar requires around these words: do-support, tense, agreement, inflection, articles and word
+order. It supports English only. If it cannot express an edit, it returns a reason instead of a text.
 
 An utterance passes through these steps. The name beside each step is the module that performs it::
 
@@ -25,21 +25,21 @@ For example, an edit adds ``:polarity -`` to node 0 of "He saw some birds." with
 
 1. `analysis` aligns ``see-01`` with *saw*. The verb group of *saw* is finite, and its subject is *he*.
 2. `decoder` finds that the edit adds a polarity, and calls `operations.negation.negate`.
-3. `refusals` finds no reason against this change. (It would refuse to negate "Thank you", an idiom such as
-   "You're not kidding", or a clause that is already negative, such as "Nobody saw it".)
-4. `operations.negation` replaces *some* by *any*, puts *saw* into its plain form, and inserts *did* and *not*
-   before it. `inflection` knows that the plain form of *saw* is *see*.
-5. `Draft.finish` writes the tokens: "He did not see any birds."
+3. `refusals` finds no reason against negating the clause. (It would refuse to negate "Thank you", an idiom
+   such as "You're not kidding", or a clause that is already negative, such as "Nobody saw it".)
+4. `operations.negation` replaces *some* by *any*, replaces *saw* by its plain form *see*, which `inflection`
+   finds, and inserts *did* and *not* before *see*.
+5. `Draft.finish` joins the tokens into the text "He did not see any birds."
 
 The modules, from the bottom to the top:
 
 - `inflection` inflects single words: *see* -> *saw*.
-- `draft` contains the tokens that are edited, and writes them as text.
+- `draft` represents the edited utterance as a list of tokens, and joins the tokens into a text.
 - `analysis` finds the words, the verb group or the phrase that expresses a node.
-- `agreement` finds subjects and makes verbs and pronouns agree with them.
-- `refusals` contains the conditions under which an edit is not realised.
+- `agreement` finds subjects, and makes verbs and pronouns agree with them.
+- `refusals` contains the conditions under which an edit is not expressed in words.
 - `operations` contains one module for each kind of edit.
-- `decoder` applies the edits of an utterance in the right order.
+- `decoder` applies the edits to an utterance in the right order.
 """
 
 from __future__ import annotations

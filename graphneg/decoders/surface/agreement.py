@@ -5,10 +5,10 @@ are here". If an edit replaces a noun, the pronouns for this noun change, too: "
 girl loves her dog". Forms such as *you* and *it* do not show their case, so `case_of` infers it from
 the words around them.
 
-In this module, a person is written as a subject pronoun: ``i``, ``we`` or, for any singular noun, ``he``.
+In this module, a grammatical person is represented by a subject pronoun: ``i``, ``we`` or, for any singular
+noun, ``he``.
 
-Example: `agree_with`, called with the token *You* after it replaced *I* in "You am here.", changes *am* to
-*are*.
+Example: if *You* has replaced *I* in "I am here.", `agree_with` changes *am* to *are* in "You am here."
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
-# Tags of words that can be the head of a subject.
+# Part-of-speech tags of words that can be the head of a subject.
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
 PEOPLE = word_class("people")
-"""Nouns for persons. They are replaced by *someone* or *he*, not by *something* or *it*."""
+"""Nouns for persons. The pronoun for such a noun is *someone* or *he*, not *something* or *it*."""
 
 
 def is_subject(sentence: SentenceDraft, token: Token) -> bool:
-    """Return whether a token is the subject of a finite verb, or a part of the subject.
+    """Return whether a token is the subject of a finite verb, or the head or a conjunct of the subject.
 
     Args:
-        sentence: The sentence.
-        token: A pronoun or noun.
+        sentence: The sentence being edited.
+        token: The token of a pronoun or noun.
 
     Returns:
         True if a finite verb agrees with the token.
@@ -44,14 +44,14 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
 
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
-    """Return the finite verb groups that have the token as the head or a conjunct of their subject."""
+    """Return the finite verb groups whose subject has a token as its head or as a conjunct."""
     index, governed = sentence.tokens.index_of(token), list[VerbGroup]()
     for group in sentence.parse_verbs():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
             continue
         subject = group.subject_tokens
-        # The verb agrees with each conjunct of "Tom and Ann", but only with the head of "the door of the
-        # car".
+        # If the subject is "Tom and Ann", the verb agrees with both nouns. If it is "the door of the car",
+        # the verb agrees only with the head *door*.
         joined = len(subject) == 1 or any(other.lower in word_class("conjunctions") for other in subject)
         if joined or index == group.subject[0] + head_of(subject):
             governed.append(group)
@@ -68,7 +68,7 @@ def head_of(tokens: Sequence[Token]) -> int:
         tokens: The tokens of the noun phrase; at least one.
 
     Returns:
-        The index within ``tokens``.
+        The index of the head within ``tokens``.
     """
     if tokens[0].tag in ("PN", "PRS", "PRO"):
         return 0
@@ -79,7 +79,7 @@ def head_of(tokens: Sequence[Token]) -> int:
 
 
 def person_of(tokens: Sequence[Token]) -> str:
-    """Return the person and number of a noun phrase, written as a subject pronoun.
+    """Return the person and number of a noun phrase, represented by a subject pronoun.
 
     Args:
         tokens: The tokens of the noun phrase.
@@ -90,7 +90,7 @@ def person_of(tokens: Sequence[Token]) -> str:
     Example:
         "Tom and I" gives ``we``, "the cars" gives ``they``, "the car" gives ``he``.
     """
-    # Coordinated noun phrases are plural: "Tom and I" is *we*, "Tom and Ann" is *they*.
+    # Coordinated noun phrases are plural: the pronoun for "Tom and I" is *we*, that for "Tom and Ann" *they*.
     if any(token.lower == "and" for token in tokens):
         return "we" if any(token.lower in ("i", "me") for token in tokens) else "they"
     if not tokens:
@@ -103,11 +103,11 @@ def person_of(tokens: Sequence[Token]) -> str:
 
 
 def agree_with(sentence: SentenceDraft, token: Token) -> None:
-    """Inflect the finite verbs whose subject contains a token.
+    """Make finite verbs agree with their subject after a token of the subject was changed.
 
     Args:
         sentence: The sentence, edited in place.
-        token: A token of the subject.
+        token: The token of the head or of a conjunct of the subject.
     """
     for group in _governed(sentence, token):
         # In "There is a man", the verb does not agree with *there*, so it is not inflected here.
@@ -116,16 +116,16 @@ def agree_with(sentence: SentenceDraft, token: Token) -> None:
 
 
 def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> None:
-    """Inflect the finite verb of a group for a person.
+    """Make the finite verb of a verb group agree with a person.
 
     Args:
         sentence: The sentence, edited in place.
-        group: The verb group.
-        person: The person of the subject as a subject pronoun in lower case.
+        group: The verb group of the clause.
+        person: The person with which the verb agrees, as a subject pronoun in lower case.
     """
     verb, low = group.verb, group.verb.lower
     # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were*
-    # agree with it, so the last branch below returns without a change for all other past forms.
+    # agree with their subject. For all other past forms, the last branch below returns without a change.
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":
@@ -140,7 +140,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     form = agree(lemma, tag, person)
     clitic = word_map("clitics").get(form) if low.startswith("'") else None
     lone = bool(group.subject_tokens) and group.subject_tokens[0].tag in ("PRS", "PRO", "PN")
-    # The clitics *'m* and *'re* are used only after a pronoun: "What're you?" -> "What am I?", not "What'm
+    # Use the clitics *'m* and *'re* only after a pronoun: "What're you?" becomes "What am I?", not "What'm
     # I?".
     if clitic == "'s" or (clitic and lone and not group.inverted):
         form = clitic
@@ -156,11 +156,11 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
 
 
 def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
-    """Inflect the verb of a relative clause for the noun phrase that the clause modifies.
+    """Make the verb of a relative clause agree with the noun phrase that the clause modifies.
 
     Args:
         sentence: The sentence, edited in place.
-        tokens: The tokens of the noun phrase.
+        tokens: The tokens of the noun phrase before the relative clause.
 
     Example:
         "the star that belongs" becomes "the stars that belong" after *star* was replaced by *stars*.
@@ -181,7 +181,7 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
         person: The pronoun for the replaced noun phrase.
 
     Returns:
-        A subject pronoun. If the noun fits both *he* and *she*, ``person`` is kept if possible.
+        A subject pronoun in lower case. If the noun fits both *he* and *she*, ``person`` is kept if possible.
 
     Example:
         "the girl" gives ``she``, "the car" gives ``it``, "my friend" instead of *she* gives ``she``.
@@ -198,7 +198,7 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
 
 
 def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Rewrite a pronoun in the given person and case.
+    """Replace a pronoun by the pronoun of another person in a given case.
 
     Args:
         sentence: The sentence, edited in place.
@@ -207,11 +207,11 @@ def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Ca
         case: The case of the new form.
     """
     form = pronoun(person, case)
-    # "let's" has no space before its *'s*, but "let me" needs one. Treat the token as new, so that the
-    # spacing is computed again.
+    # In "let's", no space precedes *'s*, but "let me" needs a space. Treat the token as new, so that the
+    # white space before it is determined again.
     if token.lower == "'s":
         token.original_index = -1
-    # The plural stays plural: "We see ourselves" -> "You see yourselves".
+    # A plural reflexive pronoun stays plural: "We see ourselves" -> "You see yourselves".
     if form == "yourself" and token.lower in ("ourselves", "themselves"):
         form = "yourselves"
     sentence.rewrite(token, form, ("PRS", "PRO", "PS", "PN", "PRO")[case])
@@ -222,12 +222,12 @@ def follow(sentence: SentenceDraft, tokens: Sequence[Token], old: str, person: s
 
     Args:
         sentence: The sentence, edited in place.
-        tokens: The tokens of the pronouns.
+        tokens: The tokens that may be pronouns for the replaced noun. Other tokens are ignored.
         old: The person of the pronouns before the replacement, as a subject pronoun.
         person: The new person of the pronouns, as a subject pronoun.
 
     Example:
-        "He loves his dog" with *he* replaced by *the girl* is "The girl loves her dog".
+        If *he* is replaced by *the girl* in "He loves his dog", *his* becomes *her*.
     """
     for token in tokens if old != person else ():
         case = case_of(sentence, token, old) if token in sentence.tokens else None
@@ -241,28 +241,28 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     """Return the case of a pronoun in its sentence.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         token: The token of the pronoun.
-        person: The person of the pronoun as a subject pronoun.
+        person: The person of the pronoun as a subject pronoun in lower case.
 
     Returns:
         The case, or None if the token is not a form of the pronoun ``person``.
     """
-    # The *'s* of "Let's" is *us*.
+    # In "Let's", the clitic *'s* is short for *us*.
     if token.lower == "'s":
         return Case.OBJECT
     known = [case for other, case in pronoun_cases(token.text) if other == person]
     if len(known) < 2:
         return known[0] if known else None
-    # *her* is an object or a possessive. *his* is a possessive before a noun ("his car") or stands alone
-    # ("the car is his"). The tag of the token decides.
+    # *her* is an object or a possessive. *his* precedes a noun ("his car"), or no noun follows it ("the car
+    # is his"). The tag of the token decides.
     if Case.POSSESSIVE in known:
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
         return Case.SUBJECT
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     before, after = tokens.get(index - 1), tokens.get(index + 1)
-    # *you* and *it* can be subjects or objects. The words around them decide.
+    # *you* and *it* can be subjects or objects. The words around the pronoun decide.
     if _is_object(sentence, index, person):
         return Case.OBJECT
     # In "I know you will", the pronoun before the modal is a subject.
@@ -279,8 +279,8 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     """Return whether a pronoun is an object although a verb follows it.
 
     In "Everyone but you left" and "The man who saw you is here", the verb after *you* has a subject further
-    to the left. In "Those who know you are here", *you* may be the subject of *are*, because *know* can take
-    a clause. The result for this sentence is therefore False.
+    to the left, so the result is True. In "Those who know you are here", the result is False, because *you*
+    may be the subject of *are*: *know* can take a clause as its object.
     """
     tokens, after = sentence.tokens, sentence.tokens.get(index + 1)
     if tokens.get(index - 1).lower in word_class("exceptions") and tokens.get(index - 2).tag == "PN":
@@ -308,7 +308,7 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
     verb = tokens.get(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
-    # The key is the tag of the word after the pronoun. The value tells whether the auxiliary before the
+    # For each tag that the word after the pronoun may have, the value says whether the auxiliary before the
     # pronoun fits this tag: "has it been", "would it be", "is it good".
     fitting = {
         "VBN": verb.expanded in HAVE | BE,
@@ -323,7 +323,7 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
 
 
 def _opens_clause(tokens: Tokens, index: int) -> bool:
-    """Return whether a pronoun is between the start of a clause and its verb, as in "if you please"."""
+    """Return whether a pronoun begins its clause, perhaps after a word such as *if*: "if you please"."""
     before, opening, after = tokens.get(index - 1), tokens.get(index - 2), tokens.get(index + 1)
     if not index or index + 1 == len(tokens):
         return not index

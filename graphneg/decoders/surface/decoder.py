@@ -1,14 +1,12 @@
-"""Apply the edits of an utterance to its words, in the right order.
+"""Apply the graph edits of an utterance to its words, in the right order.
 
-`realise` passes each edit of an utterance (set, add, drop, graft, wrap) to the operation that can realise it.
-The operations are applied in this order:
+`realise` passes each edit of an utterance (set, add, drop, graft, wrap) to the operation that can express the
+edit in words. The operations are applied in this order:
 
 1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write the new text.
-2. Replace words: pronouns, copied phrases, concepts and constants. Later steps need the final words.
-3. Remove the words of dropped subtrees.
-4. Change the clause: negation, mood and time.
-5. Put the sentence under a new predicate: "I doubt that ...".
-6. Append copies of other sentences.
+2. Replace words: pronouns, copied phrases, concepts and constants. Later steps depend on the new words. 3.
+Remove the words of dropped subtrees. 4. Change the negation, the mood and the time of clauses. 5. Put the
+sentence under a new predicate: "I doubt that ...". 6. Append copies of other sentences.
 
 Example: "I saw it." with ``Edit(op="add", position=0, role="polarity", value="-")`` becomes "I did not
 see it."
@@ -51,10 +49,10 @@ from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
-"""Maximum number of tokens of an utterance that can be edited."""
-# If the share of Latin letters is smaller than this, the utterance is refused as not English.
+"""Maximum number of tokens in an utterance that the decoder edits. Longer utterances are refused."""
+# Minimum share of Latin letters in an English text. An utterance with a smaller share is refused.
 _LATIN_SHARE = 0.5
-# Words that can be an utterance by themselves: "Okay."
+# Words that can form a whole utterance: "Okay."
 _INTERJECTIONS = word_class("interjections")
 _TIME_CONCEPTS = TENSES.keys() | TIME_NOUNS
 
@@ -64,10 +62,10 @@ class Sources:
     """Graphs and texts from which grafts copy phrases and sentences.
 
     Attributes:
-        graphs: The graphs by id.
-        texts: The text of each graph, by graph id.
-        readings: Cache of aligned texts.
-        opened: Number of sources opened so far. The number distinguishes two copies of the same text.
+        graphs: The graphs, keyed by id.
+        texts: The text of each graph, keyed by graph id.
+        readings: Cache of texts that are tokenized, tagged and aligned with their graphs.
+        opened: Number of calls of `open` so far. It distinguishes two copies of the same text.
     """
 
     graphs: Mapping[str, AmrGraph]
@@ -82,7 +80,7 @@ class Sources:
             amr: The id of the graph.
 
         Returns:
-            The sentence, from which words can be copied.
+            A new copy of the sentence with its graph, which can be edited and from which words can be copied.
 
         Raises:
             RealisationError: The graph or its text is missing (``no-source``).
@@ -100,7 +98,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
     Args:
         sentence: The sentence, edited in place.
-        edits: The edits of the sentence, and the edits of the subtrees that its grafts copy.
+        edits: The edits of the sentence's graph, and the edits of the subtrees that its grafts copy.
         sources: The texts and graphs from which grafts copy.
 
     Returns:
@@ -109,7 +107,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     Raises:
         RealisationError: An edit cannot be expressed with the words of the sentence.
     """
-    # Edits with `copy_of` change the copy that a graft makes, not this sentence. `_copy` applies them.
+    # An edit with `copy_of` changes the copy that a graft makes, not this sentence. `_copy` applies it.
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         refuse_wordless(edit)
@@ -138,8 +136,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
-        # If the copy contains only one of two quotation marks, remove it. The other one was in a sentence
-        # that is not copied.
+        # If the copy contains a single quotation mark, its partner was in a sentence that is not copied.
+        # Remove it.
         if copied.count('"') == 1:
             copied = copied.strip('"').strip()
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
@@ -148,7 +146,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
-    """Return the new text if the edits leave only an interjection such as "Okay"; otherwise None."""
+    """Return the new text if the edits replace the sentence by an interjection such as "Okay"; else None."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.position == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
@@ -163,9 +161,9 @@ def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
 
 
 def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
-    """Apply the edits that replace words: pronouns, copied phrases, values, times and concepts."""
-    # Change all pronouns together. If *I* and *you* were swapped one after the other, both would become the
-    # same.
+    """Apply the edits that replace words: new pronouns, copied phrases, values, times and concepts."""
+    # Change all pronouns together. If *I* became *you* before *you* becomes *I*, all of them would become
+    # *I*.
     persons = {
         edit.position: edit.concept
         for edit in edits
@@ -190,10 +188,10 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
 
 
 def _change_clause(sentence: SentenceDraft, edit: Edit) -> None:
-    """Add a polarity, a mood or a time, or remove a polarity or a mood.
+    """Add a polarity, a mood or a time to a clause, or remove a polarity or a mood from it.
 
     Raises:
-        RealisationError: The edit adds or removes something else (``unsupported-edit``).
+        RealisationError: The edit adds or removes another kind of node (``unsupported-edit``).
     """
     node = sentence.node(edit.position)
     k, role, added = edit.position, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
@@ -224,7 +222,7 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
     """Put the sentence under a new predicate and its subject: "I doubt that ...".
 
     Raises:
-        RealisationError: The edit concerns only a part of the sentence (``unsupported-edit``).
+        RealisationError: The edit puts only a part of the sentence under a predicate (``unsupported-edit``).
     """
     for edit in edits:
         if edit.op != "wrap" or edit.concept == "multi-sentence":
@@ -233,7 +231,8 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
             raise RealisationError(
                 "unsupported-edit", "only a whole sentence can be put under a new predicate"
             )
-        # Another edit adds the subject of the new predicate, which is the current top (``k == -1``).
+        # Another edit adds the subject of the new predicate. In this edit, the position -1 refers to the
+        # predicate, which is now the top of the graph.
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
         )
@@ -245,8 +244,8 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     """Return the text of a copied sentence, after applying the edits that change the copy.
 
     Raises:
-        RealisationError: The sentence is incomplete (``unclear-clause``), or the edits do not change it
-            (``unchanged``).
+        RealisationError: The sentence to copy is incomplete (``unclear-clause``), or the edits do not change
+            the copy (``unchanged``).
     """
     source = sources.open(copied_by.from_amr)
     copy = [
@@ -267,10 +266,10 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Keep only the words of the sentence with the top ``k``, without openings such as "Yes, and".
+    """Keep only the words of the sentence whose top node is ``k``, without openings such as "Yes, and".
 
     Raises:
-        RealisationError: No word expresses the sentence (``no-alignment``).
+        RealisationError: No word is aligned with a node of the sentence (``no-alignment``).
     """
     tokens = source.tokens
     if k:
@@ -293,28 +292,29 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
 class SurfaceDecoder:
     """Apply graph edits to the words that are aligned with the edited nodes.
 
-    Characters that no edit touches stay as they are. If the edits cannot be realised, the reason starts with
-    one of these codes: ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``,
-    ``kind-mismatch``, ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``,
-    ``too-long``. An unexpected exception in the decoder is reported as ``internal-error``, so that one
-    unusual text does not stop a run.
+    Characters that no edit touches stay as they are. If the edits cannot be expressed in words, the decoder
+    returns a reason, which starts with one of these codes: ``no-alignment``, ``unsupported-edit``,
+    ``unclear-clause``, ``already-negative``, ``kind-mismatch``, ``no-form``, ``no-words``, ``no-source``,
+    ``unchanged``, ``empty``, ``not-english``, ``too-long``. An unexpected exception in the decoder is
+    reported as ``internal-error``, so that one unusual text does not stop a run.
 
     Args:
-        aligner: Name of the aligner: ``rules`` (built in) or ``rbw`` (amrlib).
+        aligner: Name of the aligner, which finds the words that express each node: ``rules`` (built in) or
+            ``rbw`` (amrlib).
     """
 
     name = "surface"
     """The name of this decoder in the registry."""
 
     def __init__(self, aligner: str = "rules") -> None:
-        """Initialize the decoder with an aligner."""
+        """Initialize the decoder with the aligner of the given name."""
         self._readings = AlignmentCache(get_aligner(aligner))
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """Return the text of each utterance after its edits, or the reason why there is none.
+        """Return the text of each utterance after its edits, or the reason why it has no new text.
 
         Args:
-            batch: The edited utterances.
+            batch: Utterances with their graphs before and after the edits.
 
         Returns:
             One result for each utterance, in the order of the batch.
@@ -322,7 +322,7 @@ class SurfaceDecoder:
         return [self._decode(item) for item in batch]
 
     def _decode(self, item: EditedUtterance) -> Decoded:
-        """Decode one utterance."""
+        """Return the text of one utterance after its edits, or the reason why it has no new text."""
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
         letters = [character for character in item.text[:2000] if character.isalpha()]
@@ -332,8 +332,8 @@ class SurfaceDecoder:
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
         apart = has_spaced_apostrophes(item.text)
-        # Some texts separate a clitic only in a few places: "Here' s the money". Join it to its word before
-        # editing.
+        # Some texts separate a clitic from its word only in a few places: "Here' s the money". Join such
+        # clitics to their words before editing.
         closed, written = (joined(item.text), {}) if apart else with_closed_clitics(item.text)
         reading = self._readings.get(closed, item.before)
         if len(reading.words) > MAX_TOKENS:

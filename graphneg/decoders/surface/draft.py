@@ -1,4 +1,4 @@
-"""Represent a text as tokens that can be edited, and write the edited tokens as text.
+"""Represent a text as tokens that can be edited, and join the edited tokens into a text.
 
 Characters that no edit touches must not change. Therefore each token keeps its index in the original text and
 the white space before it. Tokens that were neighbours in the original text are written exactly as they were.
@@ -25,8 +25,8 @@ class RealisationError(Exception):
     """An edit that cannot be expressed with the words of the sentence.
 
     Args:
-        code: A stable code; the documentation of `SurfaceDecoder` lists the codes.
-        message: An explanation.
+        code: The code of the reason, for example ``no-form``. `SurfaceDecoder` lists the codes.
+        message: An explanation of the reason for the user.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -49,10 +49,10 @@ class Token:
 
     Attributes:
         text: The characters of the token.
-        tag: The part of speech; `graphneg.english.tagging` defines the tags.
+        tag: The part-of-speech tag; `graphneg.english.tagging` defines the tags.
         original_index: The index of the token in the original text; -1 for a new token.
         leading_space: The white space before the token in the original text.
-        sentence_initial: Whether the token opened a sentence in the original text.
+        sentence_initial: Whether the token is the first word of a sentence in the original text.
     """
 
     text: str
@@ -63,29 +63,29 @@ class Token:
 
     @property
     def lower(self) -> str:
-        """The text in lower case, with straight apostrophes."""
+        """The text of the token in lower case, with straight apostrophes."""
         return self.text.lower().replace("’", "'")
 
     @property
     def expanded(self) -> str:
-        """The text in lower case, with clitics and contracted stems written out."""
+        """The token in lower case, with clitics and contracted stems written out: *will* for *'ll*."""
         return full_form(self.text)
 
     @property
     def lemma(self) -> str:
-        """The lemma of the token, if it is read as a verb form."""
+        """The lemma that the token has as a verb form: *see* for *saw*."""
         return verb_lemma(self.text)
 
     @property
     def tense(self) -> str:
-        """The tense of a finite verb as a tag: ``VBD`` (past), ``VBZ`` or ``VBP`` (present)."""
+        """The Penn tag for the tense of a finite verb: ``VBD`` (past), ``VBZ`` or ``VBP`` (present)."""
         return self.tag if self.tag in ("VBD", "VBZ", "VBP") else finite_tag(self.text)
 
     def form(self, tag: str) -> str:
-        """Return the verb inflected for a tag.
+        """Return another inflected form of a verb token, without changing the token.
 
         Args:
-            tag: The Penn tag of the form.
+            tag: The Penn tag of the wanted form, for example ``VBD``.
 
         Returns:
             The inflected verb.
@@ -94,7 +94,7 @@ class Token:
 
     @property
     def is_be(self) -> bool:
-        """Whether the token may be a form of *be*. This includes ``'s``, which may also stand for *has*."""
+        """Whether the token may be a form of *be*, including ``'s``, which may also be short for *has*."""
         return self.expanded in BE or self.lower == "'s"
 
     @property
@@ -109,17 +109,17 @@ class Token:
 
 
 EDGE = Token("", "EN")
-"""Placeholder that is returned for positions before the first and after the last token."""
+"""Empty token that `Tokens.get` returns for an index before the first or after the last token."""
 
 
 class Tokens(list[Token]):
-    """The tokens of a text, as a list with methods to search it."""
+    """A list of the tokens of a text, with methods for searching the text."""
 
     def get(self, index: int) -> Token:
-        """Return the token at an index.
+        """Return the token at an index, which may be outside the text.
 
         Args:
-            index: Any integer.
+            index: The index of a token, or an index before the first or after the last token.
 
         Returns:
             The token; `EDGE` if the index is outside the text.
@@ -133,7 +133,7 @@ class Tokens(list[Token]):
             token: A token that is or was part of this text.
 
         Returns:
-            The index, or -1 if the token was removed.
+            The index, or -1 if the token was removed from the text.
         """
         return self.index(token) if token in self else -1
 
@@ -144,33 +144,33 @@ class Tokens(list[Token]):
             index: The index of a token.
 
         Returns:
-            True for the index of *let*.
+            True if the index is that of *let*, and *'s* or *us* follows.
         """
         return self.get(index).lower == "let" and self.get(index + 1).lower in ("'s", "us")
 
     def run_start(self, end: int, tags: Collection[str]) -> int:
-        """Move back over all tokens with the given tags that precede an index.
+        """Return the start of the longest run of tokens with given tags that ends before an index.
 
         Args:
-            end: The index after the tokens.
-            tags: The tags.
+            end: The index after the last token of the run.
+            tags: The part-of-speech tags that the tokens of the run may have.
 
         Returns:
-            The index of the first of these tokens; ``end`` if the token before ``end`` has another tag.
+            The index of the first token of the run; ``end`` if the token before ``end`` has another tag.
         """
         while end > 0 and self[end - 1].tag in tags:
             end -= 1
         return end
 
     def run_end(self, start: int, tags: Collection[str]) -> int:
-        """Move forward over all tokens with the given tags that begin at an index.
+        """Return the end of the longest run of tokens with given tags that begins at an index.
 
         Args:
-            start: The index of the first token.
-            tags: The tags.
+            start: The index of the first token of the run.
+            tags: The part-of-speech tags that the tokens of the run may have.
 
         Returns:
-            The index after the last of these tokens; ``start`` if the token at ``start`` has another tag.
+            The index after the last token of the run; ``start`` if the token at ``start`` has another tag.
         """
         while start < len(self) and self[start].tag in tags:
             start += 1
@@ -184,24 +184,24 @@ def _mostly_apart(tokens: Iterable[Token]) -> bool:
 
 
 class Draft:
-    """The tokens of a text, edited in place.
+    """A text being edited, as a list of tokens, and the style in which the text is written.
 
     Args:
         tokens: The tokens of the text.
         text: The original text.
 
     Attributes:
-        tokens: The tokens, which edits change.
+        tokens: The tokens, which edits change in place.
         original: The original text.
         clitics_apart: Whether the text writes clitics separately: "do n't".
         tokenised: Whether the text has spaces before punctuation marks.
-        capitals: Whether sentences begin with capital letters.
-        contracts: Whether the text contains contractions.
+        capitals: Whether the sentences of the text begin with capital letters.
+        contracts: Whether the text contains contractions such as "don't".
         curly: Whether the text uses curly apostrophes.
     """
 
     def __init__(self, tokens: Sequence[Token], text: str) -> None:
-        """Initialize the draft and detect how the original text is written."""
+        """Initialize the list of tokens, and detect the style of the original text."""
         self.tokens = Tokens(tokens)
         self.original = text
         # Detect the style of clitics and of punctuation marks separately. A text that is not tokenised may
@@ -216,16 +216,16 @@ class Draft:
         self.curly = "’" in text
 
     def insert(self, index: int, *tokens: Token) -> None:
-        """Insert tokens.
+        """Insert tokens before the token at an index.
 
         Args:
-            index: The index of the first new token after the insertion.
+            index: The index that the first new token will have.
             *tokens: The new tokens.
         """
         self.tokens[index:index] = tokens
 
     def cut(self, start: int, end: int) -> None:
-        """Remove tokens.
+        """Remove consecutive tokens.
 
         Args:
             start: The index of the first token to remove.
@@ -234,16 +234,16 @@ class Draft:
         del self.tokens[start:end]
 
     def rewrite(self, token: Token, text: str, tag: str | None = None) -> None:
-        """Change the text of a token.
+        """Change the text of a token, and its tag if one is given.
 
         Args:
             token: The token to change.
-            text: The new text. Its first letter is capitalised if the token opens a sentence and was
-                capitalised.
-            tag: The new tag; None keeps the tag.
+            text: The new text. It is capitalised if the token is the first word of a sentence and was
+                capitalised before.
+            tag: The new part-of-speech tag; None keeps the old tag.
         """
-        # A clitic has no space before it, but its replacement needs one: "It's red" -> "It was red". Treat
-        # the token as new, so that the space is computed again.
+        # A clitic has no space before it, but the word that replaces it needs a space: "It's red" -> "It was
+        # red". Treat the token as new, so that the white space before it is determined again.
         if token.lower in _CLITICS and text.lower() not in _CLITICS:
             token.original_index = -1
         if token.sentence_initial and text != "I" and token.capital:
@@ -252,19 +252,19 @@ class Draft:
         token.tag = token.tag if tag is None else tag
 
     def inflect(self, verb: Token, tag: str) -> None:
-        """Inflect a verb for a tag, and give the token this tag.
+        """Replace a verb by another of its inflected forms, and change its tag accordingly.
 
         Args:
             verb: The token of the verb.
-            tag: The Penn tag of the wanted form.
+            tag: The Penn tag of the wanted form, for example ``VBD``.
         """
         self.rewrite(verb, verb.form(tag), tag)
 
     def finish(self) -> str:
-        """Tidy the edited tokens, and return them as a text.
+        """Tidy the edited tokens, and join them into a text.
 
-        Remove punctuation marks whose words were removed, correct *a* and *an*, and move the capital letter
-        of a sentence to its new first word. These changes also affect `tokens`.
+        This method removes punctuation marks whose words were removed, corrects *a* and *an*, and moves the
+        capital letter of a sentence to its new first word. These changes also affect `tokens`.
 
         Returns:
             The edited text.
@@ -307,7 +307,7 @@ class Draft:
         return "" if before.is_quote else " "
 
     def _tidy_marks(self) -> None:
-        """Remove marks whose words were removed: the second of two commas, and a comma before a full stop."""
+        """Remove punctuation marks that are left over, such as the second of two commas in a row."""
         kept: list[Token] = []
         for token in self.tokens:
             last = kept[-1] if kept else EDGE
@@ -323,7 +323,7 @@ class Draft:
         self.tokens[:] = kept
 
     def _fix_articles(self) -> None:
-        """Choose *a* or *an* by the following word, if an edit changed the article or this word."""
+        """Choose *a* or *an* again, if an edit changed the article or the word after it."""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
             if (
                 token.lower not in word_class("indefinite-articles")
@@ -333,8 +333,8 @@ class Draft:
                 continue
             stood = rf"\ban? +{re.escape(following.text)}\b"
             untouched = token.original_index >= 0 and following.original_index == token.original_index + 1
-            # If the original text has this article before this word, keep it even if it is unusual ("an
-            # history").
+            # Keep an article that precedes the same word in the original text, even if it is unusual: "an
+            # history".
             if untouched and re.search(stood, self.original, re.IGNORECASE):
                 continue
             if (wanted := article(following.text)) != token.lower:
@@ -354,13 +354,13 @@ class Draft:
 
 
 def initials(tokens: Tokens) -> list[bool]:
-    """Mark the words that open a sentence. Their capital letter does not show that they are names.
+    """Find the words with which a sentence begins, whose capital letters do not show that they are names.
 
     Args:
         tokens: The tokens of the text.
 
     Returns:
-        For each token, whether it opens a sentence.
+        For each token, whether it is the first word of a sentence.
     """
     flags: list[bool] = []
     opens, quoted = True, False
@@ -368,8 +368,8 @@ def initials(tokens: Tokens) -> list[bool]:
         after, second = tokens.get(index + 1), tokens.get(index + 2)
         is_word = False
         if token.is_quote or token.text in _OPENING:
-            # A quotation after a comma or colon opens a sentence if a capital letter follows: 'He said:
-            # "Go."'
+            # After a comma or colon, a quotation begins a sentence if its first word is capitalized: 'He
+            # said: "Go."'
             opening = not quoted and token.text not in ("'", "’")
             after_mark = index == 0 or tokens[index - 1].text in (",", ":", "-", "--")
             opens = opens or (opening and after_mark and after.capital)
@@ -393,8 +393,8 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
         index: The index of the token.
 
     Returns:
-        True after an article or a possessive. Also true after *some* or *any*, if a verb or a preposition
-        precedes this word: in "take some exercise", *exercise* is a noun.
+        True if the word before the token is an article or a possessive. Also true if it is *some* or *any*
+        and follows a verb or a preposition: in "take some exercise", *exercise* is a noun.
     """
     before = tokens.get(index - 1)
     if before.lower in word_class("loose-determiners"):

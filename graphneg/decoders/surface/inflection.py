@@ -1,6 +1,6 @@
 """Inflect verbs, nouns, adjectives and pronouns, and choose articles.
 
-The input is a lemma or a word, with a Penn tag, a degree, a person or a case. The output is the inflected
+The functions take a lemma or a word, together with a Penn tag, a person or a case, and return the inflected
 form. Irregular forms come from lemminflect and from ``word_classes.tsv``. Unknown words are inflected by
 spelling rules.
 
@@ -18,20 +18,21 @@ from graphneg.english.words import inflections, readings, word_class, word_map
 
 BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
-"""Full forms of verb stems that occur only before *n't*: *can* for the *ca* of "can't", *will* for *wo*."""
-# Contracted stem of each verb. The stem *ai* is left out: "ain't" is the negative of several verbs, so the
-# decoder never writes it.
+"""Full form of each verb stem that occurs only before *n't*: *can* for the *ca* of "can't", *will* for
+*wo*."""
+# Contracted stem of each verb before *n't*. The stem *ai* is left out, because "ain't" is the negative of
+# several verbs. The decoder therefore never writes "ain't".
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
 """Case of a pronoun. In the order of the members: *I*, *me*, *my*, *mine* (``OWN``), *myself*."""
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
-# Pattern of words that begin with a vowel sound, regardless of their first letter: "an uninteresting book",
+# Pattern for words that begin with a vowel sound, regardless of their first letter: "an uninteresting book",
 # "an hour", "an 8-day week", "an 11th hour", but "a university", "a European", "a ewe", "a ubiquitous sign".
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
 )
-# Pattern of words that begin with a vowel letter but not with a vowel sound: "a one-way street", "a oui".
+# Pattern for words that begin with a vowel letter but not with a vowel sound: "a one-way street", "a oui".
 _CONSONANT = re.compile(r"^(?:one\b|once\b|oui)")
 # Abstract nouns with these endings are mostly uncountable: "kindness", "physics", "furniture".
 _MASS_ENDING = re.compile(
@@ -41,13 +42,13 @@ _MASS_ENDING = re.compile(
 
 @lru_cache(maxsize=65536)
 def full_form(word: str) -> str:
-    """Write out a clitic or a contracted stem, and lower the case of other words.
+    """Write out a clitic or a contracted stem, and convert other words to lower case.
 
-    The clitics ``'s`` and ``'d`` are returned unchanged, because they are ambiguous: *is* or *has*, *would*
-    or *had*.
+    The clitics ``'s`` and ``'d`` are returned unchanged, because they are ambiguous: *'s* may be *is* or
+    *has*, *'d* may be *would* or *had*.
 
     Args:
-        word: A token.
+        word: The text of a token.
 
     Returns:
         The full form in lower case.
@@ -61,10 +62,10 @@ def full_form(word: str) -> str:
 
 
 def contracted_stem(verb: str) -> str | None:
-    """Return the spelling of a verb before *n't*.
+    """Return the spelling that a verb has before *n't*: *wo* for *will*, as in "won't".
 
     Args:
-        verb: A finite auxiliary or modal.
+        verb: A finite auxiliary or modal, for example *will*.
 
     Returns:
         The spelling, or None if the verb is not contracted with *n't*.
@@ -143,14 +144,15 @@ def _regular_verb(lemma: str, tag: str) -> str:
 
 @lru_cache(maxsize=65536)
 def noun_form(lemma: str, tag: str) -> str:
-    """Inflect the last word of a noun or a noun phrase for number.
+    """Return the singular or the plural of a noun. In a noun phrase, the last word is inflected.
 
     Args:
-        lemma: The singular.
-        tag: The Penn tag of the wanted form: ``NNS`` and ``NNPS`` give the plural, all others the singular.
+        lemma: The noun or noun phrase in the singular.
+        tag: The Penn tag of the wanted form: ``NNS`` and ``NNPS`` give the plural, all other tags the
+            singular.
 
     Returns:
-        The singular or the plural.
+        The noun or noun phrase in the wanted number.
 
     Example:
         >>> noun_form("fire truck", "NNS")
@@ -168,10 +170,10 @@ def noun_form(lemma: str, tag: str) -> str:
 
 @lru_cache(maxsize=65536)
 def degree(word: str) -> str:
-    """Return the degree of an adjective or adverb.
+    """Return the degree of comparison of an adjective or adverb.
 
     Args:
-        word: The inflected word.
+        word: The adjective or adverb, inflected or not.
 
     Returns:
         ``JJ`` (positive), ``JJR`` (comparative) or ``JJS`` (superlative).
@@ -194,11 +196,11 @@ def degree(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def adjective_form(lemma: str, wanted: str) -> str:
-    """Inflect an adjective for degree.
+    """Return the positive, comparative or superlative form of an adjective.
 
     Args:
         lemma: The positive form.
-        wanted: ``JJ``, ``JJR`` or ``JJS``.
+        wanted: The wanted form: ``JJ`` (positive), ``JJR`` (comparative) or ``JJS`` (superlative).
 
     Returns:
         The inflected adjective. An adjective without inflected forms is returned after *more* or *most*.
@@ -215,10 +217,10 @@ def adjective_form(lemma: str, wanted: str) -> str:
 
 @lru_cache(maxsize=65536)
 def adverb_of(adjective: str) -> str:
-    """Derive the adverb of an adjective.
+    """Derive an adverb from an adjective.
 
     Args:
-        adjective: The adjective; a word in *-ly* is returned unchanged.
+        adjective: The adjective. A word that ends in *-ly* is returned unchanged.
 
     Returns:
         The adverb.
@@ -240,7 +242,7 @@ def article(following: str) -> str:
     """Choose *a* or *an* by the sound of the following word.
 
     Args:
-        following: The word after the article.
+        following: The word that follows the article.
 
     Returns:
         ``a`` or ``an``.
@@ -260,11 +262,11 @@ def pronoun(person: str, case: Case) -> str:
     """Return the form of a pronoun in a case.
 
     Args:
-        person: The subject form in lower case, for example ``i`` or ``they``.
-        case: The wanted case.
+        person: The subject form of the pronoun in lower case, for example ``i`` or ``they``.
+        case: The case of the wanted form.
 
     Returns:
-        The form in lower case, except for *I*.
+        The form of the pronoun, in lower case except for *I*.
 
     Example:
         >>> pronoun("i", Case.SUBJECT), pronoun("they", Case.POSSESSIVE)
@@ -276,13 +278,13 @@ def pronoun(person: str, case: Case) -> str:
 
 @lru_cache(maxsize=4096)
 def pronoun_cases(form: str) -> tuple[tuple[str, Case], ...]:
-    """Return all readings of a pronoun form.
+    """Return all persons and cases of which a word is a pronoun form.
 
     Args:
         form: A word in any letter case.
 
     Returns:
-        Pairs of person and case; none for a word that is not a pronoun.
+        Pairs of a person (as a subject pronoun) and a case; empty if the word is not a personal pronoun.
 
     Example:
         >>> [(person, case.name) for person, case in pronoun_cases("her")]
@@ -293,15 +295,15 @@ def pronoun_cases(form: str) -> tuple[tuple[str, Case], ...]:
 
 
 def agree(lemma: str, tag: str, person: str) -> str:
-    """Inflect a finite verb for its subject.
+    """Return the finite form of a verb that agrees with a subject.
 
     Args:
         lemma: The lemma of the verb.
         tag: ``VBD`` for the past tense, any other tag for the present tense.
-        person: The subject as a pronoun; ``he`` for any singular noun.
+        person: The person of the subject as a subject pronoun; ``he`` for any singular noun.
 
     Returns:
-        The finite form.
+        The finite form of the verb.
 
     Example:
         >>> agree("be", "VBD", "they"), agree("go", "VBP", "he")
@@ -318,7 +320,7 @@ def agree(lemma: str, tag: str, person: str) -> str:
 
 
 def finite_tag(word: str) -> str:
-    """Return the tag of a finite verb form, which shows its tense.
+    """Return the Penn tag of a finite verb form, which shows the tense of the verb.
 
     Args:
         word: A finite verb form.
@@ -345,7 +347,7 @@ def is_participle(word: str) -> bool:
         word: A word in lower case.
 
     Returns:
-        True if it is the past participle of a known verb.
+        True if the word is the past participle of a verb in the dictionary.
 
     Example:
         >>> is_participle("seen"), is_participle("went")

@@ -1,20 +1,20 @@
-"""Refuse edits that must not be realised, and state the reasons.
+"""Refuse edits that must not be expressed in words, and state the reasons.
 
-An edit is refused if the new sentence would be ungrammatical, would make no sense, or would not contradict
-the old one.
+An edit is refused if the edited sentence would be ungrammatical, would make no sense, or would not contradict
+the original sentence.
 
 Functions named ``refuse_...`` return nothing if an edit may be made, and raise `RealisationError` with the
 reason if the edit is refused. Two tables contain the knowledge about words:
 
-- ``refusals.tsv`` contains rules about the words around the edited word. `apply_rules` applies them. For
+- ``refusals.tsv`` contains rules about the words around the edited word, which `apply_rules` applies. For
   example, "May I come in?" asks for permission, so the rule set ``question-person`` refuses to change *I* to
   *you*.
 - ``idioms.tsv`` contains idioms, whose meaning does not follow from their words. "You're not kidding" means
   "I agree", so removing its *not* does not contradict it.
 
-Conditions that a table cannot express are computed here and passed to the rules as flags. The functions are
-in this order: rules, idioms, concepts without words, words that do not fit, pronouns, polarity, phrases, and
-copied sentences.
+Conditions that a table cannot express are computed in this module and passed to the rules as flags. The
+functions are in this order: rules, idioms, concepts without words, words that do not fit, pronouns, polarity,
+phrases, and copied sentences.
 """
 
 from __future__ import annotations
@@ -40,38 +40,43 @@ from graphneg.english.words import lemma_of, readings, table_rows, word_class, w
 from graphneg.model import Edit
 
 CLAUSE_MARKS = ("polarity", "mode", "polite")
-"""Roles of constants that are expressed by the form of the clause and not by a word."""
+"""Roles of constants such as ``:polarity -``, which the form of the clause expresses, not a single word."""
 MAX_COPIED_WORDS = 18
-"""Maximum number of words in a copied sentence. In a longer sentence, readers would miss the change."""
-# Concepts without a word, which only build structure: ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
+"""Maximum number of words in a sentence that may be copied. In the copy of a longer sentence, readers would
+miss what was changed."""
+# Pattern for concepts that no word expresses, because they only build the structure of a graph:
+# ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Constants of the role ``:mode``. They have no word.
+# Constants of the role ``:mode``, which no word expresses.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 # Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
-# Number of tokens after an *it* that are searched for a clause to which it refers: "It is hard *to say*".
+# Number of tokens after the pronoun *it* that are searched for a clause to which the pronoun refers: "It is
+# hard *to say*".
 _EXPLETIVE_REACH = 7
-# Phrasal adjectives such as "worn out". They cannot precede a noun.
+# Pattern for phrasal adjectives such as "worn out", which cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a word that are searched for *not*.
+# Number of tokens before a replaced word that are searched for *not*.
 _DENIAL_REACH = 5
-# Tags of the first word of an object.
+# Part-of-speech tags of words with which an object can begin.
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
-# A verb counts as transitive if it has at least `_ENOUGH` annotated examples, and if at least the share
-# `_NEARLY_ALL` of these examples has an object.
+# A verb needs an object if PropBank has at least `_ENOUGH` annotated examples of the verb, and if at least
+# the share `_NEARLY_ALL` of these examples have an object.
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
-# A verb counts as intransitive if it has at least this many annotated examples, and none has an object.
+# A verb takes no object if PropBank has at least this number of annotated examples of the verb, none of which
+# has an object.
 _MANY = 5
-# For each kind of complement, the prefixes of the dependency relations that mark it in annotated examples.
+# For each kind of complement, the prefixes of the dependency relations that mark such a complement in the
+# annotated examples of PropBank.
 _NEEDED = {
     "dative": ("dative",),
     "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
     "gerund": ("xcomp_vbg", "ccomp_vbg", "advcl_vbg"),
     "clause": ("ccomp",),
 }
-# Tags of words that can begin another complement. If such a word follows, the verb still has a predicate
-# after one complement is removed.
+# Tags of words that can begin another complement. If such a word follows a complement that is removed, the
+# linking verb keeps a complement.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
 # Tags of the tokens that may precede an idiom: end marks, interjections, other marks, quotation marks.
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
@@ -85,11 +90,11 @@ class Rule(NamedTuple):
     """A row of ``refusals.tsv``, which states the conditions under which an edit is refused.
 
     Attributes:
-        code: The code of the refusal.
-        message: The explanation, as a format string in which the tested values can be used.
-        conditions: The conditions. Each condition consists of the name of a value, the feature to test, a set
-            of words, and a flag. If the flag is True, the feature must be one of the words; if it is False,
-            it must not be.
+        code: The code of the reason, for example ``no-form``.
+        message: The explanation of the reason, as a format string that can contain the tested values.
+        conditions: The conditions, which must all be met. Each condition consists of the name of a value, the
+            feature to test, a set of words, and a flag. If the flag is True, the feature must be one of the
+            words. If it is False, the feature must be none of the words.
     """
 
     code: str
@@ -99,22 +104,22 @@ class Rule(NamedTuple):
 
 @cache
 def refusals() -> dict[str, list[Rule]]:
-    """Read the rules of ``refusals.tsv``.
+    """Read the rules of ``refusals.tsv``, which state when an edit is refused.
 
-    A row consists of the name of a rule set, a code, a message and conditions. The rule applies if all of its
+    A row consists of the name of a rule set, a code, a message and conditions. A rule applies if all of its
     conditions are met. Conditions have these forms:
 
     - ``before.lower=a|an``: the feature of a token is one of the words. The features are ``lower``, ``tag``,
         ``expanded``, ``lemma``, ``text`` and ``kind``.
     - ``wanted.kind!=person``: the semantic class of a word differs from the given class.
-    - ``wanted=often``: the word equals the given word.
-    - ``asked``, ``!asked`` and ``before.sentence_initial``: a flag is set, or is not set.
-    - ``before.text=``: there is no token at this position.
+    - ``wanted=often``: a value that is a word equals the given word.
+    - ``asked``, ``!asked`` and ``before.sentence_initial``: a flag is True, or is False.
+    - ``before.text=``: the text has no token at this position.
 
     Instead of a word, ``@name`` stands for all words of a class in ``word_classes.tsv``.
 
     Returns:
-        The rules of each rule set, in the order of the table.
+        The rules of each rule set, keyed by the name of the set, in the order of the table.
     """
     sets: dict[str, list[Rule]] = {}
     for name, code, message, cells in table_rows("graphneg.decoders.surface", "refusals.tsv"):
@@ -125,12 +130,12 @@ def refusals() -> dict[str, list[Rule]]:
 def apply_rules(sentence: SentenceDraft, rules: str, index: int, **known: Known) -> None:
     """Raise an error if a rule of a rule set applies to the words around an index.
 
-    A rule applies if all its conditions are met. If several rules apply, the first one gives the code and
-    the message. Rules can test the token at the index (``token``) and its neighbours (``before``,
-    ``after``, ``after2``).
+    A rule applies if all of its conditions are met. If several rules apply, the error has the code and the
+    message of the first rule. Rules can test the token at the index (``token``) and its neighbours
+    (``before``, ``after``, ``after2``).
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         rules: The name of the rule set in ``refusals.tsv``.
         index: The index of the token that an edit would change.
         **known: Further values that the rules can test. A value named ``before``, for example, replaces
@@ -148,7 +153,7 @@ def apply_rules(sentence: SentenceDraft, rules: str, index: int, **known: Known)
 
 
 def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
-    """Parse one condition of a rule."""
+    """Parse a condition of a rule, such as ``before.lower=a|an``."""
     path, equals, words = cell.partition("=")
     name, _, feature = path.strip("!").partition(".")
     values = [word_class(word[1:]) if word[:1] == "@" else {word} for word in words.split("|")]
@@ -157,7 +162,7 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a value as a string; for a flag, ``yes`` or ``no``."""
+    """Return a feature of a value as a string; the feature of a flag is ``yes`` or ``no``."""
     if feature == "kind":
         return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
@@ -165,11 +170,11 @@ def _feature(thing: Known, feature: str) -> str:
 
 
 class Idiom(NamedTuple):
-    """A row of ``idioms.tsv``.
+    """A row of ``idioms.tsv``, for an idiom such as "you are kidding".
 
     Attributes:
-        places: The alternative words for each position of the idiom.
-        goes_on: Whether other words may follow the idiom in its clause.
+        places: The alternative words at each position of the idiom, such as *kidding* and *joking*.
+        goes_on: Whether other words may follow the idiom in the same clause.
         meaning: The meaning of the idiom in other words.
     """
 
@@ -180,7 +185,7 @@ class Idiom(NamedTuple):
 
 @cache
 def _idioms() -> Mapping[str, tuple[Idiom, ...]]:
-    """Return the idioms of the table by each of their possible first words."""
+    """Read ``idioms.tsv``, and return the idioms keyed by each of their possible first words."""
     found: dict[str, list[Idiom]] = {}
     for words, meaning in table_rows("graphneg.decoders.surface", "idioms.tsv"):
         places = tuple(frozenset(place.split("|")) for place in words.split() if place != "...")
@@ -201,7 +206,7 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
         RealisationError: The word is part of an idiom (``unsupported-edit``).
 
     Example:
-        In "You're not kidding.", the index of *not* is refused, because the sentence means "I agree".
+        In "You're not kidding.", an edit of *not* is refused, because the sentence means "I agree".
     """
     tokens = sentence.tokens
     start, end = sentence.sentence_bounds(index)
@@ -225,20 +230,20 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """Return the words under which the table may list a token, including full forms of contractions."""
+    """Return the words under which ``idioms.tsv`` may list a token, including full forms of contractions."""
     full = word_map("ambiguous-contractions").get(token.lower)
     return frozenset({token.lower, token.expanded, *(full.split("/") if full else ())})
 
 
 def refuse_wordless(edit: Edit) -> None:
-    """Refuse an edit that would have to write a concept or constant for which there is no word.
+    """Refuse an edit that would add a concept or constant that no word expresses.
 
-    Concepts such as ``amr-unknown`` (in questions), ``have-rel-role-91`` and ``date-entity`` only build
-    structure. Writing "amr unknown" would make no sense. Polarity, mode and ``multi-sentence`` are accepted,
-    because they need no word.
+    Concepts such as ``amr-unknown`` (in questions), ``have-rel-role-91`` and ``date-entity`` only build the
+    structure of a graph. Writing "amr unknown" would make no sense. Polarity, mode and ``multi-sentence`` are
+    accepted, because they need no word.
 
     Args:
-        edit: The edit.
+        edit: The edit to check.
 
     Raises:
         RealisationError: The concept or constant has no word (``no-words``).
@@ -254,10 +259,10 @@ def refuse_wordless(edit: Edit) -> None:
 
 
 def is_wordless(concept: str) -> bool:
-    """Return whether a concept only builds structure and has no word.
+    """Return whether a concept only builds the structure of a graph, so that no word expresses it.
 
     Args:
-        concept: The concept.
+        concept: The concept, for example ``like-01``.
 
     Returns:
         True if no word expresses the concept.
@@ -270,12 +275,12 @@ def is_wordless(concept: str) -> bool:
 
 
 def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a new word that does not fit the words around it.
+    """Refuse to replace a word by a new word that does not fit the words around it.
 
     The rules are those of the set ``replaced-word`` in ``refusals.tsv``.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         index: The index of the old word.
         old: The lemma of the old word.
         wanted: The lemma of the new word.
@@ -290,7 +295,7 @@ def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted:
         "replaced-word",
         index,
         governor=tokens.get(sentence.noun_phrase(index)[0] - 1),
-        # In "It's a little cold", *little* expresses a degree and not a size.
+        # In "It's a little cold", *little* expresses a degree, not a size.
         amount=role in ("degree", "extent", "quant") or "ADJ" in readings(after.lower),
         old=old,
         wanted=wanted,
@@ -304,16 +309,16 @@ def refuse_misplaced_word(sentence: SentenceDraft, index: int, old: str, wanted:
 
 
 def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
-    """Refuse a verb that does not take the complements in the sentence (``no-form``).
+    """Refuse to replace a verb by one that does not take the complements in the sentence (``no-form``).
 
     The annotated examples of PropBank show which complements a verb takes: "give me a book" but not "receive
     me a book", "stay awake" but not "move awake". A verb without annotated examples is accepted.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         token: The token of the old verb.
-        old: The old concept.
-        concept: The new concept.
+        old: The concept that the old verb expresses.
+        concept: The concept that the new verb expresses.
 
     Raises:
         RealisationError: The annotated examples of PropBank do not show the new verb with such complements.
@@ -346,7 +351,7 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
 
 
 def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
-    """Return the kinds of the complements after a verb, in text order: ``object``, ``dative``, ``to``, ..."""
+    """Return the kinds of the complements after a verb, such as ``object`` or ``to``, in text order."""
     tokens, particles = sentence.tokens, word_class("verb-particles")
     index = tokens.index_of(token) + 1
     while tokens.get(index).tag in ("RB", "NEG") and tokens[index].lower not in particles:
@@ -364,7 +369,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     if first == "VBG" or (first == "TO" and second == "VB"):
         return ["gerund" if first == "VBG" else "infinitive"]
     if first in ("IN", "TO"):
-        # "at five" and "at noon" are times and not complements.
+        # "at five" and "at noon" are times, not complements.
         when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
     # "buy red shoes" has an object as its complement, "stay awake" an adjective.
@@ -382,16 +387,16 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
 
 
 def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: frozenset[str]) -> bool:
-    """Return whether a verb takes a kind of complement.
+    """Return whether a verb takes a given kind of complement.
 
     Args:
-        complement: The kind of complement.
+        complement: The kind of complement, for example ``object``, ``infinitive`` or ``to``.
         frame: The frame of the new verb.
         taken: The dependency relations in the annotated examples of the new verb.
         before: The dependency relations in the annotated examples of the old verb.
 
     Returns:
-        True if the examples show the complement, or if there are no examples.
+        True if the examples of the new verb show such a complement, or if the new verb has no examples.
     """
     if complement == "object":
         objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
@@ -414,7 +419,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
 
 @lru_cache(maxsize=4096)
 def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations that occur in the annotated examples of a verb, for all its frames."""
+    """Return the dependency relations in PropBank's annotated examples of all frames of a verb."""
     table = load_frames()
     frames = (table.frames[id] for id in table.candidates(lemma, "v"))
     return frozenset(form for frame in frames for form in frame.seen)
@@ -423,13 +428,11 @@ def _signatures(lemma: str) -> frozenset[str]:
 def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     """Refuse to change the person of a pronoun in a fixed phrase.
 
-    The rules are those of the set ``pronoun`` in ``refusals.tsv``.
-
     Expletives, idioms, greetings and polite formulas are fixed phrases: "It's late", "You bet", "How are
-    you?", "Thank you".
+    you?", "Thank you". The rules are those of the set ``pronoun`` in ``refusals.tsv``.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         token: The token of the pronoun.
     """
     tokens = sentence.tokens
@@ -453,19 +456,17 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
 
 
 def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Refuse a new person that makes no sense for the subject of a question or for an object.
-
-    The rule sets ``question-person`` and ``object-pronoun`` decide this. If one of their rules applies,
-    `apply_rules` raises `RealisationError`.
+    """Refuse a change of person that makes no sense for the subject of a question or for an object.
 
     "May I borrow it?" asks for permission, but "May you borrow it?" does not. "Would you like some tea?" is
     an offer, but "Would I like some tea?" is not. A question with a question word makes sense for every
-    person: "What would I like?".
+    person: "What would I like?". If a rule of the sets ``question-person`` and ``object-pronoun`` in
+    ``refusals.tsv`` applies, `apply_rules` raises `RealisationError`.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         token: The token of the pronoun.
-        person: The new person, as a subject form in lower case, for example ``i``.
+        person: The new person, as a subject pronoun in lower case, for example ``i``.
         case: The case of the pronoun. Only subjects and objects are checked.
     """
     index = sentence.tokens.index_of(token)
@@ -493,19 +494,20 @@ def refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case
 def refuse_partial_swap(
     sentence: SentenceDraft, persons: set[str], changes: Sequence[tuple[Token, str, Case]]
 ) -> None:
-    """Refuse a change after which *I* and *you* would refer to the same person.
+    """Refuse a change of pronouns after which *I* and *you* would seem to be the same person.
 
-    If *I* and *you* are swapped, all words for both must change. If only one of the two changes, the sentence
-    must not contain the other: "I'll give you a call" must not become "You'll give you a call".
+    If *I* and *you* are swapped, all pronouns for these two persons must change. If only one of the two
+    persons changes, the sentence must not contain the other person: "I'll give you a call" must not become
+    "You'll give you a call".
 
     Args:
-        sentence: The text, which may consist of several sentences.
+        sentence: The text being edited, which may consist of several sentences.
         persons: The old persons of the changed nodes, for example ``i`` and ``you``.
         changes: For each pronoun that changes, its token, its new person and its case.
 
     Raises:
-        RealisationError: A pronoun for one of the persons has no node and would not change
-            (``no-alignment``).
+        RealisationError: A pronoun for one of the persons would not change, because it is aligned with no
+            changed node (``no-alignment``).
     """
     tokens, changed = sentence.tokens, [token for token, _, _ in changes]
     new = {person for _, person, _ in changes} & {"i", "you"}
@@ -525,12 +527,12 @@ def refuse_partial_swap(
 
 
 def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
-    """Refuse to change an *it* that refers to nothing or to a following clause (``kind-mismatch``).
+    """Refuse to change the pronoun *it* if it refers to nothing or to a later clause (``kind-mismatch``).
 
     Examples: "It's hard work being a nurse", "It is a while since we met", "Take it easy".
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         token: The token of the pronoun.
     """
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
@@ -542,7 +544,7 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     marks = doing or any(
         other.tag == "TO" or other.lower in word_class("after-expletive") for other in after[1:]
     )
-    # In "its long tail", the word is a possessive and not a misspelt "it's".
+    # In "its long tail", *its* is a possessive, not a misspelt "it's".
     owns = sentence.is_noun(tokens.run_end(index + 1, ("JJ", "RB", "CD")))
     # After a verb of cost or time, *it* refers to an infinitive ("It costs a lot to live here") or to an
     # event with a duration ("It takes two hours").
@@ -554,9 +556,9 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.get(tokens.run_start(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     predicate = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
-    # *It* refers to nothing before a form of *be* and a word of time or weather ("It's quite sunny", "It's
-    # Monday") or a number ("It's five o'clock", "It's 2135-3678"). Nor does it before a verb of change and
-    # such a word ("It's getting late").
+    # *It* refers to nothing if a form of *be* follows, and then a word of time or weather ("It's quite
+    # sunny", "It's Monday") or a number ("It's five o'clock", "It's 2135-3678"). The same holds if a verb of
+    # change and a word of time or weather follow ("It's getting late").
     told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
     # In "It's ten years old", *it* refers to a thing in spite of the number.
     aged = any(other.lower == "old" for other in after)
@@ -571,15 +573,13 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
 def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
     """Refuse to negate a clause if the negation would make no sense or would not contradict the clause.
 
-    The rules are those of the set ``negation`` in ``refusals.tsv``.
-
-    "Not" cannot be added to "Here you are", "Thank you" or "Nobody saw it". "I did not almost fall" does not
-    contradict "I almost fell".
+    *Not* cannot be added to "Here you are", "Thank you" or "Nobody saw it". "I did not almost fall" does not
+    contradict "I almost fell". The rules are those of the set ``negation`` in ``refusals.tsv``.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         group: The verb group of the clause.
-        label: The concept of the node that heads the clause, for the message.
+        label: The concept of the node that heads the clause, for the error message.
     """
     tokens, main, first = sentence.tokens, group.main, group.first
     bounds = sentence.sentence_bounds(first)
@@ -609,15 +609,15 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
         inverted=group.inverted,
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
-        # The clause is already negative ("Nobody saw it"), or *not* would combine with another of its words
-        # ("Only I saw it", "I would rather stay").
+        # True if the clause is already negative ("Nobody saw it"), or if *not* would combine with another
+        # word of the clause ("Only I saw it", "I would rather stay").
         negative=only
         or bool(group.negations)
         or any(token.lower in word_class("negative-words") for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
-        # The verb may be an order joined to a statement, like *look* in "I waited, and look at it now". In "I
-        # can sing and dance", *dance* depends on *can* and is not an order.
+        # True if the verb may be an order that is joined to a statement, like *look* in "I waited, and look
+        # at it now". In "I can sing and dance", *dance* depends on *can* and is not an order.
         ordered=group.kind == "bare"
         and tokens.get(first - 1).lower in word_class("conjunctions")
         and bool(earlier)
@@ -639,7 +639,7 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     """Refuse to change the polarity of a sentence that begins with *yes* or *no*.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         index: The index of a word of the clause.
 
     Raises:
@@ -658,18 +658,17 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
 
 
 def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | None = None) -> None:
-    """Refuse to remove a negation that belongs to a set phrase.
+    """Refuse to remove a negation that belongs to a set phrase, or that cannot simply be left out.
 
-    The rules are those of the set ``affirmation`` in ``refusals.tsv``.
-
-    Examples are "I'm afraid not" and "I can't help it". Two other cases are also refused. In "Never have I
-    seen it", the verb would have to move. "A little snow never hurt anyone" is a general truth, but without
-    its negation ("A little snow hurt someone") it would report a single event.
+    Examples of set phrases are "I'm afraid not" and "I can't help it". Two other cases are also refused. In
+    "Never have I seen it", the verb would have to move. "A little snow never hurt anyone" is a general truth,
+    but without its negation ("A little snow hurt someone") it would report a single event. The rules are
+    those of the set ``affirmation`` in ``refusals.tsv``.
 
     Args:
         sentence: The sentence being edited.
         index: The index of the negation.
-        group: The verb group of the clause that is negated; None if it is unknown.
+        group: The verb group of the clause that is negated; None if the group is unknown.
     """
     tokens, end = sentence.tokens, sentence.negation_scope_end(index + 1)
     # *until* may depend on the negation: "I did not leave until he came" says when I left, not that I stayed.
@@ -679,8 +678,8 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
     verb = group.verb if group is not None else EDGE
     subject = group.subject_tokens[-1] if group is not None and group.subject_tokens else EDGE
     third = subject.lower in word_class("third-person") or subject.tag in ("NN", "NNP")
-    # Test whether the verb could be past or present: its form is the same in both ("hurt", "put"), and the
-    # third person does not have *-s*.
+    # True for a verb such as "hurt" or "put" after a third-person subject. Its past form equals its plain
+    # form, and it has no *-s*, so a general truth would look like a report of a single past event.
     timeless = third and verb.tag not in ("AX", "MD") and verb.lower == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
     apply_rules(sentence, "affirmation", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
@@ -690,7 +689,7 @@ def refuse_bare_copula(sentence: SentenceDraft, target: Phrase) -> None:
     """Refuse to remove the only complement of a linking verb: "She is happy" must not become "She is".
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         target: The phrase that would be removed.
 
     Raises:
@@ -706,14 +705,14 @@ def refuse_bare_copula(sentence: SentenceDraft, target: Phrase) -> None:
 
 
 def is_dangling(tokens: Tokens, start: int) -> bool:
-    """Return whether the text contains a *to* without its verb: "I'd love to, ...".
+    """Return whether a text contains *to* without the verb that should follow: "I'd love to, ...".
 
     Args:
         tokens: The tokens of the text.
-        start: The index where the search begins.
+        start: The index of the first token to examine.
 
     Returns:
-        True if a mark or a conjunction follows a *to*.
+        True if a punctuation mark or a conjunction follows *to*.
     """
     ends = ("EN", "PU", "QT", "CC", "SC")
     return any(tokens[i].tag == "TO" and tokens.get(i + 1).tag in ends for i in range(start, len(tokens)))
@@ -727,7 +726,7 @@ def refuse_graft(
     words: Sequence[Token],
     name: bool,
 ) -> None:
-    """Refuse to replace a phrase by a copied phrase that would not fit.
+    """Refuse to replace a phrase by a copied phrase that does not fit the sentence.
 
     The rules are those of the set ``graft`` in ``refusals.tsv``.
 
@@ -767,7 +766,7 @@ def _says_something(phrase: Sequence[Token]) -> bool:
     Such a phrase is the result of a parser error: "the fern is nearly" is not a noun phrase.
 
     Returns:
-        True if the phrase contains such a form of *be*.
+        True if the phrase contains a form of *be*, and no word before this form begins a clause.
     """
     before = list(takewhile(lambda token: not token.is_be, phrase))
     begins_clause = any(token.tag in ("PRS", "WP", "WDT", "WRB", "IN") for token in before)
@@ -777,11 +776,9 @@ def _says_something(phrase: Sequence[Token]) -> bool:
 def refuse_dependent_sentence(source: SentenceDraft) -> None:
     """Refuse to copy a sentence that makes no sense in a different context.
 
-    The rules are those of the set ``copied-sentence`` in ``refusals.tsv``.
-
     A question would ask for something else in the new context. "I think so" refers to the previous sentence.
     "As long as it rains" is a part of another clause. "Besides, I like it too" continues a sentence that is
-    not copied.
+    not copied. The rules are those of the set ``copied-sentence`` in ``refusals.tsv``.
 
     Args:
         source: The sentence that would be copied.

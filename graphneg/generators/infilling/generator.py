@@ -2,9 +2,10 @@
 
 The generator follows Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response
 Ranking and Evaluation", section 3.1). For each context, it takes the correct responses, turns of the context,
-and responses that BM25 retrieves for it. In these texts, it replaces spans by blanks. A language model then
-fills the blanks, but its prompt shows the history of another dialogue instead of the context. The model must
-not use the blanked words. The filled text still contains words of the context, but has a different meaning::
+and responses that BM25 retrieves for the context. In these texts, it replaces spans by blanks. A language
+model then fills the blanks, but its prompt shows the history of another dialogue instead of the context. The
+model must not use the blanked words. The filled text still contains words of the context, but has a different
+meaning::
 
     context      A: Shall we eat out?
     correct      B: I would rather stay here and finish the soup.
@@ -12,9 +13,9 @@ not use the blanked words. The filled text still contains words of the context, 
     history      A: The stairs are blocked again.
     negative     B: I would rather wait here and call the landlord.
 
-The generator departs from the paper in two ways. The model may use blanked words if they are function words.
-If the original text was a correct response, the filled text must be less likely after the context than the
-original.
+The generator departs from the paper in two ways. The model may use blanked words that are function words. If
+the text to blank was a correct response, the filled text must be less likely after the context than this
+correct response.
 """
 
 from __future__ import annotations
@@ -47,15 +48,16 @@ from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
 Source = Literal["responses", "context", "retrieved"]
-"""Sources of texts to blank: correct responses, turns of the context, or responses that BM25 retrieves."""
+"""Type of the source of a text to blank: ``responses`` are the correct responses to the context, ``context``
+are turns of the context, and ``retrieved`` are responses that BM25 retrieves for the context."""
 NEW_WORDS = 2
 """Minimum number of content words in the filled text that the original text does not contain."""
 NEAR, NEAR_WEIGHT = 10, 0.01
-"""For each blanked word, the `NEAR` most similar words are made unlikely. Their probabilities are multiplied
-by `NEAR_WEIGHT`."""
+"""`NEAR` is the number of words most similar to a blanked word that the model should avoid as well. Their
+probabilities are multiplied by `NEAR_WEIGHT`."""
 LONGEST, LONGEST_WHOLE = 40, 160
-"""Maximum number of tokens in the output. `LONGEST` is for models that write only the texts for the blanks,
-and `LONGEST_WHOLE` for models that write the whole text."""
+"""Maximum number of tokens in an output of the model. `LONGEST` applies to models that write only the texts
+for the blanks, and `LONGEST_WHOLE` to models that write the whole text."""
 _REASONS = {
     "no-blanks": "neither the context nor its responses have words to blank out",
     "no-history": "the store contains no other dialogue",
@@ -75,24 +77,24 @@ class MaskAndFillOptions(WritingOptions):
     """Options of the generator ``mask-and-fill``, in addition to those of `WritingOptions`.
 
     Attributes:
-        max_perplexity_alone: Highest accepted perplexity of a text without a history. The limit is higher
-            than for other generators. The reason is that a person wrote the remaining words of the original,
-            and a model assigns them a lower probability than words that it wrote itself.
+        max_perplexity_alone: Highest accepted perplexity of a filled text without the turns before it. The
+            limit is higher than for other generators, because a filled text still contains words that a
+            person wrote. A model assigns such words a lower probability than words that it wrote itself.
         sources: Where the texts to blank come from: ``responses`` (correct responses), ``context`` (turns of
             the context), ``retrieved`` (responses that BM25 retrieves for the context).
         texts: Maximum number of texts from each source for a context.
-        versions: Maximum number of versions of a text with different blanks.
+        versions: Maximum number of versions of a text that differ in their blanks.
         drafts: Number of times that the model fills each version.
-        best: Number of filled texts to keep for a context. If more candidates are needed, more texts are
-            kept.
+        best: Maximum number of filled texts to keep per context, unless more candidates are requested. Spare
+            texts are used if a better text was already returned for another context.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        min_loss_gap: For filled texts that were correct responses: minimum increase of the mean loss after
-            the context, compared with the original, in nats per token. A text with a smaller increase is
-            rejected, because it may still be correct.
-        max_loss_increase: Maximum increase of the mean loss without a history, compared with the original, in
-            nats per token. With 0, a filled text must be at least as fluent as the original.
-        vectors: File or folder of static word vectors. They determine the words that are most similar to a
-            blanked word.
+        min_loss_gap: If the text to blank was a correct response: minimum increase of the mean loss after the
+            context from this response to the filled text, in nats per token. A filled text with a smaller
+            increase is rejected, because it may still be correct.
+        max_loss_increase: Maximum increase of the mean loss without a history from the original to the filled
+            text, in nats per token. With 0, a filled text must be at least as fluent as the original text.
+        vectors: File or folder of static word vectors, with which the words most similar to a blanked word
+            are found.
 
     Raises:
         InputError: A number is out of range, or a source is unknown.
@@ -112,7 +114,7 @@ class MaskAndFillOptions(WritingOptions):
     vectors: str | Path = BUNDLED
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         WritingOptions.__post_init__(self)
         if min(self.texts, self.versions, self.drafts, self.best) < 1:
             raise InputError("texts, versions, drafts and best must be at least 1")
@@ -126,22 +128,22 @@ class MaskAndFillOptions(WritingOptions):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The names of the sources of texts."""
+        """The names of the sources from which texts to blank are taken."""
         return tuple(checked_list("sources", self.sources))
 
     @property
     def search(self) -> Sampling:
-        """The sampling settings of the language model."""
+        """The settings for sampling from the language model: temperature and ``top_p``."""
         return Sampling(self.temperature, top_p=self.top_p)
 
 
 class Original(NamedTuple):
-    """A text in which spans are to be blanked.
+    """A text of the store in which spans are to be replaced by blanks.
 
     Attributes:
-        kind: Source of the text, one of the values in ``sources``.
-        text: The text.
-        node: Id of the node that contains the text in the store.
+        kind: Source of the text: ``responses``, ``context`` or ``retrieved``.
+        text: Text without blanks.
+        node: Id of the utterance or response in the store that has this text.
     """
 
     kind: str
@@ -151,7 +153,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """A blanked text, which the model fills once, after the history of another dialogue."""
+    """A blanked text, which the model fills once as a reply to the history of another dialogue."""
 
     asked: _Asked
     original: Original
@@ -159,7 +161,7 @@ class _Draft(Filling):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, and the accepted filled texts for it."""
+    """A context, with the filled texts that were accepted for it so far."""
 
     texts: list[_Draft] = field(default_factory=list[_Draft])
 
@@ -183,8 +185,9 @@ class MaskAndFillGenerator(WritingGenerator):
             options: Options of the generator.
             writer: Language model that fills the blanks.
             judge: Filter that scores the filled texts; None to accept texts regardless of their losses.
-            histories: Histories of other dialogues.
-            bank: BM25 index of the responses in the store; None if no texts are retrieved.
+            histories: Source of the histories (first turns of other dialogues) that the prompts show.
+            bank: Generator that retrieves responses from the store with BM25; None if the source
+                ``retrieved`` is not used.
         """
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
@@ -200,27 +203,28 @@ class MaskAndFillGenerator(WritingGenerator):
 
         Args:
             given: Negatives that the interrupted run has written. Their texts are not returned again.
-            progress: Not used.
+            progress: Not used, because the preparation takes little time.
         """
         WritingGenerator.begin(self, given, progress)
         if self._bank is not None:
             self._bank.begin()
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and models that determine the output."""
+        """Return the options and descriptions of the models, which determine the output."""
         own = {**self._options.settings(), **self.models, "layout": self._layout.name}
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, the most likely candidates first.
+        """Blank texts for each context, and let the model fill them.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Number of candidates that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
-            One `Gap` per context, in order: the context and its candidates.
+            One `Gap` per context, in the order of ``contexts``. The candidates for a context are sorted by
+            the model's loss for the filled blanks, lowest first.
         """
         asked = [_Asked(context, "no-blanks", per_context) for context in contexts]
         drafts = self._masked(asked, seed)
@@ -228,7 +232,7 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # Two versions of a text may be filled in nearly the same way. Reject such duplicates.
+            # Two versions of a text may give nearly the same filled text. Reject such duplicates.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -238,7 +242,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return asked
 
     def _masked(self, asked: Sequence[_Asked], seed: int) -> list[_Draft]:
-        """Return all blanked versions of the contexts' texts, each with a history of another dialogue."""
+        """Return the blanked texts for all contexts, each with the history of another dialogue."""
         found: list[tuple[_Asked, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):
@@ -249,13 +253,14 @@ class MaskAndFillGenerator(WritingGenerator):
                     found += [
                         (each, original, masked, f"{id}/{way}/{n}") for n in range(self._options.drafts)
                     ]
-        # Each draft has its own id, so that it gets a history and random numbers of its own.
+        # Each blanked text has its own id, so that its history and its random numbers differ from those of
+        # the other blanked texts.
         contexts, ids = [each.context for each, *_ in found], [id for *_, id in found]
         drafts: list[_Draft] = []
         for (each, original, masked, id), shown in zip(
             found, self._histories.get(contexts, ids, seed), strict=True
         ):
-            # If the store has only one dialogue, there is no other history.
+            # If the store has only one dialogue, there is no history of another dialogue.
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
@@ -275,12 +280,11 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.provenance["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
-                # The last turns come first, because their words are closest to a response.
+                # Take the last turns of the context, because their words are closest to a response.
                 said[::-1][:most],
                 found,
             ]
-            # Remove equal texts, but keep the first. A dict keeps the last value of a key, so reverse the
-            # order.
+            # Of equal texts, keep the first. A dict keeps the last value of a key, so reverse the order.
             texts = [one for source in sources for one in source if one.kind in kinds]
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
@@ -289,9 +293,10 @@ class MaskAndFillGenerator(WritingGenerator):
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
-        # The blanked words are forbidden, because a model would often restore the original text.
+        # The blanked words are forbidden, because otherwise a model would often restore the original text.
         gone = {word for answer in taken for word in words_of(answer) if word not in FUNCTION_WORDS}
-        # Make the most similar words unlikely, so that "red" does not become "crimson".
+        # Make the words that are most similar to the blanked words unlikely, so that "red" does not become
+        # "crimson".
         near = {other for word in sorted(gone) for other, _ in self._vectors.neighbours(word, NEAR)}
         weights = {**dict.fromkeys(sorted(near), NEAR_WEIGHT), **dict.fromkeys(sorted(gone), 0.0)}
         # A model that writes the whole text has to repeat the words around the blanks, so allow these words.
@@ -302,7 +307,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return Constraints(weights={**weights, **dict.fromkeys(self._layout.forbidden, 0.0)})
 
     def _refusal(self, draft: _Draft) -> str | None:
-        """Return the code of the reason for rejecting a filled text, or None if it is accepted."""
+        """Return the code of the reason for rejecting a filled text, or None if the text is accepted."""
         if draft.failed:
             return "unfilled"
         gone = {word for answer in draft.masked.answers for word in words_of(answer)} - FUNCTION_WORDS
@@ -310,17 +315,18 @@ class MaskAndFillGenerator(WritingGenerator):
         # Reject a filled text if it contains any of the blanked words, even in another blank.
         if gone & answered:
             return "same-words"
-        # Models sometimes produce words that do not exist.
+        # Models sometimes write words that do not exist.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
-        # If hardly any content words changed, the text still has the same meaning.
+        # If hardly any content words changed, the filled text still has the meaning of the original text.
         if (
             len({*content_lemmas(draft.text)} - {*content_lemmas(detokenize(draft.original.text))})
             < NEW_WORDS
         ):
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
-        # A filled text repeats most of its original, so compare it only with the other texts of the context.
+        # A filled text repeats most of the text that was blanked. Therefore compare it only with the other
+        # turns and the other correct responses of the context.
         others = replace(
             context,
             positives=tuple(text for text in context.correct_responses if match_key(text) != own),
@@ -333,10 +339,10 @@ class MaskAndFillGenerator(WritingGenerator):
         )
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
-        """Return the drafts that the judge accepts, each with its scores, the most likely drafts first."""
+        """Return the filled texts that the judge accepts, with their scores, sorted by the model's loss."""
         found: list[tuple[_Draft, dict[str, float]]] = [
-            # The score is the mean over the blanks, so that texts with different numbers of blanks can be
-            # compared.
+            # The score is the mean loss over the blanks, so that texts with different numbers of blanks can
+            # be compared.
             (one, {"infilling": round(one.loss / len(one.given), 3)})
             for one in drafts
         ]
@@ -355,13 +361,14 @@ class MaskAndFillGenerator(WritingGenerator):
     def _apart(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Yield the drafts, except filled correct responses that are still likely after the context."""
+        """Yield the filled texts, except filled correct responses that may still be correct."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
-        # If the loss hardly increased, the filled correct response is probably still correct.
+        # If filling the blanks hardly increased the loss after the context, the response is probably still
+        # correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))
@@ -371,7 +378,7 @@ class MaskAndFillGenerator(WritingGenerator):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
-        """Convert a filled text to a candidate."""
+        """Convert a filled text into a candidate."""
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
         said = {**scores, CONTEXT_OVERLAP: context_overlap(turns, draft.text)}
@@ -385,10 +392,10 @@ def mask_and_fill(store: Store, **options: Any) -> MaskAndFillGenerator:
 
     Args:
         store: Store that contains the dialogues.
-        options: Options of the generator.
+        options: Fields of `MaskAndFillOptions`, as keyword arguments.
 
     Returns:
-        The generator.
+        The new generator.
     """
     chosen = options_of(MaskAndFillOptions, "mask-and-fill", options)
     bank = Bm25Generator(store) if "retrieved" in chosen.kinds else None

@@ -1,9 +1,9 @@
-r"""Convert blanked texts to prompts for various language models, and parse the outputs of the models.
+r"""Convert blanked texts into prompts for various language models, and parse the outputs of the models.
 
 Different language models were trained to fill blanks in different prompt formats. A `Layout` represents one
-such format. It converts a history and a `MaskedText` to a prompt, and the output of the model to the texts
-for the blanks (answers). Each row of the table shows a layout, its prompt for *He is in the [word] of
-[phrase].* (``\n`` is a line break), and the models that use it::
+such format. It converts a history (the turns before a text) and a `MaskedText` into a prompt, and the output
+of the model into the texts for the blanks (answers). Each row of the table shows a layout, its prompt for *He
+is in the [word] of [phrase].* (``\n`` is a line break), and the models that use this layout::
 
     one by one   He is in the [word] of [phrase].\n[word]: He is in the   fine-tuned and other causal models
     marked       He is in the [word] of [phrase].\nBlanks:               models on a server
@@ -47,7 +47,7 @@ from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Pr
 _SENTINEL = "<extra_id_{}>"
 """Format string for T5's numbered sentinel tokens."""
 _SENTINELS = 16
-"""Number of sentinel tokens that a tokenizer is searched for."""
+"""Number of sentinel tokens, from ``<extra_id_0>`` on, that are looked up in a tokenizer."""
 _MIDDLE_TOKENS = (
     ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
@@ -56,25 +56,25 @@ _MIDDLE_TOKENS = (
     ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
     ("[PREFIX]", "[SUFFIX]", "[MIDDLE]"),
 )
-"""Special tokens before the prefix, the suffix and the middle of a text. They are those of StarCoder, Qwen,
-CodeLlama (two forms) and DeepSeek, and a form with square brackets."""
+"""Special tokens that different models use before the prefix, the suffix and the middle of a text. The first
+five entries are those of StarCoder, Qwen, CodeLlama (two forms) and DeepSeek."""
 _SENTENCE_END = r"[.!?]+(?:\s|$)"
 """Matches the end of a sentence."""
 _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
-"""Matches the first one or two words of the text after a blank."""
+"""Matches the first one or two words of a text. It is used for the text after a blank."""
 
 
 @dataclass(frozen=True)
 class Layout(ABC):
-    """Base class of layouts. A layout is a format of prompts for filling blanks.
+    """Base class of layouts. A layout is a prompt format for filling the blanks of a text.
 
     Attributes:
-        name: Name of the layout. It is part of the settings of a run.
+        name: Name of the layout, which the settings of a run contain.
         stop: Stop sequences, at which the model's output ends.
-        at_once: Number of blanks that one prompt asks for; None for all blanks.
-        forbidden: Strings that the model must not write.
-        shown: Text at the beginning of every prompt, such as solved examples.
-        kept: Special tokens that must not be removed from the output.
+        at_once: Number of blanks that one prompt asks for; None if a prompt asks for all blanks.
+        forbidden: Strings that the model must not write into a blank.
+        shown: Text at the beginning of every prompt, such as solved examples; empty for no such text.
+        kept: Special tokens of the tokenizer that must not be removed from the output.
     """
 
     name: ClassVar[str]
@@ -95,7 +95,7 @@ class Layout(ABC):
             given: Answers for the first blanks, which are already filled.
 
         Returns:
-            The prompt.
+            The prompt, whose continuation by the model `answers` can parse.
         """
 
     @abstractmethod
@@ -114,13 +114,13 @@ class Layout(ABC):
 
 @dataclass(frozen=True)
 class OneByOne(Layout):
-    """Ask for one blank per prompt. The prompt ends with the text before the blank.
+    """Ask for one blank per prompt, which ends with the text before this blank.
 
-    The prompt begins with the blanked text, in which marks such as ``[word]``, ``[phrase]`` and
-    ``[sentence]`` stand for the blanks. ``graphneg train infill`` trains models for this layout. For other
-    causal models, the prompt contains solved examples. In Donahue et al. (2020, section 3), the models write
-    the answers for all blanks at once. This layout asks for one answer at a time, because small models often
-    write too few or too many answers.
+    Before this text, the prompt shows the whole text with a mark for each blank: ``[word]``, ``[phrase]`` or
+    ``[sentence]``. ``graphneg train infill`` trains models for this layout. For other causal models, the
+    prompt contains solved examples. In Donahue et al. (2020, section 3), the models write the answers for all
+    blanks at once. This layout asks for one answer at a time, because small models often write too few or too
+    many answers.
     """
 
     name = "one by one"
@@ -137,13 +137,13 @@ class OneByOne(Layout):
             given: Answers for the first blanks, which are already filled.
 
         Returns:
-            The prompt.
+            The prompt, which the model continues with the text for the blank.
         """
         marks = [f"[{kind}]" for kind in masked.kinds[len(given) :]]
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the beginning of the output, up to a repetition of the text after the blank.
+        """Return the beginning of the model's output, up to a repetition of the text after the blank.
 
         Args:
             written: Output of the model.
@@ -154,12 +154,12 @@ class OneByOne(Layout):
             A list with one answer; None if the answer is empty or contains a mark such as ``[word]``.
         """
         answer = one_line(written)
-        # Models often continue after the blank. For "the [word] in May", a model may write "boat in May. It
-        # leaks". The answer is "boat", the part before "in May", because "in May" is the text after the
-        # blank.
+        # Models often write more than the text for the blank. For "the [word] in May", a model may write
+        # "boat in May. It leaks". The answer is "boat", the part before "in May", because "in May" is the
+        # text after the blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
-        # An answer for a word or a phrase ends with its sentence.
+        # An answer for a word or a phrase cannot extend beyond the end of a sentence.
         if masked.kinds[nth] != "sentence":
             ends.append(_SENTENCE_END)
         for end in ends:
@@ -169,7 +169,7 @@ class OneByOne(Layout):
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """Ask for the answers to all blanks on one line, separated by `BETWEEN`. Used for served models."""
+    """Ask a served model for the answers to all blanks on one line, separated by `BETWEEN`."""
 
     name = "marked"
     stop = ("\n",)
@@ -183,12 +183,12 @@ class Marked(Layout):
             given: Not used.
 
         Returns:
-            The prompt.
+            The prompt, which the model continues with the texts for all blanks.
         """
         return blanks_request(history, masked.marked)
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Split the output into the answers.
+        """Split the output of the model into the answers for the blanks.
 
         Args:
             written: Output of the model.
@@ -219,7 +219,8 @@ class Sentinels(Layout):
             given: Not used.
 
         Returns:
-            The prompt.
+            The prompt, to which the model answers with the texts for all blanks, each after its sentinel
+            token.
         """
         marks = [_SENTINEL.format(n) for n in range(len(masked.answers))]
         return " ".join([*_history(history), masked.joined(marks)])
@@ -238,7 +239,7 @@ class Sentinels(Layout):
         parts = re.split(r"<extra_id_(\d+)>", written)
         found: dict[str, str] = {}
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
-            # If a model writes a sentinel token twice, use the text after the first occurrence.
+            # If a model writes the same sentinel token twice, use the text after its first occurrence.
             found.setdefault(number, one_line(text))
         return _whole([found.get(str(n), "") for n in range(len(masked.answers))], masked)
 
@@ -250,7 +251,7 @@ class WholeText(Layout):
     BART was pretrained on this task.
 
     Attributes:
-        mask: The mask token.
+        mask: Mask token of the model's tokenizer.
     """
 
     name = "whole text"
@@ -266,7 +267,7 @@ class WholeText(Layout):
             given: Not used.
 
         Returns:
-            The prompt.
+            The prompt, to which the model answers with the whole text.
         """
         return " ".join([*_history(history), masked.joined([self.mask] * len(masked.answers))])
 
@@ -281,7 +282,7 @@ class WholeText(Layout):
         Returns:
             One answer per blank; None if the model changed the text around the blanks.
         """
-        # The model must repeat the text around the blanks. Only white space may change.
+        # The model must repeat the text around the blanks. Only the white space may differ.
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
         return None if found is None else _whole(list(found.groups()), masked)
@@ -304,7 +305,7 @@ class Middles(Layout):
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt for the first unfilled blank. The suffix ends before the next blank.
+        """Return the prompt for the first unfilled blank, with the text between this and the next blank.
 
         Args:
             history: Turns before the text, oldest first.
@@ -312,10 +313,10 @@ class Middles(Layout):
             given: Answers for the first blanks, which are already filled.
 
         Returns:
-            The prompt.
+            The prompt, which the model continues with the text for the blank.
         """
         before, behind, middle = self.tokens
-        # The prefix is the text before the blank. Earlier blanks in it are already filled.
+        # The prefix is the text before the first unfilled blank, with the answers for earlier blanks.
         so_far = MaskedText(masked.parts[: len(given) + 1], masked.kinds, masked.answers).joined(given)
         lines = "\n".join([*_history(history), so_far]).rstrip()
         return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
@@ -337,14 +338,14 @@ class Middles(Layout):
 
 @dataclass(slots=True)
 class Filling:
-    """A blanked text that a model fills after the turns of a history.
+    """A text with blanks that a model fills as a reply to the turns of a history.
 
     Attributes:
         turns: Turns of the history, oldest first.
         masked: Text with blanks.
-        id: Id that, together with the seed, determines the sampling.
-        given: Answers for the blanks that are already filled.
-        loss: Sum of the losses of all answers. The loss of an answer is the mean loss of its tokens, in nats.
+        id: Id of this filling. The id and the seed determine the random choices in sampling.
+        given: Answers for the first blanks, which are already filled.
+        loss: Sum over the model's outputs so far of the mean loss per token, in nats.
         failed: Whether an output of the model could not be parsed.
     """
 
@@ -357,12 +358,12 @@ class Filling:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are blanks left to fill."""
+        """Whether the text still has blanks to fill, and no output of the model failed."""
         return not self.failed and len(self.given) < len(self.masked.answers)
 
     @property
     def text(self) -> str:
-        """The filled text; empty if an output could not be parsed."""
+        """The text with all blanks filled; empty if an output of the model could not be parsed."""
         return "" if self.failed else self.masked.filled(self.given)
 
 
@@ -375,16 +376,16 @@ def fill(
     seed: int = 0,
     constraints: Callable[[Filling], Constraints] = lambda _: Constraints(),
 ) -> None:
-    """Fill the blanks of texts. The texts are updated in place.
+    """Fill the blanks of texts with a language model. The `Filling` objects are updated in place.
 
     Args:
         writer: Language model that fills the blanks.
-        layout: Layout that suits the model.
-        fillings: Texts to fill. The result for a text does not depend on the other texts.
-        settings: Sampling settings.
-        seed: Seed of the sampling.
-        constraints: Function that returns the constraints on the next answers for a text. By default, there
-            are no constraints.
+        layout: Prompt format that suits the model.
+        fillings: Texts to fill. The answers for one text do not depend on the other texts.
+        settings: Settings for sampling from the model.
+        seed: Seed for sampling.
+        constraints: Function that returns the constraints on the next answers for a text, such as forbidden
+            words. By default, there are no constraints.
     """
     settings = replace(settings, shown=layout.shown, kept=layout.kept)
     left = [one for one in fillings if one.is_open]
@@ -400,29 +401,29 @@ def fill(
             answers = layout.answers(completion.text, one.masked, len(one.given))
             one.failed = answers is None
             one.given += answers or ()
-            # Average the loss over the tokens, so that long answers are not at a disadvantage.
+            # Divide the loss by the number of tokens, so that long answers are not at a disadvantage.
             one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
         left = [one for one in left if one.is_open]
 
 
 def layout_of(writer: Writer) -> Layout:
-    """Choose the layout for the model of a writer.
+    """Choose the prompt format in which a language model should fill blanks.
 
     Args:
         writer: Language model that fills blanks.
 
     Returns:
-        The layout.
+        The layout that suits the model.
 
     Raises:
-        ModelError: The model is a sequence-to-sequence model that was not trained for the task, and its
+        ModelError: The model is a sequence-to-sequence model that was not trained to fill blanks, and its
             tokenizer has neither sentinel tokens nor a mask token.
     """
     if not isinstance(writer, LocalWriter):
         return Marked(FILLED_EXAMPLES)
     model = writer.model
-    # A model that was trained for the task uses the layout of its training, whatever tokens its tokenizer
-    # has.
+    # A model that `graphneg train infill` trained uses the layout of its training, whatever special tokens
+    # its tokenizer has.
     if is_trained(model, FILL_BLANKS):
         return OneByOne()
     known = _specials(model)
@@ -435,24 +436,24 @@ def layout_of(writer: Writer) -> Layout:
             f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it cannot "
             "fill blanks; train it with graphneg train infill"
         )
-    # A causal model without tokens for filling in the middle needs solved examples in the prompt.
+    # A causal model without special tokens for filling in the middle needs solved examples in the prompt.
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)
     return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 
 
 def _specials(model: LanguageModel) -> set[str]:
-    """Return the special tokens of a model."""
+    """Return the special and added tokens of a model's tokenizer."""
     tokenizer: Any = model.tokenizer
     return {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
 
 
 def _history(history: Sequence[Turn]) -> list[str]:
-    """Return the last turns of a history as plain texts, for models that do not use speaker names."""
+    """Return the last turns of a history as texts without speaker names. Long turns are shortened."""
     return [" ".join(detokenize(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
 
 
 def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:
-    """Return the answers; None if their number is wrong, or if one is empty or contains a mark."""
+    """Return the answers if there is one for each blank, and none is empty or contains a mark; else None."""
     if len(answers) != len(masked.answers) or not all(answers):
         return None
     return None if any(BLANK.search(answer) for answer in answers) else answers

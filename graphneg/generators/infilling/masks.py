@@ -3,8 +3,8 @@
 Blanks are chosen as in Donahue et al. (2020, "Enabling Language Models to Fill in the Blanks", section 4.1)
 and Gupta et al. (2021, section 3.1). First, each sentence is blanked with some probability. In each sentence
 that is not blanked, each word may be blanked, either alone or as the first word of a phrase. The papers blank
-texts with several sentences. The texts here are single turns and therefore shorter, so the probabilities are
-higher. The choice depends only on the seed and the id of the text.
+texts of several sentences. The texts here are single turns and therefore shorter, so the probabilities are
+higher. The choice of blanks depends only on the seed and the id of the text.
 
 >>> masked = masked_versions("I bought the red boat in May. It leaks a little.", 0, "example")[0]
 >>> masked.marked, masked.answers
@@ -26,24 +26,25 @@ from graphneg.english.words import content_lemmas, right_article
 from graphneg.hashing import number
 
 Kind = Literal["word", "phrase", "sentence"]
-"""Type of the three kinds of blanks. Each is named after what it replaces."""
+"""Kinds of blanks. A kind is named after the part of the text that the blank replaces."""
 SPANS = 2
 """Minimum number of blanks in a text."""
 MOST_SPANS = 4
 """Maximum number of blanks in a text."""
 VERSIONS = 3
-"""Default maximum number of versions of a text with different blanks."""
+"""Default maximum number of versions of a text that differ in their blanks."""
 TRIES = 12
-"""Number of random draws of blanks per version. If these draws are not enough, there are fewer versions."""
+"""Maximum number of random draws of blanks per requested version of a text. If these draws do not give enough
+different versions, fewer versions are returned."""
 SENTENCE, WORD, PHRASE = 0.15, 0.25, 0.5
-"""Probabilities: `SENTENCE` that a sentence is blanked; `WORD` that a blank begins at a word of any other
-sentence; `PHRASE` that this blank is a phrase and not a single word."""
+"""`SENTENCE` is the probability that a sentence is blanked. In any other sentence, `WORD` is the probability
+that a blank begins at a given word, and `PHRASE` the probability that such a blank is a phrase."""
 LONGEST_PHRASE = 4
 """Maximum number of words in a phrase."""
 LEAST_WORDS = 4
-"""Minimum number of words in a text. In shorter texts, no spans are blanked."""
+"""Minimum number of words in a text to blank. In a shorter text, no spans are blanked."""
 SHOWN = 0.4
-"""Minimum fraction of a text's words that must not be blanked."""
+"""Minimum fraction of a text's words that are not blanked."""
 _ALL = float(1 << 64)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _MARKS = (",", ".", "!", "?", ";", ":")
@@ -55,8 +56,8 @@ class Span(NamedTuple):
     """A span of a text to blank: ``text[start:end]``.
 
     Attributes:
-        start: Index of the first character.
-        end: Index after the last character.
+        start: Index of the first character of the span.
+        end: Index after the last character of the span.
         kind: Whether the span is a word, a phrase or a sentence.
     """
 
@@ -70,9 +71,9 @@ class MaskedText:
     """A text in which spans are replaced by blanks.
 
     Attributes:
-        parts: The texts before, between and after the blanks: one more than there are blanks.
+        parts: Texts before, between and after the blanks. There is one more part than there are blanks.
         kinds: Kind of each blank, such as ``word``.
-        answers: Original text of each blank.
+        answers: For each blank, the original text that it replaces.
     """
 
     parts: tuple[str, ...]
@@ -85,38 +86,39 @@ class MaskedText:
         return self.joined([f"[{kind}]" for kind in self.kinds])
 
     def joined(self, fills: Sequence[str]) -> str:
-        """Put texts in place of the blanks, without adjusting capitals, articles or punctuation.
+        """Put one text in place of each blank, without adjusting capitals, articles or punctuation.
 
         Args:
-            fills: One text per blank.
+            fills: Texts or marks to put in place of the blanks, one per blank.
 
         Returns:
-            The joined text.
+            The whole text, in which each blank is replaced.
         """
         rest = [piece for pair in zip(fills, self.parts[1:], strict=True) for piece in pair]
         return "".join([self.parts[0], *rest])
 
     def filled(self, answers: Sequence[str]) -> str:
-        """Put texts in place of the blanks, and adjust the result.
+        """Fill the blanks with answers, and adjust capitals, articles and punctuation.
 
-        Sentences get a capital letter, punctuation is not doubled, and ``a`` becomes ``an`` before a vowel.
+        A sentence begins with a capital letter, punctuation is not doubled, and ``a`` becomes ``an`` before a
+        vowel.
 
         Args:
-            answers: One answer per blank.
+            answers: Texts to put in place of the blanks, one per blank.
 
         Returns:
-            The filled text.
+            The text with all blanks filled.
         """
         text = self.parts[0]
         for answer, part in zip(answers, self.parts[1:], strict=True):
             answer = one_line(answer)
-            # "a [word]" that is filled with "apple" becomes "an apple".
+            # If "a [word]" is filled with "apple", it becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
             # An answer at the start of a sentence gets a capital letter.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
-            # "in [word]." that is filled with "May." must have only one period.
+            # If "in [word]." is filled with "May.", the result must have only one period.
             if part.startswith(_MARKS):
                 answer = answer.rstrip(",.!?;: ")
             text += answer + part
@@ -124,19 +126,19 @@ class MaskedText:
 
 
 def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list[MaskedText]:
-    """Return several versions of a text with different blanks.
+    """Return several versions of a text that differ in their blanks.
 
     Each version has `SPANS` to `MOST_SPANS` blanks. Blanks are not adjacent, and each blank replaces at least
     one content word. At least the fraction `SHOWN` of the words is not blanked.
 
     Args:
-        text: The text.
-        seed: Seed of the random choices.
-        id: Id of the text. Together with the seed, it determines the blanks.
+        text: Text in which words, phrases and sentences are replaced by blanks.
+        seed: Seed for drawing the blanks.
+        id: Id of the text. The id and the seed determine the blanks.
         most: Maximum number of versions.
 
     Returns:
-        The versions; empty if the text is too short.
+        Up to ``most`` versions. The list is empty if the text is too short.
     """
     plain = detokenize(text)
     if len(words_of(plain)) < LEAST_WORDS:
@@ -144,7 +146,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
     found: dict[tuple[Span, ...], MaskedText] = {}
     for draw in range(most * TRIES):
         spans = _drawn(plain, seed, f"{id}/{draw}")
-        # A short text has few possible blanks, so the same blanks may be drawn again. Skip them.
+        # A short text has few possible blanks, so the same blanks may be drawn twice. Skip repetitions.
         if spans and spans not in found:
             found[spans] = _without(plain, spans)
             if len(found) == most:
@@ -161,7 +163,7 @@ def _without(text: str, spans: Sequence[Span]) -> MaskedText:
 
 
 def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
-    """Draw spans to blank. Return no spans if they do not meet the conditions of `masked_versions`."""
+    """Draw spans to blank. Return an empty tuple if they do not meet the conditions of `masked_versions`."""
 
     def chance(*names: object) -> float:
         return number(seed, "mask", id, *map(str, names)) / _ALL
@@ -172,7 +174,7 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
     for nth, sentence in enumerate(whole):
         begin = text.index(sentence, begin)
         end = begin + len(sentence)
-        # If a text has only one sentence, blanking it would leave nothing of the text.
+        # Do not blank the only sentence of a text, because nothing would remain.
         if len(whole) > 1 and chance("sentence", nth) < SENTENCE:
             spans.append(Span(begin, end, "sentence"))
         else:
@@ -182,7 +184,7 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 size = _size(chance("word", nth, at), chance("size", nth, at))
                 size = min(size, len(words) - at)
                 start, stop = words[at][0], words[at + size - 1][1]
-                # A blank without a content word would hardly change the meaning.
+                # A blank in place of function words alone would hardly change the meaning of the text.
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
@@ -194,7 +196,15 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
 
 
 def _size(masked: float, size: float) -> int:
-    """Return the number of words to blank; 0 for no blank. Both arguments are random numbers in [0, 1)."""
+    """Return the number of words to blank from a word on, or 0 for no blank.
+
+    Args:
+        masked: Random number in [0, 1) that decides whether a blank begins at the word.
+        size: Random number in [0, 1) that decides how long the blank is.
+
+    Returns:
+        The number of words.
+    """
     if masked >= WORD:
         return 0
     # Phrases have 2 to `LONGEST_PHRASE` words with equal probability.
@@ -202,7 +212,7 @@ def _size(masked: float, size: float) -> int:
 
 
 def _is_usable(text: str, spans: Sequence[Span]) -> bool:
-    """Return whether spans meet the conditions of `masked_versions`."""
+    """Return whether the spans of a text meet the conditions of `masked_versions` for blanks."""
     taken = [text[span.start : span.end] for span in spans]
     words = len(words_of(text))
     return (

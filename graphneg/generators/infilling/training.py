@@ -1,10 +1,10 @@
 """Fine-tune a language model to fill blanks (``graphneg train infill``).
 
-A training example is a correct response after its own context, in which some spans are replaced by blanks.
-Each response gives up to three blanked texts. When the model later generates a negative, it is shown the
-context of another dialogue, which makes the filled text wrong (Gupta et al. 2021, section 3.1). Some
-dialogues are held out, that is, used only to evaluate the model. The training example for the first of two
-blanks looks like this::
+For training, some spans of a correct response are replaced by blanks, and the model learns to fill the blanks
+after the context of the response. Each response gives up to three texts with different blanks. When the model
+later generates a negative, it is shown the context of another dialogue, which makes the filled text wrong
+(Gupta et al. 2021, section 3.1). Some dialogues are held out, that is, used only to evaluate the model. The
+training example for the first of two blanks looks like this::
 
     prompt    A: Where is he? / B: He is in the [word] of [phrase]. / [word]: He is in the
     answer    kitchen
@@ -31,22 +31,22 @@ from graphneg.nn.language_models import LanguageModel
 from graphneg.nn.writers import GenerationSettings, LocalWriter
 
 LEARNED = OneByOne()
-"""Prompt format that models are trained for."""
+"""Prompt format for which models are trained: one prompt per blank."""
 HELD_OUT = 200
-"""Default number of blanked texts to hold out."""
+"""Default number of blanked texts to hold out for the evaluation of the trained model."""
 _SHARE = 10
-"""At most one out of this number of dialogues is held out."""
+"""Minimum number of dialogues in total for each dialogue that is held out."""
 _SHOWN = 5
-"""Number of held-out texts that the report shows, filled by the model."""
+"""Number of held-out texts that the training report shows as the trained model filled them."""
 
 
 class InfillingPair(NamedTuple):
     """A correct response with blanked spans, and its context.
 
     Attributes:
-        dialogue: Id of the dialogue.
+        dialogue: Id of the dialogue to which the context belongs.
         context: Context that the response answers.
-        masked: The response with blanks.
+        masked: Response in which spans are replaced by blanks.
     """
 
     dialogue: str
@@ -55,7 +55,7 @@ class InfillingPair(NamedTuple):
 
     @property
     def examples(self) -> Iterator[Example]:
-        """The training examples, one per blank. In each example, the earlier blanks are already filled."""
+        """The training examples for the response, one per blank, with all earlier blanks already filled."""
         answers = self.masked.answers
         for nth, right in enumerate(answers):
             asked = LEARNED.prompt(self.context.turns, self.masked, answers[:nth])
@@ -67,9 +67,9 @@ class Filled:
     """A held-out text whose blanks the model filled.
 
     Attributes:
-        marked: The text with a mark for each blank.
-        answers: Original text of each blank.
-        written: The text with the blanks filled by the model.
+        marked: Text with a mark for each blank, such as ``[word]``.
+        answers: For each blank, the original text that it replaces.
+        written: Text as the model filled it; ``-`` if an output of the model could not be parsed.
     """
 
     marked: str
@@ -81,10 +81,10 @@ class Filled:
 class InfillingReport(TrainingReport):
     """The report of a training run, with a few texts that the trained model filled.
 
-    ``validation_loss`` is the mean loss of the original texts of the held-out blanks.
+    ``validation_loss`` is the mean loss per token of the original texts behind the held-out blanks.
 
     Attributes:
-        measured: Number of blanked texts that were held out.
+        measured: Number of blanked texts that were held out from training.
         filled: Some of the held-out texts, as the trained model filled them.
     """
 
@@ -93,26 +93,27 @@ class InfillingReport(TrainingReport):
 
     @property
     def perplexity(self) -> float | None:
-        """The perplexity per token of the held-out blanks' original texts; None if no texts were held out."""
+        """The perplexity of the original texts behind the held-out blanks; None if no texts were held out."""
         return None if self.validation_loss is None else exp(self.validation_loss)
 
 
 def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[InfillingPair]:
     """Yield up to three blanked versions of each correct response.
 
-    A response is skipped if the generator would reject it as its own output, so that the model does not learn
-    to write such texts. The contexts are processed one by one, so memory use does not depend on their number.
+    A response is skipped if the generator ``mask-and-fill`` would reject such a text from the model, so that
+    the model does not learn to write such texts. The contexts are processed one by one, so memory use does
+    not depend on the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.
-        seed: Seed of the random choice of blanks.
+        seed: Seed for drawing the blanks.
 
     Yields:
-        Responses with blanks.
+        Responses with blanks, each with its context.
     """
     for context in contexts:
-        # The generator also rejects texts that equal a correct response. To skip this rule, pass a context
-        # without correct responses.
+        # One rule of `refusal` rejects texts that nearly equal a correct response. To switch off only this
+        # rule, pass a context without correct responses.
         alone = replace(context, positives=(), replies_to_copies={})
         for nth, text in enumerate(context.positives):
             if refusal(detokenize(text), (), alone, LENGTHS) is None:
@@ -123,15 +124,15 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
 def divided(
     pairs: Sequence[InfillingPair], amount: int, seed: int
 ) -> tuple[list[InfillingPair], list[InfillingPair]]:
-    """Split pairs into training and held-out pairs.
+    """Split pairs of a context and a blanked response into pairs for training and held-out pairs.
 
     Args:
-        pairs: All pairs.
-        amount: Number of pairs to hold out. They come from at most a tenth of the dialogues.
-        seed: Seed of the choice of dialogues.
+        pairs: All pairs of a context and a blanked response.
+        amount: Maximum number of pairs to hold out. They come from at most a tenth of the dialogues.
+        seed: Seed for drawing the dialogues to hold out.
 
     Returns:
-        The training pairs and the held-out pairs. No dialogue has pairs in both lists.
+        A list of training pairs and a list of held-out pairs. No dialogue has pairs in both lists.
     """
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
     wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))
@@ -157,16 +158,18 @@ def train_infilling(
         model: Model to train.
         contexts: Contexts with correct responses.
         out: Folder to save the trained model in.
-        held_out: Number of blanked texts to hold out. They come from at most a tenth of the dialogues.
-        seed: Seed of the choice of blanks and of the training.
+        held_out: Maximum number of blanked texts to hold out from training for the evaluation. They come from
+            at most a tenth of the dialogues.
+        seed: Seed for drawing the blanks and the held-out dialogues, and for the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
-        A report of the training.
+        A report with the losses of the training, and with some of the held-out texts as the model filled
+        them.
 
     Raises:
-        InputError: No correct response can be blanked.
+        InputError: No correct response has words that can be replaced by blanks.
         ModelError: The model reads right to left.
     """
     if model.direction == "backward":
@@ -184,7 +187,7 @@ def train_infilling(
 
 
 def _filled(model: LanguageModel, pairs: Sequence[InfillingPair]) -> Iterator[Filled]:
-    """Let the model fill the blanks of some texts by greedy decoding."""
+    """Yield some blanked responses as the model fills them by greedy decoding."""
     shown = [Filling(pair.context.turns, pair.masked, str(nth)) for nth, pair in enumerate(pairs)]
     fill(LocalWriter(model), LEARNED, shown, GenerationSettings(max_new_tokens=32))
     for one in shown:

@@ -1,7 +1,7 @@
 """Prompt a language model to write texts that contain keywords of a context.
 
-The generators are ``key-context``, ``key-sem`` and ``key-sentence``. `train_keyword_replies` trains a model
-for ``key-context`` and ``key-sem``. For example, if the context contains the keyword *garage*,
+The package contains the generators ``key-context``, ``key-sem`` and ``key-sentence``. `train_keyword_replies`
+trains a model for ``key-context`` and ``key-sem``. For example, if the context contains the keyword *garage*,
 ``key-sentence`` may write::
 
     My uncle fell off the ladder while he was painting the garage.

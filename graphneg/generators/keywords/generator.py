@@ -12,8 +12,8 @@ keyword::
     negative   B: Then give your tickets to my sister.
 
 The model writes several texts for each negative that is needed. Malformed texts are rejected. The most likely
-of the other texts becomes the negative, unless it is also likely after the context itself. It might then be a
-correct answer, so the next text is tried.
+of the other texts becomes the negative, unless it is also likely after the context itself. Such a text might
+be a correct answer, so the next text is tried.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ _REASONS = {
 }
 
 LONGEST = 32
-"""Maximum number of tokens in a text."""
+"""Maximum number of tokens in a text that the model writes."""
 Ask = Callable[[Sequence[Turn], Sequence[str]], str]
-"""Type of a function that builds a prompt from the turns of a history and from keywords."""
+"""Type of a function that builds a prompt from two arguments: the turns of a history, and keywords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class KeywordOptions(WritingOptions):
     Attributes:
         keywords: Name of the keyword extractor, for example ``rake`` or ``yake``.
         language: Language of the contexts, as a code such as ``en``.
-        spacy_model: Name of a spaCy model, for extractors that need one.
+        spacy_model: Name of a spaCy model, for keyword extractors that need such a model.
         min_keywords: Minimum number of keywords in a prompt.
         max_keywords: Maximum number of keywords in a prompt.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        drafts: Number of texts that the model writes in each round with the same keywords.
-        max_draws: Maximum number of rounds for a negative. Each round draws keywords again. Another round
-            follows only if no text of the previous round was accepted.
+        drafts: Number of texts that the model writes for one prompt.
+        max_draws: Maximum number of prompts for a negative. Keywords are drawn again for each prompt. Another
+            prompt is sent only if no text for the previous prompt was accepted.
         min_loss_gap: Minimum loss gap of an accepted text, in nats per token. The gap is the mean loss of the
             text after the context, minus its mean loss after the history in its prompt. A text with a small
             gap may be a correct answer to the context.
@@ -106,7 +106,7 @@ class KeywordOptions(WritingOptions):
     max_strangest_loss: float = 6.5
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         WritingOptions.__post_init__(self)
         if not 1 <= self.min_keywords <= self.max_keywords:
             raise InputError(
@@ -120,16 +120,16 @@ class KeywordOptions(WritingOptions):
 
     @property
     def search(self) -> Sampling:
-        """The sampling settings of the language model."""
+        """The settings for sampling from the language model: temperature and ``top_p``."""
         return Sampling(self.temperature, top_p=self.top_p)
 
 
 @dataclass(slots=True)
 class _Slot(Gap):
-    """A gap for one negative, with the keywords and texts of the current round.
+    """A gap for one negative, with the keywords and texts of the last prompt for it.
 
-    ``at`` is the index of the context. ``texts`` are the usable texts with their losses, the most likely
-    first.
+    ``at`` is the index of the context in the batch. ``texts`` contains the usable texts with their losses,
+    sorted with the most likely text first.
     """
 
     id: str = ""
@@ -141,7 +141,7 @@ class _Slot(Gap):
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The keywords of the current round, each as one string."""
+        """The keywords in the last prompt, each as one string."""
         return tuple(" ".join(words) for words in self.words)
 
 
@@ -167,12 +167,13 @@ class KeywordGenerator(WritingGenerator):
             name: Name of the generator.
             options: Options of the generator.
             writer: Language model that writes the texts.
-            ask: Function that builds a prompt from a history and keywords.
-            examples: Solved examples at the beginning of each prompt.
+            ask: Function that builds a prompt from the turns of a history and from keywords.
+            examples: Text with solved examples at the beginning of each prompt; empty for no examples.
             keyword_bias: Bias that is added to the logits of the keywords' tokens, 0 or more.
             judge: Filter that scores the texts; None to accept texts regardless of their losses.
-            histories: Histories of other dialogues; None for prompts without a history.
-            vectors: Word vectors for finding similar keywords; None to use only keywords of the context.
+            histories: Source of the histories (first turns of other dialogues) that prompts show; None for
+                prompts without a history.
+            vectors: Word vectors for replacing keywords by similar words; None to replace no keywords.
         """
         super().__init__(_REASONS, options, writer, judge)
         self.name = name
@@ -188,12 +189,13 @@ class KeywordGenerator(WritingGenerator):
         """Return one gap for each negative to write, with at most one candidate.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Number of negatives that are needed per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
-            The `Gap` objects in the order of the contexts. A context without keywords has no `Gap`.
+            The `Gap` objects in the order of the contexts. A context without keywords has no `Gap`, and
+            neither has a negative for which the store contains no other dialogue.
         """
         slots = self._slots(contexts, per_context, seed)
         for draw in range(self._options.max_draws):
@@ -203,7 +205,7 @@ class KeywordGenerator(WritingGenerator):
         return slots
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and models that determine the output."""
+        """Return the options and descriptions of the models, which determine the output."""
         return {
             **self._options.settings(),
             **self.models,
@@ -219,12 +221,12 @@ class KeywordGenerator(WritingGenerator):
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
         for at, (context, keywords) in enumerate(zip(contexts, found, strict=True)):
-            # A context such as "Oh, thank you!" has no keyword.
+            # A context such as "Oh, thank you!" contains no keyword, so no prompt can be built for it.
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
-            # Each negative has an id that determines its keywords and its history. They thus do not depend on
-            # the batch.
+            # Each negative has an id, which determines its keywords and its history together with the seed.
+            # They thus do not depend on the other contexts in the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
@@ -236,10 +238,10 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Write texts for each gap. Keep the usable texts, the most likely first."""
+        """Let the model write texts for each gap, and keep the usable texts, sorted by their losses."""
         prompts: list[Prompt] = []
         for slot in slots:
-            # The id contains the number of the round, so that each round draws keywords again.
+            # The id of a prompt contains the number of the draw, so that keywords are drawn again each time.
             id = f"{slot.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
             slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
@@ -255,14 +257,14 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # The model may write the same text several times for a gap, but the text needs to be scored only
-        # once.
+        # The model may write the same text several times for a gap. A dict removes such duplicates, so that a
+        # text is scored only once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:
                 text = one_line(draft.text)
                 reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
-                # The model reached the token limit, so the text is incomplete.
+                # If the model reached the token limit, the text is incomplete.
                 if not draft.finished:
                     reason = "unfinished"
                 if self.passes(slot, draft.problem or reason):
@@ -274,20 +276,30 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """Return the losses of each text: alone, and after the history in its prompt."""
+        """Return the losses of each text alone and after the history in its prompt.
+
+        ``texts`` maps pairs of an index and a text to gaps. The result has None for each rejected text, and
+        for all texts if there is no judge.
+
+        Args:
+            texts: The texts to score, as the second parts of the keys.
+
+        Returns:
+            One item per text, in the order of ``texts``.
+        """
         if self.judge is None:
             return [None] * len(texts)
         histories = [slot.history and slot.history.turns for slot in texts.values()]
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Give each gap its most likely text that is wrong in the context.
+        """Add to each unfilled gap the most likely of its texts that is a wrong response to its context.
 
         A text is rejected if its loss after the context is not much higher than its loss after the history in
-        its prompt, if it is nonsense after the context, or if it nearly equals another response to the
+        its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
         context.
         """
-        # Each pass tries one text per gap, so that the judge can score the texts of all gaps in one batch.
+        # Each iteration tries one text per gap, so that the judge scores the texts of all gaps in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
@@ -296,7 +308,7 @@ class KeywordGenerator(WritingGenerator):
                 after = self.judge.after([text for text, _ in best], turns)
             for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in slots if other.at == slot.at for each in other.candidates]
-                # Negatives for the same context must differ from each other.
+                # Candidates for the same context must differ from each other.
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
                 details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
                 if slot.history is not None:
@@ -313,23 +325,31 @@ class KeywordGenerator(WritingGenerator):
                     slot.texts.clear()
 
     def _misplaced(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
-        """Return a reason code if a text fits the context or is nonsense, or None if it is accepted."""
+        """Return a reason code if a text may fit the context or is nonsense; None if it is accepted.
+
+        Args:
+            min_loss_gap: The mean loss of the text after the context, minus its mean loss after the history.
+            loss: Losses of the text after the context.
+
+        Returns:
+            ``fits``, ``surprising`` or None.
+        """
         if min_loss_gap < self._options.min_loss_gap:
             return "fits"
         return "surprising" if loss.strangest > self._options.max_strangest_loss else None
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
-    """Create ``key-context``, which writes replies for other dialogues that contain keywords of the context.
+    """Create ``key-context``, which writes replies with keywords of the context for other dialogues.
 
     The options are the fields of `KeywordOptions`.
 
     Args:
         store: Store that contains the dialogues.
-        options: Options of the generator.
+        options: Fields of `KeywordOptions`, as keyword arguments.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return _generator("key-context", options, Histories(store))
 
@@ -337,16 +357,16 @@ def key_context(store: Store, **options: Any) -> KeywordGenerator:
 def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) -> KeywordGenerator:
     """Create ``key-sem``, which works like ``key-context`` but replaces some keywords by similar words.
 
-    Each keyword is replaced with probability 0.5. ``vectors`` is a file or folder of static word vectors; the
-    paper uses GloVe. The other options are the fields of `KeywordOptions`.
+    Each keyword is replaced with probability 0.5. ``vectors`` is a file or folder of static word vectors;
+    Gupta et al. (2021) use GloVe. The other options are the fields of `KeywordOptions`.
 
     Args:
         store: Store that contains the dialogues.
-        vectors: File or folder of static word vectors. This argument is required.
-        options: Options of the generator.
+        vectors: File or folder of static word vectors. This option is required: None raises an error.
+        options: Fields of `KeywordOptions`, as keyword arguments.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return _generator("key-sem", options, Histories(store), vectors)
 
@@ -358,10 +378,10 @@ def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
 
     Args:
         store: Not used.
-        options: Options of the generator.
+        options: Fields of `KeywordOptions`, as keyword arguments.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return _generator("key-sentence", options)
 
@@ -372,7 +392,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Create a generator. With ``histories`` the generator writes replies, otherwise sentences."""
+    """Create a keyword generator, which writes replies if ``histories`` is given, and sentences otherwise."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:
@@ -384,7 +404,8 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
-    # Models can be trained only to write replies, so prompts for sentences always contain solved examples.
+    # No model can be trained to write sentences with keywords, only replies with keywords. Therefore prompts
+    # for sentences always contain solved examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

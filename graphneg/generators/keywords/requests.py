@@ -1,9 +1,9 @@
 """Choose what the prompts of keyword generators contain: keywords, and the history of another dialogue.
 
 `keywords_of` extracts usable keywords from a context, `drawn` draws some of these keywords at random, and
-`with_neighbours` replaces some keywords by similar words. `Histories` draws the first turns of another
-dialogue. All random choices depend only on the seed and on the id of the response to write.
-`train_keyword_replies` trains a model on prompts with keywords::
+`with_neighbours` replaces some keywords by similar words. `Histories` draws a history, that is, the first
+turns of another dialogue. All random choices depend only on the seed and on the id of the response to write.
+`train_keyword_replies` trains a model on prompts with keywords. Example::
 
     context    A: Where is the boat now? B: It is on the river.
     keywords   boat, river
@@ -37,33 +37,34 @@ from graphneg.store.corpus_data import has_whole_corpus
 from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues
 
 BEST = 8
-"""Keywords are drawn from this number of most salient keywords of a context."""
+"""Maximum number of keywords of a context, the most salient ones, from which the keywords for a prompt are
+drawn."""
 LONGEST_KEYWORD = 2
 """Maximum number of words in a keyword. People and models seldom repeat a longer keyword word for word."""
 NEIGHBOURS = 10
-"""A replacement is drawn from this number of similar words."""
+"""Number of most similar words from which the replacement for a keyword is drawn."""
 LEARNED = (1, 2)
 """Minimum and maximum number of keywords in a training example."""
 _HALF = 2**63
-"""Half of the range of a 64-bit hash. A hash is below it with a probability of 0.5."""
+"""Half of the range of a 64-bit hash. A hash is below this number with a probability of 0.5."""
 _SHORTEST_WORD = 3
 """Minimum length of each word of a keyword, in letters."""
 _BATCH = 500
-"""Number of responses from which keywords are extracted at the same time."""
+"""Number of responses whose keywords are extracted together."""
 
 Words = tuple[str, ...]
-"""Type of the words of one keyword, as they are written in the text."""
+"""Type of a keyword: its words, as they are written in the text from which the keyword was extracted."""
 Neighbours = Callable[[str, int], list[tuple[str, float]]]
-"""Type of a function that takes a word and a number n, and returns n similar words with their cosines. See
-`graphneg.nn.vectors.StaticVectors.neighbours`."""
+"""Type of a function that takes a word and a number n, and returns the n most similar words with their
+cosines. See `graphneg.nn.vectors.StaticVectors.neighbours`."""
 
 
 class History(NamedTuple):
-    """The first turns of a dialogue.
+    """The first turns of a dialogue, which a prompt shows before the reply to write.
 
     Attributes:
-        id: Id of the last of the turns, as an utterance.
-        turns: The turns.
+        id: Id of the last of these turns, for example ``everyday/train/1#2``.
+        turns: The turns, oldest first.
     """
 
     id: str
@@ -73,26 +74,26 @@ class History(NamedTuple):
 def keywords_of(
     extractor: KeywordExtractor, texts: Sequence[str], language: str = "en"
 ) -> list[list[Keyword]]:
-    """Extract the usable keywords of texts.
+    """Extract the keywords of texts that are suitable for prompts.
 
-    A usable keyword is short and has no function words. In English, its last word must be a name or a word
-    that can be a noun. The reason is that small models write sensible texts about things, but not about *let*
-    or *seem*.
+    A suitable keyword is short and has no function words. In English, its last word must be a name or a word
+    that can be a noun. The reason is that small models write sensible texts about things, but not about words
+    such as *let* or *seem*.
 
     Args:
-        extractor: Keyword extractor.
-        texts: Texts.
+        extractor: Keyword extractor, for example RAKE.
+        texts: Texts from which keywords are extracted.
         language: Language of the texts, as a code such as ``en``.
 
     Returns:
-        The usable keywords of each text, most salient first, at most `BEST`.
+        One list per text, with up to `BEST` keywords, sorted with the most salient first.
     """
 
     def is_usable(keyword: Keyword, text: str) -> bool:
         words = [word.lower() for word in keyword.words]
         is_noun = language != "en" or "NOUN" in readings(words[-1])
-        # Accept a name even if it is not in the dictionary. Its last word has a capital letter inside a
-        # sentence.
+        # Accept a name even if it is not in the dictionary. The last word of a name is capitalized even
+        # inside a sentence.
         is_thing = is_noun or truecased(keyword.words[-1], text) != words[-1]
         return (
             is_thing
@@ -101,7 +102,7 @@ def keywords_of(
                 word.replace("-", "").isalpha()
                 and len(word) >= _SHORTEST_WORD
                 and word not in FUNCTION_WORDS
-                # Words such as "thank you" and "please" are not topics that a model can write about.
+                # Words of small talk such as "thanks" and "please" are not topics for a model to write about.
                 and word not in WORDS_OF_TALK
                 for word in words
             )
@@ -116,23 +117,23 @@ def drawn(
 ) -> tuple[Words, ...]:
     """Draw keywords at random, so that no two of them share a word.
 
-    Keywords are returned in lower case, except for names. A word is a name if it has a capital letter inside
+    Keywords are returned in lower case, except for names. A word counts as a name if it is capitalized inside
     a sentence of ``text``.
 
     Args:
-        keywords: Keywords to draw from.
+        keywords: Keywords from which some are drawn.
         amount: Minimum and maximum number of keywords to draw. If there are not enough keywords, fewer are
             drawn.
-        seed: Seed of the draw.
-        id: Id of the response to write. With the seed, it determines the draw.
+        seed: Seed for drawing.
+        id: Id of the response to write. The id and the seed determine which keywords are drawn.
         text: Text from which the keywords were extracted.
 
     Returns:
-        The words of each drawn keyword.
+        For each drawn keyword, its words.
     """
     least, most = amount
     drawn_amount = least + number(seed, "amount", id) % (most - least + 1)
-    # The same keyword may occur several times, for example with different capitals. Use the first occurrence.
+    # The list may contain a keyword several times, for example with different capitals. Use the first one.
     by_key = {keyword.text: keyword for keyword in reversed(keywords)}
     chosen: list[Words] = []
     for key in shuffled(by_key, seed, "keywords", id):
@@ -146,14 +147,15 @@ def drawn(
 
 
 def truecased(word: str, text: str) -> str:
-    """Return a word in lower case unless it is a name.
+    """Convert a word to lower case, unless it is a name.
 
     Args:
-        word: A word.
-        text: Text that contains the word. If the word has a capital letter inside a sentence, it is a name.
+        word: Word as it is written in a text.
+        text: Text that contains the word. If the word occurs unchanged inside a sentence, that is, after
+            another word, it keeps its capital letter.
 
     Returns:
-        The word, in lower case unless it is a name.
+        The word, in lower case unless it counts as a name.
 
     Example:
         >>> truecased("July", "It was in July."), truecased("Wait", "Wait for me."), truecased("Wait", "")
@@ -167,13 +169,13 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
     """Replace each keyword by a similar keyword with probability 0.5 (Gupta et al. 2021).
 
     Only the last word of a keyword is replaced, by a word that can have the same part of speech. Names and
-    words without a vector are kept.
+    words without a vector are not replaced.
 
     Args:
-        near: Function that returns the most similar words of a word.
+        near: Function that returns the words that are most similar to a given word.
         keywords: Words of each keyword.
-        seed: Seed of the choice.
-        id: Id of the response to write. With the seed, it determines the choice.
+        seed: Seed for the random choices.
+        id: Id of the response to write. The id and the seed determine which keywords are replaced, and how.
 
     Returns:
         The keywords, some with a different last word.
@@ -189,7 +191,8 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
             # Another form of the same word, such as "boats" for "boat", is not a replacement.
             if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
             for others in [readings(word.lower()).keys()]
-            # If neither word is in the dictionary, their parts of speech are unknown. Accept the replacement.
+            # If neither word is in the dictionary, their parts of speech are unknown, so accept the similar
+            # word.
             if classes & others or not (classes or others)
         ]
         chosen = fitting[number(seed, "neighbour", id, *words) % len(fitting)] if fitting else last
@@ -201,7 +204,7 @@ class Histories:
     """Draws histories, that is, the first turns of dialogues in a store."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize the object. It reads the store only when the first history is drawn.
+        """Initialize the object without reading the store, which is read when a history is drawn.
 
         Args:
             store: Store that contains the dialogues.
@@ -210,7 +213,7 @@ class Histories:
 
     @cached_property
     def _ids(self) -> list[str]:
-        """The ids of all dialogues."""
+        """The ids of all dialogues in the store."""
         if not has_whole_corpus(self._store):
             raise GeneratorError(
                 "this generator takes examples from all other dialogues, but this store has those of one "
@@ -220,19 +223,19 @@ class Histories:
 
     @cached_property
     def _indexes(self) -> dict[str, int]:
-        """The position of each dialogue id in the list of ids."""
+        """The index of each dialogue id in the list of all dialogue ids."""
         return {id: index for index, id in enumerate(self._ids)}
 
     def get(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
-        """Draw a history from another dialogue for each context.
+        """Draw the first turns of another dialogue for each context.
 
         Args:
-            contexts: Contexts.
-            ids: Ids of the responses to write, one per context. With the seed, they determine the draws.
-            seed: Seed of the draws.
+            contexts: Contexts whose own dialogues must not be drawn.
+            ids: Ids of the responses to write, one per context. The ids and the seed determine the draws.
+            seed: Seed for drawing.
 
         Returns:
-            One history per context; None if the store has no other dialogue.
+            One history per context, or None instead of a history if the store has no other dialogue.
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
@@ -248,7 +251,7 @@ class Histories:
 
 
 def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History | None:
-    """Return the first turns of a dialogue. Their number is random."""
+    """Return a random number of first turns of a dialogue, or None if the dialogue has no turns."""
     if dialogue is None or not dialogue.turns:
         return None
     shown = dialogue.turns[: 1 + number(seed, "turn", id) % len(dialogue.turns)]
@@ -257,21 +260,21 @@ def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History |
 
 
 def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: int = 0) -> Iterator[Example]:
-    """Yield training examples: a prompt with keywords of a correct response, and this response.
+    """Yield training examples, each a prompt with keywords of a correct response and this response.
 
     As in Gupta et al. (2021, section 3.2), the model is trained on correct responses after their own
-    histories. When it generates a negative, the prompt shows the history of another dialogue, and the
-    keywords come from the context. A response is skipped if it has no keyword, or if the generator would
-    reject it as its own output. The responses are processed in small groups, so memory use does not depend on
-    the number of contexts.
+    histories. When the model later writes a negative, the prompt shows the history of another dialogue, and
+    the keywords come from the context. A response is skipped if it has no keyword, or if the generator would
+    reject such a text from the model. The responses are processed in small groups, so memory use does not
+    depend on the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.
-        extractor: Keyword extractor.
-        seed: Seed of the choice of keywords.
+        extractor: Keyword extractor, for example RAKE.
+        seed: Seed for drawing the keywords.
 
     Yields:
-        Prompts with the expected responses.
+        Prompts, each with the correct response as the expected output.
     """
     pairs = (
         (context, f"{context.id}/{n}", text)
@@ -284,9 +287,9 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
             # Take the keywords from the response, so that the model learns to use the keywords of a prompt.
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = detokenize(text)
-            # The model should not learn to write texts that the generator would reject. The generator also
-            # rejects texts that equal a correct response. To skip this rule, pass a context without correct
-            # responses.
+            # The model should not learn to write texts that the generator would reject. One rule of `refusal`
+            # rejects texts that nearly equal a correct response. To switch off only this rule, pass a context
+            # without correct responses.
             if (
                 chosen
                 and refusal(reply, chosen, replace(context, positives=(), replies_to_copies={}), LENGTHS)
@@ -310,14 +313,14 @@ def train_keyword_replies(
     Args:
         model: Causal language model to train.
         contexts: Contexts with correct responses.
-        extractor: Keyword extractor.
+        extractor: Keyword extractor, for example RAKE.
         out: Folder to save the trained model in.
-        seed: Seed of the choice of keywords and of the training.
+        seed: Seed for drawing the keywords and for the training.
         arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
-        A report of the training.
+        A report with the losses of the training.
 
     Raises:
         InputError: No context has a correct response with a keyword.

@@ -1,6 +1,6 @@
 """Retrieve sentences that share words with a context but are about a different situation.
 
-The generators are ``overlap`` and ``hard``.
+The package contains the generators ``overlap`` and ``hard``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Retrieve sentences that share words with a context but are about a different situation.
 
-The generators are ``overlap`` and ``hard``. For each negative, they draw a target profile: how many words the
-negative should share with the context, whether it should share a word with the last turn, whether it should
-be in the first person, and whether it should be a question. They search the pool of sentences for words of
-the context. Among the sentences that satisfy all conditions, they use the sentence that matches the profile
-best::
+The module contains the generators ``overlap`` and ``hard``. For each negative, they draw a target profile:
+how many words the negative should share with the context, whether it should share a word with the last turn,
+whether it should be in the first person, and whether it should be a question. They search the sentences in
+the store (the pool) for words of the context. Among the sentences that satisfy all conditions, they use the
+sentence that matches the profile best::
 
     context    A: Did you sign the offer letter?  B: Not yet, I want to read the terms again.
     profile    three or more shared words, some of the last turn, first person, statement
@@ -67,18 +67,20 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 SMALL = 5_000
-"""If fewer sentences than this can be used, warn the user: many contexts will get too few negatives."""
+"""Number of usable sentences below which the user is warned that many contexts will get too few negatives."""
 PART = 40
-"""Number of contexts in a part. A part is processed together, while sentences for the next parts are read."""
+"""Number of contexts in a part of a batch. The contexts of a part are processed together, while the sentences
+for the next parts are read from the store."""
 PARTS_AT_ONCE = 2
-"""Number of parts whose sentences are read ahead."""
+"""Number of parts (groups of contexts) whose sentences are read in advance."""
 CALIBRATION = 400
-"""Number of correct responses whose cosines with their contexts are used as target cosines."""
+"""Maximum number of correct responses whose cosines with their contexts serve as target cosines."""
 FEWEST = 30
-"""Minimum number of correct responses for target cosines. With fewer, there are no target cosines."""
+"""Minimum number of target cosines. If fewer are available, negatives have no target cosine."""
 WEIGHT = 10.0
 """Factor for the difference between a sentence's cosine and the target cosine. The product is added to the
-sentence's distance from the profile. A difference of 0.1 adds 1, as much as the wrong person does."""
+distance between the sentence and the target profile. A difference of 0.1 thus adds 1. A mismatch in person
+adds the same amount."""
 
 SETTINGS: Mapping[str, Any] = {
     "min_words": 6,
@@ -101,44 +103,45 @@ SETTINGS: Mapping[str, Any] = {
     "second_sentence_rate": 0.8,
     "anecdotes": True,
 }
-"""The settings of ``hard``.
+"""The options of ``overlap`` that are the defaults of the generator ``hard``.
 
-The reasons for these values are:
+The reasons for some of these values are:
 
-- ``overlap`` asks for more shared words than people's wrong responses have, because the pool often has no
-  sentence with as many shared words as a profile asks for.
-- ``max_last_turn_words`` allows two words of the last turn, as in 9% of people's responses. If no negative
-  had two such words, a ranker would learn that two such words mark a correct response.
+- ``overlap`` asks for more shared words than wrong responses by people have, because the pool often has no
+  sentence with as many shared words as a target profile asks for.
+- ``max_last_turn_words`` allows two words of the last turn, as in 9% of the wrong responses by people. If no
+  negative had two words of the last turn, a ranker would learn that such a response is always correct.
 - ``max_overlap_frequency`` ignores very frequent words (*know*, *like*, *want*). Otherwise negatives would
-  contain these words more often than people's responses do.
-- ``min_words`` allows short sentences. Otherwise length alone would separate correct from wrong responses.
+  contain these words more often than wrong responses by people do.
+- ``min_words`` allows short sentences. Otherwise a ranker could tell correct from wrong responses by their
+  length alone.
 """
 
 
 class Denoiser(Protocol):
     """Interface of a model that scores how likely texts are to be correct responses.
 
-    A ranker that was trained on random negatives is an example.
+    For example, the model can be a ranker that was trained on random negatives.
     """
 
     name: str
 
     def score(self, contexts: Sequence[Context], texts: Sequence[str]) -> Sequence[float]:
-        """Score texts.
+        """Score how likely each text is to be a correct response to its context.
 
         Args:
-            contexts: Contexts of the texts.
-            texts: Texts to score, one per context.
+            contexts: One context per text.
+            texts: Texts to score.
 
         Returns:
-            One score per pair; higher means more likely correct.
+            One score per text. A higher score means that the text is more likely to be correct.
         """
         ...
 
 
 @dataclass(slots=True)
 class _Asked:
-    """A context with its terms, and with a profile and a shortlist for each negative that is needed."""
+    """A context with its terms, and a target profile and a shortlist for each negative that is needed."""
 
     context: Context
     terms: ContextTerms
@@ -155,7 +158,7 @@ _REASONS = {
 class OverlapGenerator(Generator):
     """Retrieve sentences that share words with the context but are about a different situation.
 
-    Two arguments switch on further conditions. With an ``embedder`` (a path, an id or an object; see
+    Two arguments add further conditions. With an ``embedder`` (a path, an id or an object; see
     ``graphneg.nn.embedders``), the cosine between a sentence and its context is limited. With a ``denoiser``
     (an object), sentences that are likely to be correct answers are dropped. All other options are fields of
     `OverlapOptions`.
@@ -175,20 +178,21 @@ class OverlapGenerator(Generator):
         denoiser: Denoiser | None = None,
         **options: Any,
     ) -> None:
-        """Initialize the generator and load the embedder, if there is one.
+        """Initialize the generator, and load the embedder if one is given.
 
         Args:
-            store: Store that contains the pool of sentences.
-            embedder: An embedder, or its path or id. None for no condition on cosines.
-            denoiser: Model that scores how likely texts are to be correct answers. None keeps all texts.
-            options: The fields of `OverlapOptions`.
+            store: Store that contains the sentence pool.
+            embedder: Embedder for contexts and sentences, or its path or id. None to ignore the similarity
+                between contexts and sentences.
+            denoiser: Model that scores how likely texts are to be correct answers. None to keep all texts.
+            options: Fields of `OverlapOptions`, as keyword arguments.
         """
         self.options = options_of(OverlapOptions, "overlap", options, ("embedder", "denoiser"))
         self._store = store
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
         self._similarity: Similarity | None = None
-        # Loading the parser and the decoder takes time, so load them only if nouns are to be replaced.
+        # `NounSubstitution` loads a parser and a decoder, which takes time. Create it only if it is used.
         share = self.options.noun_substitution_rate
         self._substitution = NounSubstitution(share) if share else None
         self._second = SecondSentence(store, self.options) if self.options.second_sentence_rate else None
@@ -196,30 +200,30 @@ class OverlapGenerator(Generator):
         self._target_features: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
-        # Whether `begin` was called. If not, `generate` calls it first.
+        # Whether `begin` was called. If not, `_asked` calls `begin` before the first retrieval.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that determine the output."""
+        """Return the options, and the names of embedder and denoiser, which determine the output."""
         parts = {"embedder": self._embedder, "denoiser": self._denoiser}
         return {**asdict(self.options), **{name: part and part.name for name, part in parts.items()}}
 
     def notes(self) -> Sequence[str]:
-        """Return messages for the user about inactive conditions, sentences left out, and a small pool."""
+        """Return messages for the user, for example that few sentences can be used."""
         found: list[str] = []
-        # Without an embedder, `max_cosine` has no effect. Since it has a default, users may expect an effect,
-        # so add a message.
+        # The option `max_cosine` has a default, so users may expect that it has an effect. Tell them that it
+        # has none without an embedder.
         if self._embedder is None and self.options.max_cosine is not None:
             found.append(
                 f"{self.name}: there is no embedder, so the similarity to the context is not checked"
             )
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
-        # If the vocabulary of the dialogues is narrow, most negatives are sentences that graphneg provides.
-        # Each of these sentences may be used only a few times, so there may be too few negatives.
+        # If the vocabulary of the dialogues is narrow, most negatives are anecdotes that graphneg provides.
+        # Each anecdote may be used only a few times, so there may be too few negatives.
         if self._pool is not None and self._pool.narrow:
             found.append(
                 f"{self.name}: the vocabulary of the dialogues is small, so few sentences share words with a "
@@ -234,7 +238,12 @@ class OverlapGenerator(Generator):
         return found
 
     def target_features(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates made since the last call, and whether each was met."""
+        """Return which target features were met by the candidates made since the last call of this method.
+
+        Returns:
+            One pair per candidate and feature: the name of the feature, such as ``question``, and whether the
+            candidate has the feature.
+        """
         told, self._target_features = self._target_features, []
         return told
 
@@ -243,45 +252,45 @@ class OverlapGenerator(Generator):
 
         Args:
             given: Negatives that an interrupted run has already written; empty for a new run.
-            progress: Progress display for adding dialogues.
+            progress: Progress display for adding dialogues to the pool; None for no display.
         """
         require_part(self._store, SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.options, progress)
-        # New sentences change the frequencies of terms, so discard the pool. It is read again when it is
-        # needed.
+        # New sentences change the frequencies of terms, so discard the `Pool` object. A new object is created
+        # when sentences are needed.
         self._pool, self._seed, self._begun = None, None, True
         if self.options.max_scene_cosine is not None:
             self._scenes = Scenes(self._store, self.options.max_scene_cosine)
         self._successors.clear()
         self._chooser = self._new_chooser()
         for negative in given:
-            # A sentence may have been edited or extended. Count the use of the original sentence from the
-            # pool.
+            # The negative may be an edited or extended sentence. Count the use of the sentence in the pool
+            # from which it was made.
             text = found_text(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
             self._similarity = Similarity(self._embedder, self._store, self.options.max_cosine)
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """Return candidates for each context.
+        """Return retrieved sentences as candidates for each context.
 
         Args:
-            contexts: Contexts to generate for.
+            contexts: Contexts that need wrong responses.
             per_context: Maximum number of candidates per context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
 
         Returns:
-            One list of candidates per context, in order. After a call of `begin`, no sentence is used more
-            than ``max_uses`` times.
+            One list of candidates per context, in the order of ``contexts``. In all calls after the last call
+            of `begin`, no sentence is used more than ``max_uses`` times in total.
         """
         given: list[list[Candidate]] = []
         for asked in self._asked(contexts, per_context, seed):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # If sentences are left on a list, the chooser refused them all: the sentences or their
-                    # words were already used too often.
+                    # If a shortlist contains sentences, the chooser refused those that it did not choose,
+                    # because these sentences were already used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -289,27 +298,27 @@ class OverlapGenerator(Generator):
         return given
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return the settings by which candidates are chosen from drafts when shards are merged.
+        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
 
         Args:
             per_context: Not used, because one sentence is chosen from each shortlist.
 
         Returns:
-            Name and options of a chooser; see `graphneg.generators.deferred_choice.choosing`.
+            Name and options of the chooser; see `graphneg.generators.deferred_choice.choosing`.
         """
         limits = {"max_uses": self.options.max_uses, "max_word_share": self.options.max_word_share}
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return the shortlists of each context as a draft. The drafts do not depend on other contexts.
+        """Return a draft with the shortlists for each context. A draft does not depend on other contexts.
 
         Args:
-            contexts: Contexts to generate for.
-            per_context: Number of shortlists per context.
-            seed: Seed of all random choices.
+            contexts: Contexts that need wrong responses.
+            per_context: Number of shortlists per context, one for each negative that is needed.
+            seed: Seed for all random choices.
 
         Returns:
-            One draft per context, in order.
+            One draft per context, in the order of ``contexts``.
         """
         asked: list[_Asked] = []
         for query in self._asked(contexts, per_context, seed):
@@ -330,7 +339,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Yield each context with its shortlists, in the order of the contexts."""
+        """Yield each context with its target profiles and shortlists, in the order of ``contexts``."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -343,8 +352,8 @@ class OverlapGenerator(Generator):
             pool.keep(samples)
             for query in part:
                 self._list(query, pool)
-                # Cosines and denoiser scores are computed for the sentences of all contexts of a part
-                # together, in large batches.
+                # Cosines and denoiser scores are computed for the sentences of all contexts together, in
+                # large batches, so collect the contexts first.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
@@ -358,23 +367,23 @@ class OverlapGenerator(Generator):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Add second sentences and replace nouns in the candidates, if these options are active."""
+        """Add second sentences to candidates and replace nouns in them, if the options ask for it."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a new chooser, which has counted no sentences yet."""
+        """Return a new chooser with the limits from the options, which has counted no sentence yet."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Split contexts into parts. Yield each part with the terms whose sentences it needs."""
+        """Split contexts into parts, and yield each part with the terms whose samples must be read for it."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
-        # The options are fractions of the pool. Convert them to numbers of sentences, because they are
-        # compared with frequencies, which are numbers of sentences.
+        # The options for maximum frequencies are fractions of the pool. Convert them into numbers of
+        # sentences, because `Pool.frequency` returns a number of sentences.
         hub, light = (
             conditions.max_bridge_frequency * size,
             inf if conditions.max_overlap_frequency is None else conditions.max_overlap_frequency * size,
@@ -385,8 +394,8 @@ class OverlapGenerator(Generator):
                 terms = terms_of(context, pool.frequency, light)
                 chosen = (self.options, pool.frequency, hub, pool.unrelated_terms, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
-            # A sentence may be a correct response if it contains a word that replies often use after a word
-            # of the last turn. These words come from the shift graph.
+            # A sentence may be a correct response if it contains a word to which replies often shift from a
+            # word of the last turn. Read these words (successors) from the shift graph.
             if conditions.usual_shift is not None:
                 last = {term for query in part for term in query.terms.last} - self._successors.keys()
                 asking = {"terms": sorted(last), "least": conditions.usual_shift}
@@ -394,19 +403,21 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # Samples for terms of earlier parts are cached or were already requested, so do not read them
-            # again.
+            # The samples for terms of earlier parts are cached or were already requested, so these terms are
+            # left out.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # Parts are read ahead. Record the terms now, before their samples are in the cache.
+            # The samples are read in advance. Record the terms now, because their samples are not in the
+            # cache yet when the next part is made.
             claimed.update(missing)
             yield part, missing
 
     def _list(self, asked: _Asked, pool: Pool) -> None:
-        """Create a shortlist of sentences for each profile of a context."""
+        """Create a shortlist of sentences for each target profile of a context."""
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            # A sentence must not be about the situation of the correct responses either, so compare both.
+            # A sentence must not be about the situation of the correct responses either, so their texts are
+            # added to those of the turns.
             texts = (*(turn.text for turn in context.turns), *context.correct_responses)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -425,7 +436,7 @@ class OverlapGenerator(Generator):
 
 
 class HardGenerator(OverlapGenerator):
-    """Retrieve sentences like `OverlapGenerator`, but with `SETTINGS` as defaults.
+    """Retrieve sentences like `OverlapGenerator`, but with other defaults for the options (`SETTINGS`).
 
     The options are the same as those of `OverlapGenerator`.
 
@@ -439,14 +450,15 @@ class HardGenerator(OverlapGenerator):
         """Initialize the generator.
 
         Args:
-            store: Store that contains the pool of sentences.
-            options: Options of `OverlapGenerator`, which override `SETTINGS`.
+            store: Store that contains the sentence pool.
+            options: Options of `OverlapGenerator`, as keyword arguments. They take precedence over
+                `SETTINGS`.
         """
         super().__init__(store, **{**SETTINGS, **options})
 
 
 def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
-    """Convert a sentence on a shortlist to a candidate."""
+    """Convert a sentence on a shortlist into a candidate."""
     scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
     if item.cosine is not None:
         scores["cosine"] = round(item.cosine, 4)
@@ -457,19 +469,20 @@ def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
 
 
 class Similarity:
-    """Condition on the cosine of a sentence and its context.
+    """Condition on the cosine between a sentence and its context.
 
     A target cosine for each negative is drawn from the cosines between the store's correct responses and
-    their contexts. Otherwise a ranker could tell correct from wrong responses by their similarity alone. The
-    mean vector is subtracted before cosines are computed, because all means of static word vectors are close
-    to each other (Mu and Viswanath 2018, "All-but-the-Top", section 2).
+    their contexts. Otherwise a ranker could tell correct from wrong responses by their similarity to the
+    context alone. Before cosines are computed, the mean over all text vectors is subtracted from each text
+    vector. The reason is that otherwise all texts would be similar: vectors that are means of static word
+    vectors are close to each other (Mu and Viswanath 2018, "All-but-the-Top", section 2).
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        """Initialize the condition, and compute the cosines of correct responses and their contexts.
+        """Initialize the condition, and compute the cosines between correct responses and their contexts.
 
         Args:
-            embedder: Embedder that gives the vectors of the texts.
+            embedder: Embedder that computes the vectors of contexts, responses and sentences.
             store: Store that contains correct responses.
             most: Upper limit for the cosine between a sentence and its context; None for no limit.
         """
@@ -484,12 +497,12 @@ class Similarity:
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_Asked]) -> None:
-        """Sort the shortlists by the distance from the profile plus the distance from the target cosine.
+        """Sort shortlists by distance from the profile plus weighted difference from the target cosine.
 
-        Sentences with a cosine above the limit are dropped.
+        Sentences whose cosine with the context is not below the limit are dropped.
 
         Args:
-            asked: Contexts, whose shortlists are replaced.
+            asked: Contexts with their shortlists, which are replaced by the sorted lists.
         """
         texts = sorted({item.sentence.text for query in asked for listed in query.lists for item in listed})
         vectors = dict(zip(texts, self._embed(texts), strict=True))
@@ -497,20 +510,22 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # The profile's random number selects one of the sorted cosines of correct responses.
+                # The random number in the target profile selects one of the sorted cosines of correct
+                # responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:
-                        # Use the absolute difference: a sentence may be more or less similar than the target.
+                        # A sentence may be more or less similar to the context than its target cosine says,
+                        # so the absolute difference counts.
                         beside = 0.0 if target is None else abs(cosine - target)
                         kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
                 ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))
             query.lists = ordered
 
     def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return text vectors minus the mean vector, scaled to length 1; shape (texts, dimensions)."""
+        """Return one vector per text, minus the mean vector and scaled to length 1; shape (texts, size)."""
         import numpy as np
 
         vectors = self._embedder.embed(texts) - self._centre
@@ -520,30 +535,30 @@ class Similarity:
 def answered(store: Store) -> list[tuple[str, str]]:
     """Return the first contexts in a store that have a correct response, each with one such response.
 
-    `Similarity` computes the usual cosines of contexts and correct responses from these pairs.
+    From these pairs, `Similarity` computes the usual cosines between contexts and correct responses.
 
     Args:
-        store: Store to read.
+        store: Store with the dialogues.
 
     Returns:
-        At most `CALIBRATION` pairs of the text of a context and a response.
+        Up to `CALIBRATION` pairs of the text of a context and the text of a correct response.
     """
     contexts = (context for context in read_contexts(store, ContextSelection()) if context.positives)
     return [(context.text, context.positives[0]) for context in islice(contexts, CALIBRATION)]
 
 
 def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:
-    """Remove the sentences that are most likely to be correct answers from the shortlists.
+    """Remove the sentences that are most likely to be correct answers from shortlists.
 
     Args:
         denoiser: Model that scores how likely texts are to be correct answers.
-        asked: Contexts, whose shortlists are replaced.
-        share: Fraction of the sentences of each context to remove, from 0 to 1.
+        asked: Contexts with their shortlists, which are replaced by shorter lists.
+        share: Fraction of the sentences on the shortlists of each context to remove, from 0 to 1.
 
     Raises:
         GeneratorError: The denoiser does not return one score per text.
     """
-    # A sentence may be on several shortlists of a context, but it needs to be scored only once per context.
+    # A sentence may be on several shortlists of a context, but is scored only once per context.
     keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
     contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
     scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])

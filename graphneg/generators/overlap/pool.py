@@ -1,18 +1,18 @@
-"""Read the pool of sentences that can be used as responses.
+"""Read sentences that can be used as responses from the store (the sentence pool).
 
 The pool contains sentences from the dialogues in the store and from other texts that were loaded. On request,
-it also contains sentences that graphneg provides. A `Pool` knows how many sentences mention each term
+it also contains anecdotes that graphneg provides. A `Pool` knows how many sentences mention each term
 (content word), and reads a random sample of the sentences that mention a term::
 
     term       "letter"
     sample     "I lost the letter on the train.", "My aunt never answers letters.", ...
 
 The sample for a term depends only on the seed and the store. Each sentence in the store has a random rank.
-The sample consists of the sentences whose ranks lie in a certain interval. The interval is wide enough to
-contain about ``sentences_per_term`` sentences with the term. Samples are cached in memory.
+The sample consists of the sentences with the term whose ranks lie in an interval. The interval is wide enough
+to contain about ``sentences_per_term`` such sentences. Samples are cached in memory.
 
-`pool_dialogues` splits the dialogues in the store into sentences, and `pool_anecdotes` adds the sentences
-that graphneg provides.
+`pool_dialogues` splits the dialogues in the store into sentences and adds these sentences to the pool.
+`pool_anecdotes` adds the anecdotes that graphneg provides.
 """
 
 from __future__ import annotations
@@ -41,34 +41,37 @@ from graphneg.store.dialogues import read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
 
 KEPT_SENTENCES = 100_000
-"""Maximum number of sentences that are cached in memory. They take about 80 MB."""
+"""Maximum number of pool sentences to cache in memory. This number of sentences takes about 80 MB."""
 Samples = Mapping[str, Sequence[Sequence[Any]]]
-"""Type of samples: rows that the store returned for the sentences, by the term that the sentences mention."""
+"""Type of a mapping from terms to samples. The sample for a term consists of one row per sentence, as the
+store returns it."""
 ELSEWHERE = 128
-"""Number of random terms to search for if a sentence should share no words with a context."""
+"""Number of random terms that are kept for negatives that should share no words with their contexts. For such
+a negative, some of these terms are searched for instead of terms of the context."""
 SPOKEN_ENOUGH = 5_000
-"""If there are at least this many sentences from dialogues, only these sentences determine which terms are
-everyday words. If there are fewer, all sentences are used."""
+"""Minimum number of sentences from dialogues with which these sentences alone determine which terms are
+everyday words. With fewer such sentences, all sentences of the pool determine it."""
 NARROW = 10.0
-"""The vocabulary of the dialogues is narrow if the number of distinct terms is below this factor times the
-square root of the number of sentences. In 1,000 sentences, booking dialogues that were made from templates
-have 60 distinct terms, and everyday dialogues have 1,200."""
+"""The vocabulary of the dialogues counts as narrow if their number of distinct terms is below this factor
+times the square root of their number of sentences. For example, 1,000 sentences of booking dialogues that
+were made from templates have 60 distinct terms, and 1,000 sentences of everyday dialogues have 1,200."""
 PAGE = 500
-"""Number of dialogues that are read and split into sentences together."""
+"""Number of dialogues that are read from the store and split into sentences together."""
 NAME = "overlap"
-"""Name of the report that counts the sentences from dialogues."""
+"""Name of the load report in which `pool_dialogues` counts the sentences from dialogues."""
 ANECDOTES = "anecdotes"
-"""Name of the sentences that graphneg provides: the name of their loader and of their source."""
+"""Name of the loader for the anecdotes that graphneg provides, and the ``source`` of these sentences in the
+store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The number of sentences in a pool.
+    """The size of a pool, counted in sentences.
 
     Attributes:
-        sentences: Number of all sentences.
+        sentences: Number of all sentences in the pool.
         spoken: Number of sentences from dialogues.
-        fit: Number of sentences that meet the conditions for a response, such as the length.
+        fit: Number of sentences that meet the conditions for a response, such as the minimum length.
     """
 
     sentences: int
@@ -77,10 +80,11 @@ class Size:
 
 
 class Pool:
-    """The pool of sentences in a store, for given options and one seed.
+    """The sentences in a store that can be used as responses, for given conditions and one seed.
 
     Raises:
-        GeneratorError: No sentence can be used as a response, or a source does not exist.
+        GeneratorError: No sentence can be used as a response, or the store has no sentence from a source that
+            the options name.
     """
 
     def __init__(self, store: Store, conditions: OverlapOptions, seed: int) -> None:
@@ -88,8 +92,8 @@ class Pool:
 
         Args:
             store: Store that contains the sentences.
-            conditions: Conditions that the sentences must meet.
-            seed: Seed of the random samples.
+            conditions: Options of the generator, with the conditions that the sentences must meet.
+            seed: Seed for drawing the random samples.
         """
         self._store = store
         self._conditions = conditions
@@ -99,13 +103,14 @@ class Pool:
         terms = sum(row["spoken"] > 0 for row in vocabulary)
         self.narrow = conditions.anecdotes and 0 < terms < NARROW * sqrt(self.size.spoken)
         """Whether the vocabulary of the dialogues is narrow. If so, sentences from dialogues rarely describe
-        other scenes. Therefore sentences that graphneg provides are added to each sample."""
+        another situation than a context does. Therefore anecdotes that graphneg provides are added to each
+        sample. Always False if the option ``anecdotes`` is off."""
         # Dialogues with a narrow vocabulary do not contain enough words to determine the everyday words.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.min_term_frequency or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        # Another generator may have added graphneg's own sentences to the store. Subtract their counts, so
-        # that they do not change the output of this generator.
+        # Another generator may have added graphneg's anecdotes to the store. Subtract the counts of their
+        # terms, so that the anecdotes do not change the output of this generator.
         left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
@@ -116,23 +121,24 @@ class Pool:
             for term, often, said in counts
             if often and (said if spoken else often) >= least
         }
-        """The number of sentences that mention each everyday word (a term that is frequent enough)."""
+        """The number of sentences that mention a term, for each term that counts as an everyday word because
+        it is frequent enough."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
         hub = conditions.max_bridge_frequency * self.size.sentences
         seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
         self.unrelated_terms = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
-        """Random terms to search for if a sentence should share no words with a context. Very frequent terms
-        are excluded."""
+        """Random terms that are searched for if a sentence should share no words with a context. Very
+        frequent terms are excluded."""
 
     def frequency(self, term: str) -> int:
         """Return the number of sentences that mention a term.
 
         Args:
-            term: A term.
+            term: Lemma of a content word.
 
         Returns:
-            The number; 0 if the term is not an everyday word.
+            The number of sentences; 0 if the term is too rare to count as an everyday word.
         """
         return self._frequencies.get(term, 0)
 
@@ -141,13 +147,15 @@ class Pool:
         return term in self._kept
 
     def read(self, terms: Sequence[str]) -> Samples:
-        """Read the samples for terms from the store, without caching them. The method is thread-safe.
+        """Read a sample of sentences for each term from the store, without caching the samples.
+
+        The method is thread-safe.
 
         Args:
-            terms: Terms to read samples for.
+            terms: Terms that the sentences should mention.
 
         Returns:
-            The samples by term.
+            The samples, keyed by term.
         """
         if not terms:
             return {}
@@ -164,8 +172,7 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Sentences from templates would fill the whole sample, so read graphneg's own sentences
-            # separately.
+            # Sentences from templates would fill the whole sample, so read graphneg's anecdotes separately.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):
@@ -176,10 +183,10 @@ class Pool:
         return {term: samples.get(term, ()) for term in terms}
 
     def keep(self, samples: Samples) -> None:
-        """Add samples to the cache. Leave out sentences with a content word that is not an everyday word.
+        """Add samples to the cache, without sentences that contain a content word that is too rare.
 
         Args:
-            samples: Samples as `read` returns them.
+            samples: Samples, keyed by term, as `read` returns them.
         """
         everyday, ranked = self._frequencies.__contains__, bool(self._conditions.anecdote_weight)
         for term, rows in samples.items():
@@ -197,26 +204,27 @@ class Pool:
         """Return the cached sample for a term.
 
         Args:
-            term: A term whose sample is cached.
+            term: Term whose sample `keep` has added to the cache.
 
         Returns:
-            The sentences, in no particular order.
+            The sentences of the sample, in no particular order.
         """
         # Mark the sample as the most recently used (see `forget_oldest`).
         self._kept.move_to_end(term)
         return self._kept[term]
 
     def forget_oldest(self) -> None:
-        """Remove the least recently used samples from the cache until it is small enough."""
+        """Remove the least recently used samples until the cache has at most `KEPT_SENTENCES` sentences."""
         while self._amount > KEPT_SENTENCES:
             self._amount -= len(self._kept.popitem(last=False)[1])
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the names of the sources to use (empty for all), and the numbers of sentences in them."""
+    """Return the names of the sources to use (empty for all sources), and the size of the resulting pool."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
-        # A corpus name includes its splits: "everyday" matches "everyday/train", but not "everyday2/train".
+        # The name of a corpus matches all of its splits: "everyday" matches "everyday/train", but not
+        # "everyday2/train".
         name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
         for name in conditions.sources
     }
@@ -224,7 +232,7 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
         if not known:
             there = ", ".join(row["source"] for row in rows)
             raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; available: {there}")
-    # Use the sentences that graphneg provides only if the options ask for them or name them as a source.
+    # Use the anecdotes that graphneg provides only if the options ask for them or name them as a source.
     wanted = [row for row in rows if conditions.anecdotes or row["source"] != ANECDOTES]
     some = (row for found in named.values() for row in found) if named else wanted
     chosen = {row["source"]: row for row in some}
@@ -238,20 +246,21 @@ def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]
 
 
 def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress | None = None) -> None:
-    """Add the sentences that graphneg provides to the pool, if the options ask for them.
+    """Add the anecdotes that graphneg provides to the pool, if the options ask for them.
 
-    Nothing is written if the store already contains all of these sentences.
+    Nothing is written if the store already contains all of these anecdotes.
 
     Args:
-        store: Store to write the sentences to.
-        conditions: Options of the generator.
-        progress: Progress display for loading.
+        store: Store to which the anecdotes are written.
+        conditions: Options of the generator. ``anecdotes`` must be true, and ``sources`` must be empty or
+            include ``anecdotes``; otherwise nothing is added.
+        progress: Progress display for loading the anecdotes; None for no display.
     """
     if not conditions.anecdotes or (conditions.sources and ANECDOTES not in conditions.sources):
         return
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
-    # If an earlier call was interrupted, the store may contain only some of the sentences.
+    # If an earlier call was interrupted, the store may contain only some of the anecdotes.
     if known < len(records):
         write_records(
             DerivedRecords(store), records, LoadReport(ANECDOTES), GraphDialogues(ANECDOTES, ANECDOTES, 1)
@@ -259,18 +268,18 @@ def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress 
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
-    """Split the dialogues that are not in the pool yet into sentences, and add these sentences to the pool.
+    """Add the sentences of all dialogues that are not in the pool yet to the pool.
 
-    Sentences of utterances and of correct responses are added. A dialogue is marked in the store when its
-    sentences have been added. If the call is interrupted, the next call continues with the unmarked
-    dialogues.
+    The utterances and the correct responses of these dialogues are split into sentences. A dialogue is marked
+    in the store when its sentences have been added. If the call is interrupted, the next call continues with
+    the unmarked dialogues.
 
     Args:
-        store: Store to read dialogues from and to write sentences to.
-        progress: Progress display; advanced by the number of finished dialogues.
+        store: Store from which dialogues are read, and to which their sentences are written.
+        progress: Progress display, which counts the finished dialogues; None for no display.
 
     Returns:
-        A report with the number of sentences that were rejected.
+        A report that counts the added and the rejected sentences.
     """
     progress = progress or NoProgress()
     report = LoadReport(NAME)
@@ -284,7 +293,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
-                # First remove the spaces between tokens: "I ca n't come ." becomes "I can't come."
+                # First undo the tokenization: "I ca n't come ." becomes "I can't come."
                 for index, part in enumerate(sentences(detokenize(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
@@ -297,8 +306,8 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, GraphDialogues(NAME, NAME, 1))
         if ids:
-            # Write the marks after the sentences. If the call is interrupted in between, a later call
-            # writes the sentences of the page again.
+            # Mark the dialogues of the page after their sentences are written. If the call is interrupted
+            # between these steps, a later call writes the sentences of the page again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
         # A page with fewer dialogues than requested is the last page.

@@ -1,13 +1,14 @@
 """Decide whether a sentence is about a different situation (scene) than a context.
 
 A sentence that shares words with a context may be about the same situation, and may then be a correct
-response. `Scenes` reads the content words of all dialogues in a store. For each context, it returns a
-condition (`TopicFilter`). The condition rejects a sentence if
+response. `Scenes` reads the content words of all dialogues in a store. For each context, it returns a filter
+(`TopicFilter`), which rejects a sentence if
 
 - the sentence comes from the same conversation as the context, even if that conversation was loaded twice,
-- the sentence's dialogue mentions a rare word of the context's last turn, or is about the same scene,
+- the sentence's dialogue mentions a rare word of the context's last turn, or is about the scene of the
+  context,
 - the sentence has several consecutive words in common with the context or a correct response,
-- the sentence is about the same scene, even without the words that it shares with the context, or
+- the other words of the sentence, which it does not share with the context, describe the same scene, or
 - the sentence has too little content apart from the words that it shares with the context.
 
 A scene is represented by a vector: the mean of the word vectors of the scene's terms, weighted by the rarity
@@ -39,26 +40,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAME_RUN = 5
-"""A sentence is rejected if it has this many consecutive words in common with the context."""
+"""Number of consecutive words that a sentence must not have in common with the context."""
 RARE = 0.01
-"""A term is rare if at most this fraction of the dialogues mentions it. Two dialogues with the same rare term
-are probably about the same scene."""
+"""Maximum fraction of the dialogues that mention a rare term. Two dialogues with the same rare term are
+probably about the same scene."""
 _LEAST_TOLD = 7.5
-"""Minimum total weight of the terms that a sentence has in addition to those of the context."""
+"""Minimum sum of the weights of those terms of a sentence that the context does not contain. The weight of a
+term is its inverse document frequency."""
 _OF_ALL = 1.5
-"""Factor for a lower minimum in small stores. The lower minimum is this factor times the weight of a term
-that no dialogue contains."""
+"""Factor by which the weight of a term that no dialogue contains is multiplied. In small stores, the product
+is below `_LEAST_TOLD` and replaces it."""
 _LONG = 6
-"""Minimum number of words in a sentence that is evidence for copies: two dialogues with the same sentence may
-be the same conversation. Shorter sentences occur in many conversations."""
+"""Minimum number of words in a sentence whose occurrence in two dialogues suggests that they are copies of
+one conversation. Shorter sentences occur in many conversations."""
 _VERY_LONG = 14
-"""If a common sentence has at least this many words, it is enough evidence alone."""
+"""Minimum number of words in a sentence whose occurrence in two dialogues suffices to treat them as copies of
+one conversation."""
 _TOGETHER = 2
-"""Evidence that is needed to treat two dialogues as the same conversation. A long common sentence counts 1, a
-very long common sentence counts 2."""
+"""Minimum number of points with which two dialogues count as copies of one conversation. A long sentence that
+both contain gives one point, a very long sentence two."""
 _COMMON = 8
-"""Maximum number of dialogues with a sentence that is evidence for copies. A sentence in more dialogues is a
-set phrase."""
+"""Maximum number of dialogues that contain a sentence which suggests that they are copies. A sentence that
+occurs in more dialogues is a set phrase."""
 
 
 class Scenes:
@@ -68,33 +71,34 @@ class Scenes:
         """Read the content words of all dialogues, and compute the document frequencies of the words.
 
         Args:
-            store: Store that contains the pool of sentences.
-            max_scene_cosine: Cosine above which two scenes count as the same.
+            store: Store that contains the sentence pool.
+            max_scene_cosine: Cosine between the vectors of two scenes above which they count as the same.
         """
         rows = store.read(cypher_text("overlap/spoken"))
         self._most = max_scene_cosine
         self._said: dict[str, frozenset[str]] = {
             row["dialogue"]: frozenset(term for terms in row["terms"] for term in terms) for row in rows
         }
-        # A term counts once per dialogue, however often the dialogue repeats it (document frequency).
+        # Count each term once per dialogue, even if the dialogue repeats it (document frequency).
         self._often = Counter(term for said in self._said.values() for term in said)
         self._talks = _talks({row["dialogue"]: row["texts"] for row in rows})
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
-        # The mean over all dialogues: the weight of each term is multiplied by its document frequency.
+        # The mean over all terms is also the mean over all dialogues, because the weight of each term is
+        # multiplied by its document frequency.
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
-        """Return the condition that a sentence is about a different scene than a context.
+        """Return a filter that accepts only sentences about other scenes than a context.
 
         Args:
-            dialogue: Id of the dialogue of the context.
+            dialogue: Id of the dialogue to which the context belongs.
             texts: Texts of the context's turns and correct responses.
             terms: Content words of the context.
 
         Returns:
-            The condition.
+            The filter for sentences.
         """
         runs = frozenset(run for text in texts for run in _runs(text))
         # Other dialogues that mention a rare word of the last turn are probably about the same scene.
@@ -105,7 +109,7 @@ class Scenes:
         """Return whether few dialogues mention a term.
 
         Args:
-            term: A term, that is, the lemma of a content word.
+            term: Lemma of a content word.
 
         Returns:
             True if at most the fraction `RARE` of the dialogues mentions the term.
@@ -113,13 +117,13 @@ class Scenes:
         return self._often[term] <= RARE * len(self._said)
 
     def talk(self, dialogue: str) -> str:
-        """Return the conversation to which a dialogue belongs. Copies of a dialogue share one conversation.
+        """Return an id for the conversation of a dialogue, which is the same for all copies of the dialogue.
 
         Args:
             dialogue: Id of the dialogue.
 
         Returns:
-            Id of the conversation: the smallest id of the copies.
+            The alphabetically first id of the copies; the id of the dialogue itself if it has no copies.
         """
         return self._talks.get(dialogue, dialogue)
 
@@ -130,20 +134,20 @@ class Scenes:
             dialogue: Id of the dialogue.
 
         Returns:
-            The terms; empty if the dialogue is unknown.
+            Lemmas of the dialogue's content words; empty if the pool has no sentences from the dialogue.
         """
         return self._said.get(dialogue, frozenset())
 
     def is_informative(self, terms: Iterable[str]) -> bool:
-        """Return whether some terms are rare enough, taken together, to identify a scene.
+        """Return whether some terms are together rare enough to identify a scene.
 
         Args:
             terms: Terms of a sentence.
 
         Returns:
-            True if the total weight of the terms is high enough.
+            True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
-        # In a small store, even the rarest terms have low weights, so the minimum is lowered.
+        # In a small store, even the rarest terms have low weights, so the minimum is lower.
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
@@ -154,7 +158,7 @@ class Scenes:
             other: Vector of another scene, shape (dimensions,).
 
         Returns:
-            True if their cosine is above the limit.
+            True if the cosine between the vectors is above ``max_scene_cosine``.
         """
         return float(one @ other) > self._most
 
@@ -165,20 +169,20 @@ class Scenes:
             dialogue: Id of the dialogue.
 
         Returns:
-            A vector of shape (dimensions,), scaled to length 1 unless it is zero.
+            A vector of shape (dimensions,) and length 1; the zero vector stays zero.
         """
         if dialogue not in self._scenes:
             self._scenes[dialogue] = self.scene(self.terms_of_dialogue(dialogue))
         return self._scenes[dialogue]
 
     def scene(self, terms: Iterable[str]) -> NDArray[float32]:
-        """Return the vector of the scene to which some terms belong.
+        """Return the vector of the scene that the terms of a text describe.
 
         Args:
-            terms: Terms of a text.
+            terms: Lemmas of the text's content words.
 
         Returns:
-            A vector of shape (dimensions,), scaled to length 1 unless it is zero.
+            A vector of shape (dimensions,) and length 1; the zero vector stays zero.
         """
         import numpy as np
 
@@ -187,11 +191,19 @@ class Scenes:
         return vector / length if length else vector
 
     def _mean(self, terms: Iterable[str], counts: Mapping[str, int] | None = None) -> Any:
-        """Return the weighted mean of term vectors. ``counts`` tells how often to count each term."""
+        """Return the weighted mean of the vectors of terms.
+
+        Args:
+            terms: Terms whose vectors are averaged, weighted by their inverse document frequencies.
+            counts: How many times each term counts; None to count each term once.
+
+        Returns:
+            A vector of shape (dimensions,); zero if all weights are zero.
+        """
         import numpy as np
 
         total, weights = np.zeros(self._vectors.vectors.shape[1], dtype=np.float32), 0.0
-        # A sum of floating-point numbers depends on the order of its terms, so sort the terms.
+        # A sum of floating-point numbers depends on the order of addition, so sort the terms.
         for term in sorted(terms):
             if term not in self._weighted:
                 self._weighted[term] = self._weight(term) * self._vectors.embed([term])[0]
@@ -201,24 +213,24 @@ class Scenes:
         return total / weights if weights else total
 
     def _weight(self, term: str) -> float:
-        """Return the inverse document frequency of a term over dialogues."""
+        """Return the inverse document frequency of a term, where each dialogue is a document."""
         return log((1 + len(self._said)) / (1 + self._often[term]))
 
 
 class TopicFilter:
-    """The condition that a sentence is about a different scene than a given context."""
+    """A filter for sentences, which accepts sentences about other scenes than a given context."""
 
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
     ) -> None:
-        """Initialize the condition.
+        """Initialize the filter for a context.
 
         Args:
-            scenes: Scenes of the store.
+            scenes: Scenes of the dialogues in the store.
             talk: Id of the conversation to which the context belongs.
             runs: All sequences of `SAME_RUN` consecutive words in the context and its correct responses.
             rare: Rare terms of the context's last turn.
-            scene: Vector of the scene that the context is about.
+            scene: Vector of the scene that the context is about, shape (dimensions,).
         """
         self._scenes, self._talk, self._runs, self._rare, self._scene = scenes, talk, runs, rare, scene
         self._apart: dict[str, bool] = {}
@@ -227,23 +239,23 @@ class TopicFilter:
         """Return whether a sentence is about a different scene than the context.
 
         Args:
-            sentence: A sentence of the pool.
+            sentence: Sentence of the pool.
             shared: Terms that the sentence shares with the context.
 
         Returns:
-            True if the sentence meets the condition.
+            True if the sentence is accepted.
         """
         dialogue = sentence.dialogue
-        # A dialogue may have many sentences in the pool, so cache the result for the dialogue.
+        # A dialogue may have many sentences in the pool, so cache the result of the check for each dialogue.
         if dialogue and dialogue not in self._apart:
             self._apart[dialogue] = self._is_apart(dialogue)
         if dialogue and not self._apart[dialogue]:
             return False
-        # A sentence that repeats five words of the context is probably about the same thing.
+        # A sentence that repeats five consecutive words of the context is probably about the same scene.
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
-        # The shared words make every retrieved sentence similar to the context, so compare only the other
-        # words.
+        # The words that a retrieved sentence shares with the context always make it similar to the context,
+        # so compare only its other words.
         rest = sentence.terms - shared
         return self._scenes.is_informative(rest) and not self._scenes.is_alike(
             self._scene, self._scenes.scene(rest)
@@ -266,7 +278,14 @@ def _runs(text: str) -> Iterable[str]:
 
 
 def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the conversation of each dialogue that has copies: the smallest id among the copies."""
+    """Map the id of each dialogue that has copies to the alphabetically first id of the copies.
+
+    Args:
+        texts: The texts of each dialogue's sentences, keyed by dialogue id.
+
+    Returns:
+        The ids of dialogues and conversations. Dialogues without copies are left out.
+    """
     import networkx as nx
 
     saying: defaultdict[int, set[str]] = defaultdict(set)
@@ -275,15 +294,16 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
         for text in said:
             amount = len(WORD.findall(text))
             if amount >= _LONG:
-                # Hashes need less memory than texts. They are not stored, so they need not be the same in
-                # every process.
+                # Hashes need less memory than texts. They are only used in this function, so they may differ
+                # between processes.
                 key = hash(words_key(text))
                 saying[key].add(dialogue)
                 if amount >= _VERY_LONG:
                     long.add(key)
     together: Counter[tuple[str, str]] = Counter()
     for key, dialogues in saying.items():
-        # "Thank you very much for your help." occurs in many conversations, so it is not evidence for copies.
+        # "Thank you very much for your help." occurs in many conversations, so two dialogues with this
+        # sentence need not be copies.
         if 1 < len(dialogues) <= _COMMON:
             for pair in combinations(sorted(dialogues), 2):
                 together[pair] += _TOGETHER if key in long else 1

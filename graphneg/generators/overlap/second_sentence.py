@@ -1,4 +1,4 @@
-"""Extend a retrieved sentence by the sentence that follows it in its turn.
+"""Extend a retrieved sentence by the sentence that follows it in the same turn.
 
 A random fraction of the candidates is extended, so that not all negatives are single sentences::
 
@@ -24,34 +24,38 @@ from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
 _SCALE = 2**64
-"""Range of a 64-bit hash."""
+"""Number of possible values of a 64-bit hash."""
 _MORE_WORDS = 4
-"""Number of words by which two sentences together may exceed ``max_words``, the limit for one sentence."""
+"""Number of words by which two sentences together may exceed the option ``max_words``, the limit for a single
+sentence."""
 _SHORT = 14
-"""Maximum number of words in each of the two sentences."""
+"""Maximum number of words in each of the two sentences of an extended candidate."""
 
 
 class SecondSentence:
     """Extends a random fraction of the candidates by the sentence that follows in the same turn."""
 
     def __init__(self, store: Store, conditions: OverlapOptions) -> None:
-        """Initialize the rate and the maximum length of extended candidates.
+        """Initialize the fraction of candidates to extend, and the maximum length of an extended candidate.
 
         Args:
-            store: Store that contains the pool of sentences.
-            conditions: Options of the generator, which contain the rate and the maximum length.
+            store: Store that contains the sentence pool.
+            conditions: Options of the generator. ``second_sentence_rate`` is the fraction, and ``max_words``
+                limits the length.
         """
         self._store = store
         self._share = conditions.second_sentence_rate
         self._most = conditions.max_words + _MORE_WORDS
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Extend a random fraction of the candidates in place, if the next sentence is suitable.
+        """Extend a random fraction of the candidates by their next sentences, in place.
+
+        A drawn candidate stays unchanged if no suitable sentence follows it.
 
         Args:
-            contexts: The contexts.
-            given: The candidates for each context.
-            seed: Seed of the random choice.
+            contexts: Contexts of the candidates.
+            given: For each context, the list of its candidates, which is updated.
+            seed: Seed for drawing the candidates.
         """
         chosen: dict[tuple[int, int], str] = {}
         for at, candidates in enumerate(given):
@@ -69,7 +73,8 @@ class SecondSentence:
         for (at, slot), id in chosen.items():
             candidate, row = given[at][slot], rows.get(id)
             last = frozenset(content_lemmas(contexts[at].turns[-1].text))
-            # A question, or another word of the last turn, would not match the candidate's target profile.
+            # A second sentence that is a question, or that contains a word of the context's last turn, would
+            # not match the target profile for which the candidate was chosen.
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:

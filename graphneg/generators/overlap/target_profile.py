@@ -1,4 +1,4 @@
-"""Draw a target profile for each negative, and rank sentences by how well they match it.
+"""Draw a target profile for each negative, and rank sentences by how well they match the profile.
 
 `target_profiles` draws a `TargetProfile` for each negative: how many words the negative should share with the
 context, whether it should share a word with the last turn, whether it should be in the first person, and
@@ -9,11 +9,12 @@ and drops sentences that might be correct responses::
     distance 0  I read the terms before signing the petition.
     distance 1  She read the terms before signing the petition.        third person
 
-`OverlapOptions` contains the options of ``overlap``. Their defaults are statistics of 3,545 adversarial
-responses that people wrote (DailyDialog++, Sai et al. 2020). On average, these responses have 12.8 words, of
-which 5.3 are content words. 9% are questions, and 66% are in the first person. 13% share no content word with
-the context, 46% share one, 32% share two, and 9% share three or more. Among the responses that share any
-content word with the context, a third share a content word with the last turn.
+`OverlapOptions` contains the options of ``overlap``. The defaults are based on statistics of 3,545
+adversarial responses that people wrote (DailyDialog++, Sai et al. 2020). On average, these responses have
+12.8 words, of which 5.3 are content words. 9% of the responses are questions, and 66% are in the first
+person. 13% share no content word with the context, 46% share one, 32% share two, and 9% share three or more.
+Among the responses that share any content word with the context, a third share a content word with the last
+turn.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ OPENINGS = (
     *sorted(word_class("reply-openings")),
     *(words.replace("_", " ") for words in word_list("asides")),
 )
-"""Openings, in lower case, with which a sentence sounds like a reply or refers to something said before. An
-opening is the first word (*well*), or the first two words if a comma follows them (*I see, ...*)."""
+"""Openings in lower case that make a sentence sound like a reply or refer to something said before. An
+opening is the first word of a sentence (*well*), or its first two words if a comma follows (*I see, ...*)."""
 
 _SHARES = (
     *(
@@ -57,7 +58,7 @@ _SHARES = (
         "max_word_share",
     ),
 )
-"""Names of options that are fractions from 0 to 1."""
+"""Names of the options whose values are fractions from 0 to 1."""
 _COUNTS = (
     *(
         "min_words",
@@ -70,71 +71,72 @@ _COUNTS = (
     ),
     "query_terms",
 )
-"""Names of options that are positive integers."""
+"""Names of the options whose values are positive integers."""
 _BITS = 16
-"""Number of bits per random number. A 64-bit hash provides four such numbers."""
+"""Number of bits of each random number in `target_profiles`. A 64-bit hash provides four such numbers."""
 _MANY = 2
-"""Factor for the number of query terms if a profile asks for three or more shared words. Few sentences share
-so many words, so more terms are searched for."""
+"""Factor by which the number of query terms is multiplied if a profile asks for three or more shared words.
+Few sentences share three words with a context, so more terms are searched for."""
 _RARITY = 3
-"""Exponent that determines how strongly rare terms are preferred over frequent terms."""
+"""Exponent that determines how strongly rare terms are preferred over frequent terms as query terms."""
 SHORTLIST = 16
 """Maximum number of sentences on a shortlist."""
 _AMOUNTS = ("no words", "a word", "two words", "three words")
-"""Text for each number of shared words, for the names of target features."""
+"""Words for 0, 1, 2 and 3 shared words in the names of target features, such as "a word in common"."""
 MOST_SHARED = 3
-"""Highest number of shared words in a profile. It stands for three or more."""
+"""Highest number of shared words in a profile, which means three or more shared words."""
 _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
-"""Multiplier and mask of a multiplicative hash, which converts the rank of a sentence to a random number."""
+"""Multiplier and mask of the multiplicative hash that turns the rank of a sentence into a random number."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverlapOptions:
-    """Options of ``overlap``: conditions on single sentences, and proportions among all negatives in a run.
+    """Options of the generator ``overlap``: conditions on sentences, and proportions among the negatives.
 
-    Fractions are from 0 to 1. If an option is None, its condition does not apply.
+    Fractions are from 0 to 1. If an option is None, its condition does not apply. The *pool* is the set of
+    all sentences that can be retrieved.
 
     Attributes:
         min_words: Minimum number of words in a sentence.
         max_words: Maximum number of words in a sentence.
         min_content_words: Minimum number of content words in a sentence.
-        openings: Openings that a sentence must not have, in lower case.
-        overlap: Fractions of negatives that share none, one, two, and three or more content words with the
-            context.
+        openings: Words, in lower case, with which a sentence must not begin.
+        overlap: Four fractions: of negatives that share no, one, two, and at least three content words with
+            the context.
         last_turn: Fraction of negatives that share a content word with the last turn, among the negatives
             that share a content word with the context.
-        max_last_turn_words: Maximum number of content words that a sentence shares with the last turn.
-        first_person: Fraction of negatives with *I* or *we*.
+        max_last_turn_words: Maximum number of content words that a sentence may share with the last turn.
+        first_person: Fraction of negatives in the first person (*I* or *we*).
         questions: Fraction of negatives that are questions.
-        max_uses: Maximum number of times that a sentence is used in a run.
+        max_uses: Maximum number of times that the same sentence is used in a run.
         max_word_share: Maximum fraction of negatives that introduce the same word. A negative introduces a
             word if it contains the word but its context does not.
         min_term_frequency: Minimum frequency of every content word of a sentence. The frequency of a word is
-            the fraction of the sentences from dialogues that contain it.
-        max_bridge_frequency: Fraction of the pool. Words of the context that occur in a larger fraction are
-            searched for last.
-        max_overlap_frequency: Fraction of the pool. Words that occur in a larger fraction do not count as
-            shared words.
+            the fraction of the sentences from dialogues that contain the word.
+        max_bridge_frequency: Fraction of the pool. Words of the context that occur in more sentences than
+            this fraction are searched for last.
+        max_overlap_frequency: Fraction of the pool. Words that occur in more sentences than this fraction do
+            not count as shared words.
         max_response_overlap: Maximum fraction of a sentence's content words that a correct response may also
             contain.
-        sources: Sources of the sentences to use, as corpus, corpus/split or name of a lexical resource; empty
-            for all.
-        sentences_per_term: Number of sentences that are read per term.
-        max_cosine: Maximum cosine of a sentence and the context, if an embedder is given.
-        usual_shift: A shift in the shift graph counts as usual if at least this number of replies have it. A
+        sources: Where sentences may come from: names of corpora (``everyday``), corpora with a split
+            (``everyday/train``) or lexical resources; empty for all sources.
+        sentences_per_term: Approximate number of sentences that are read from the pool per query term.
+        max_cosine: Maximum cosine between a sentence and the context. Applies only if an embedder is given.
+        usual_shift: Minimum number of replies with which a shift in the shift graph counts as usual. A
             sentence is dropped if it mentions a word to which replies usually shift from a word of the last
             turn.
-        drop_share: Fraction of the sentences to drop if a denoiser is given. The sentences with the highest
-            scores are dropped.
+        drop_share: Fraction of the shortlisted sentences to drop, those that the denoiser scores highest.
+            Applies only if a denoiser is given.
         noun_substitution_rate: Fraction of negatives in which a noun is replaced by a noun of the context.
-        query_terms: Number of words of the context to search for, per negative.
-        anecdote_weight: Weight of a sentence's likeness to the anecdotes that people write as wrong
-            responses. With 1, sentences of each kind are drawn as often as people write them.
-        max_scene_cosine: Maximum cosine between the scene of a sentence and the scene of the context, each
-            represented by a vector.
+        query_terms: Number of words of the context that are searched for, per negative.
+        anecdote_weight: Weight of the likeness between a sentence and the anecdotes that people write as
+            wrong responses. With 1, sentences of each kind are drawn as often as people write them.
+        max_scene_cosine: Maximum cosine between the vector of a sentence's scene (situation) and the vector
+            of the context's scene.
         second_sentence_rate: Fraction of negatives to extend by the sentence that follows in the same turn.
-            If no sentence follows, the negative stays as it is.
-        anecdotes: Whether to also use the sentences that graphneg provides.
+            A negative that no suitable sentence follows is not extended.
+        anecdotes: Whether to also use the anecdotes that graphneg provides.
 
     Raises:
         GeneratorError: An option has an invalid value.
@@ -197,7 +199,7 @@ class OverlapOptions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the query parameters for the conditions that the store checks."""
+        """Return the parameters of the Cypher queries that select sentences by length and opening."""
         return {
             "least": self.min_words,
             "most": self.max_words,
@@ -213,8 +215,8 @@ class ContextTerms:
     Attributes:
         id: Id of the context.
         terms: Content words of all turns.
-        informative: The content words that can count as shared words. Very frequent words are left out,
-            because they say nothing about the topic.
+        informative: Content words of all turns that can count as shared words. Very frequent words are left
+            out, because they say nothing about the topic.
         last: Content words of the last turn.
         answers: Content words of each correct response.
         answered: Content words of all correct responses together.
@@ -233,13 +235,14 @@ class TargetProfile:
     """The features that one negative should have, and random numbers for choosing the negative.
 
     Attributes:
-        shared: Number of content words to share with the context, from 0 to 3. 3 means three or more.
-        last: Whether to share a word with the last turn.
-        first_person: Whether to be in the first person.
-        question: Whether to be a question.
-        query_terms: Terms to search the pool for.
-        order: Random number that determines the order of sentences with equal distances.
-        draw: Random number in [0, 1) that selects the target cosine.
+        shared: Number of content words that the negative should share with the context, from 0 to 3, where 3
+            means three or more.
+        last: Whether the negative should share a content word with the last turn.
+        first_person: Whether the negative should be in the first person.
+        question: Whether the negative should be a question.
+        query_terms: Terms that are searched for in the sentence pool.
+        order: Random number that determines the order of sentences with equal distances from the profile.
+        draw: Random number in [0, 1) that selects the target cosine between the negative and its context.
     """
 
     shared: int
@@ -252,15 +255,16 @@ class TargetProfile:
 
 
 def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_frequency: float) -> ContextTerms:
-    """Return the content words of a context.
+    """Return the content words of a context, and of its correct responses.
 
     Args:
-        context: The context.
+        context: Context with at least one turn.
         frequency: Function that returns how many sentences of the pool mention a term.
-        max_overlap_frequency: A number of sentences. A term that occurs in more sentences is not informative.
+        max_overlap_frequency: Maximum number of pool sentences with an informative term, that is, a term that
+            can count as a shared word.
 
     Returns:
-        The content words.
+        The content words as lemmas, by the part of the dialogue in which they occur.
     """
     turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
     answers = tuple(frozenset(content_lemmas(text)) for text in context.correct_responses)
@@ -278,24 +282,24 @@ def target_profiles(
     amount: int,
     seed: int,
 ) -> list[TargetProfile]:
-    """Draw the profiles of the negatives for a context.
+    """Draw a target profile for each negative that a context needs.
 
     The profiles for a context have different query terms, unless the context has too few terms. Rare terms
     tend to be used before frequent terms.
 
     Args:
         context: Content words of the context.
-        conditions: Options of the generator.
+        conditions: Options of the generator, which contain the fractions of negatives with each feature.
         frequency: Function that returns how many sentences of the pool mention a term; 0 if the term cannot
             be searched for.
-        max_bridge_frequency: A number of sentences. A term that occurs in more sentences is used after all
-            others.
-        elsewhere: Terms to search for if a negative should share no words with the context.
-        amount: Number of profiles.
-        seed: Seed of the draws.
+        max_bridge_frequency: Number of sentences. Terms that occur in more sentences of the pool are searched
+            for only after all other terms.
+        elsewhere: Terms that are searched for if a negative should share no words with the context.
+        amount: Number of profiles to draw.
+        seed: Seed for drawing.
 
     Returns:
-        The profiles.
+        A list of ``amount`` profiles.
     """
     ranked = _ranked(context, frequency, max_bridge_frequency, seed)
     of_last = [term for term in ranked if term in context.last]
@@ -310,7 +314,8 @@ def target_profiles(
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # A context without everyday words has no words that a negative could share.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # Use terms of the last turn or of the turns before it. If only one of these has terms, use that one.
+        # The query terms are from the last turn or from earlier turns. If only one of these groups has terms,
+        # it is used.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
@@ -328,14 +333,26 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms from index ``start`` on. After the last term, continue with the first."""
+    """Return up to ``most`` terms, beginning at index ``start``. The first term follows the last."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
 def _ranked(
     context: ContextTerms, frequency: Callable[[str], int], max_bridge_frequency: float, seed: int
 ) -> list[str]:
-    """Return the terms in random order. Rare terms tend to come first; very frequent terms come last."""
+    """Return the searchable terms of a context in random order, in which rare terms tend to come first.
+
+    Very frequent terms come last. Terms that occur in no sentence of the pool are left out.
+
+    Args:
+        context: Content words of the context.
+        frequency: Function that returns how many sentences of the pool mention a term.
+        max_bridge_frequency: Number of sentences above which a term counts as very frequent.
+        seed: Seed for the random order.
+
+    Returns:
+        The terms in the order in which they should be searched for.
+    """
     keys: list[tuple[bool, float, str]] = []
     for term in context.terms:
         often = frequency(term)
@@ -351,14 +368,14 @@ def _ranked(
 
 
 def _drawn(shares: Sequence[float], chance: float) -> int:
-    """Draw an index in proportion to given shares.
+    """Draw an index with a probability that is proportional to its share.
 
     Args:
         shares: Share of each index; the shares need not add up to 1.
-        chance: A random number in [0, 1).
+        chance: Uniformly distributed random number in [0, 1), which determines the index.
 
     Returns:
-        The index. If the number is uniformly distributed, the probability of each index is its share.
+        An index of ``shares``.
 
     Example:
         >>> [_drawn((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
@@ -369,18 +386,18 @@ def _drawn(shares: Sequence[float], chance: float) -> int:
 
 
 class PoolSentence(NamedTuple):
-    """A sentence of the pool, with the properties that shortlists need.
+    """A sentence of the pool, with the properties by which `shortlist` selects sentences.
 
     Attributes:
         rank: Random rank of the sentence in the pool.
-        id: Id of the sentence.
-        text: The sentence.
+        id: Id of the sentence in the store.
+        text: Text of the sentence.
         terms: Content words of the sentence, as lemmas.
         question: Whether the sentence is a question.
         first_person: Whether the sentence is in the first person.
         dialogue: Id of the dialogue that contains the sentence; empty if the sentence is not from a dialogue.
         like: Likeness of the sentence to anecdotes written by people (see
-            `graphneg.generators.overlap.anecdotes`); 0 if it was not computed.
+            `graphneg.generators.overlap.anecdotes`); 0 if the likeness was not computed.
     """
 
     rank: int
@@ -394,13 +411,13 @@ class PoolSentence(NamedTuple):
 
 
 def words_key(text: str) -> str:
-    """Return the words of a text in lower case. Different spellings of a sentence have the same result.
+    """Return a key for a text, so that different spellings of the same sentence have the same key.
 
     Args:
-        text: A text.
+        text: Text of a sentence or of several sentences.
 
     Returns:
-        The words, separated by spaces.
+        The words of the text in lower case, separated by spaces.
 
     Example:
         >>> words_key("It's  late - isn't it?"), words_key("It ’ s late , is n't it ?")
@@ -410,15 +427,15 @@ def words_key(text: str) -> str:
 
 
 class ScoredCandidate(NamedTuple):
-    """A sentence on a shortlist.
+    """A sentence on a shortlist, with its distance from the target profile.
 
     Attributes:
-        distance: Distance of the sentence from the profile.
-        chance: Random number that breaks ties.
-        shared: Content words that the sentence shares with the context.
+        distance: Distance between the sentence and the target profile of the shortlist; lower is better.
+        chance: Random number that breaks ties between sentences with equal distances.
+        shared: Content words that the sentence shares with the context, as lemmas.
         key: Words of the sentence in lower case (`words_key`).
-        sentence: The sentence.
-        cosine: Cosine of the sentence and the context; None without an embedder.
+        sentence: Sentence of the pool.
+        cosine: Cosine between the sentence and the context; None without an embedder.
     """
 
     distance: float
@@ -430,27 +447,27 @@ class ScoredCandidate(NamedTuple):
 
     @property
     def terms(self) -> frozenset[str]:
-        """The content words of the sentence."""
+        """The content words of the sentence, as lemmas."""
         return self.sentence.terms
 
 
 class Shortlist:
-    """A list of sentences whose entries are computed only when they are read.
+    """A sorted list of sentences whose entries are computed only when they are read.
 
-    Often only the first sentence is needed.
+    Computing all entries would waste time, because often only the first sentence is needed.
     """
 
     def __init__(self, items: Iterator[ScoredCandidate]) -> None:
-        """Initialize the list.
+        """Initialize the list without reading any sentence.
 
         Args:
-            items: The sentences, best first.
+            items: Iterator over the sentences, sorted with the best first.
         """
         self._items = items
         self._found: list[ScoredCandidate] = []
 
     def __iter__(self) -> Iterator[ScoredCandidate]:
-        """Yield the sentences, best first."""
+        """Yield the sentences, sorted with the best first."""
         yield from self._found
         for listed in self._items:
             self._found.append(listed)
@@ -458,15 +475,15 @@ class Shortlist:
 
 
 def said_in(context: Context) -> frozenset[str]:
-    """Return the normalised texts of a context. A retrieved sentence must not repeat any of them.
+    """Return keys for all texts of a context that a retrieved sentence must not repeat.
 
-    The texts are those of the turns and of the correct responses.
+    These are the texts of the turns and of the correct responses.
 
     Args:
-        context: The context.
+        context: Context with its correct responses.
 
     Returns:
-        Keys (see `words_key`) of the whole texts and of each sentence in them.
+        The keys (see `words_key`) of the whole texts and of each sentence in these texts.
     """
     texts = (*(turn.text for turn in context.turns), *context.correct_responses)
     return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
@@ -482,7 +499,7 @@ def shortlist(
     usual: frozenset[str],
     elsewhere: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
 ) -> Shortlist:
-    """Rank sentences by their distance from a profile. Drop sentences that violate a condition.
+    """Rank sentences by their distance from a target profile, and drop sentences that may be correct.
 
     A sentence is dropped if it
 
@@ -493,19 +510,19 @@ def shortlist(
     - is about the same scene as the context.
 
     Args:
-        context: The context.
+        context: Context for which a wrong response is needed.
         terms: Content words of the context.
         profile: Features that the negative should have.
-        sentences: Sentences to rank.
+        sentences: Sentences of the pool to rank.
         said: Keys of the texts in the context and of its correct responses, from `said_in`.
-        conditions: Conditions that the sentences must meet.
-        usual: Words to which replies usually shift from the last turn. A sentence must not mention any of
-            these words, unless the context also mentions the word.
+        conditions: Options of the generator, with the conditions that the sentences must meet.
+        usual: Words to which replies usually shift from a word of the last turn. A sentence must not mention
+            any of these words, unless the context also mentions the word.
         elsewhere: Function that takes a sentence and the terms that it shares with the context, and returns
             whether the sentence is about a different scene; None to skip this condition.
 
     Returns:
-        Up to `SHORTLIST` sentences, closest first.
+        Up to `SHORTLIST` sentences, sorted by distance, the closest first.
     """
     informative, of_last, max_last_turn_words = (
         terms.informative,
@@ -515,8 +532,8 @@ def shortlist(
     asked, first_person, order = profile.question, profile.first_person, profile.order
     anecdotal = conditions.anecdote_weight
     # The distance is a sum of penalties: 4 for each shared word too many or too few, 2 if the sentence shares
-    # a word with the last turn although the profile does not ask for it (or the reverse), 1.5 if the sentence
-    # should be a question but is not, and 1 for the wrong person.
+    # a word with the last turn although the profile asks for no such word (or the reverse), 1.5 if the
+    # sentence should be a question but is none, and 1 if only one of them is in the first person.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     # The loop runs over thousands of sentences for each profile, so it avoids function calls.
@@ -527,7 +544,7 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
-        # The profile asks for a word of the last turn but none is shared, or the reverse.
+        # The profile asks for a word of the last turn, but the sentence shares none with it, or the reverse.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
@@ -537,13 +554,13 @@ def shortlist(
         if asked and not sentence.question:
             distance += 1.5
         if anecdotal:
-            # Gumbel-max trick: with this noise, sentences are drawn in proportion to exp(likeness).
+            # With Gumbel noise, sentences are drawn in proportion to exp(likeness) (Gumbel-max trick).
             chance = ((sentence.rank ^ order) * _MIX) & _MASK
             distance -= anecdotal * (sentence.like + _gumbel(chance))
         by_distance[distance].append(sentence)
 
     def ranked() -> Iterator[tuple[float, int, PoolSentence]]:
-        """Yield the sentences, closest first. Ties are shuffled only when they are reached."""
+        """Yield the sentences, sorted by distance. Sentences with equal distances are shuffled lazily."""
         for distance, equal in sorted(by_distance.items()):
             drawn = [(((each.rank ^ order) * _MIX) & _MASK, each) for each in equal]
             yield from ((distance, chance, each) for chance, each in sorted(drawn))
@@ -556,18 +573,18 @@ def shortlist(
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
-            # If the context also contains the word, the sentence does not shift to it.
+            # If a word of `usual` also occurs in the context, a sentence with this word is no shift to it.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
-            # First a fast test: if the sentence shares few enough words with all correct responses together,
-            # it also shares few enough words with each single response. Most sentences pass this test.
+            # Most sentences pass a fast test: if a sentence shares few enough words with all correct
+            # responses together, it also shares few enough words with each of them.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
             # Drop a sentence that shares most of its words with a correct response, because it may be correct
             # itself.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
-            # The check for a different topic takes longest, so it comes last.
+            # The check whether the sentence is about a different scene takes longest, so it comes last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
                 yield ScoredCandidate(distance, chance, shared, key, sentence)
@@ -578,8 +595,8 @@ def shortlist(
 def _gumbel(chance: int) -> float:
     """Return Gumbel noise that is computed from a random 64-bit number.
 
-    If Gumbel noise is added to the logarithms of several items' weights, the probability that an item has the
-    highest sum is proportional to the item's weight (Gumbel-max trick).
+    If such noise is added to the logarithm of each item's weight, the probability that an item has the
+    highest sum is proportional to its weight (Gumbel-max trick).
     """
     return -math.log(-math.log(((chance >> 12) + 0.5) / 2**52))
 
@@ -587,15 +604,16 @@ def _gumbel(chance: int) -> float:
 def features_met(
     profile: TargetProfile, item: ScoredCandidate, terms: ContextTerms
 ) -> list[tuple[str, bool]]:
-    """Return each target feature of a profile, and whether a sentence has it.
+    """Return the features that a target profile asks for, and whether a sentence has each of them.
 
     Args:
         profile: Features that the negative should have.
-        item: The sentence.
+        item: Sentence that was chosen for the profile.
         terms: Content words of the context.
 
     Returns:
-        Pairs of the name of a feature that the profile asks for, and whether the sentence has it.
+        One pair per feature: the name of the feature, such as ``question``, and whether the sentence has the
+        feature.
     """
     common = len(item.shared & terms.informative)
     wishes = [

@@ -1,8 +1,9 @@
 """Tokenize and tag a text, and find the tokens that express each node of its graph.
 
-The graph helps the tagger: a token that is aligned with a frame is a verb or another predicate, and a
-capitalised token that is a part of a name is a proper noun. A pronoun node is aligned with all forms of its
-pronoun. `AlignmentCache` keeps the results, because a text is usually edited many times.
+The graph helps the part-of-speech tagger: a token that is aligned with a frame is a verb or another
+predicate, and a capitalised token that is a part of a name is a proper noun. A pronoun node is aligned with
+all forms of its pronoun. `AlignmentCache` keeps the aligned texts, because a text is usually edited many
+times.
 
 Example: in "I love my dog." with the graph ``(l / love-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))``, the
 tokens of the node ``i`` are *I* and *my*.
@@ -23,7 +24,8 @@ from graphneg.english.tokens import TextSpan, tokenize
 from graphneg.english.words import readings
 from graphneg.model import AmrGraph
 
-# Words after an *it* that refers to nothing: "It is time to go", "It's for that purpose that he came".
+# Pattern for words after the pronoun *it* that show that it refers to nothing: "It is time to go", "It's for
+# that purpose that he came".
 _EXPLETIVE = re.compile(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b")
 _KEPT = 1024
 """Maximum number of aligned texts in the cache."""
@@ -34,11 +36,11 @@ class AlignedText:
     """A text with its tokens, their tags, and the alignment of its graph.
 
     Attributes:
-        text: The text.
+        text: The text that was tokenized.
         graph: The AMR graph of the text.
         words: The tokens with their character positions in the text.
-        tags: The tag of each token.
-        words_of: The indices of the tokens that express each node, by node number.
+        tags: The part-of-speech tag of each token.
+        words_of: The indices of the tokens that express each node, keyed by node number.
     """
 
     text: str
@@ -51,7 +53,7 @@ class AlignedText:
         """Create tokens that can be edited without changing this object.
 
         Returns:
-            All tokens, and the tokens that express each node, by node number.
+            All tokens of the text, and the tokens that express each node, keyed by node number.
         """
         tokens, end = Tokens(), 0
         for index, (word, tagged) in enumerate(zip(self.words, self.tags, strict=True)):
@@ -63,10 +65,10 @@ class AlignedText:
 
 
 class AlignmentCache:
-    """Cache of aligned texts. It keeps the 1,024 texts that were used most recently.
+    """Cache of aligned texts, which keeps the 1,024 texts that were used most recently.
 
     Args:
-        aligner: Function that aligns graph nodes with tokens.
+        aligner: Function that aligns the nodes of a graph with the tokens of its text.
     """
 
     def __init__(self, aligner: Aligner = align) -> None:
@@ -75,10 +77,10 @@ class AlignmentCache:
         self._kept: dict[tuple[str, str], AlignedText] = {}
 
     def get(self, text: str, graph: AmrGraph) -> AlignedText:
-        """Return a text with its tokens, tags and alignment.
+        """Return a text with its tokens, their tags and the alignment of its graph.
 
         Args:
-            text: The text.
+            text: The text to align.
             graph: The AMR graph of the text.
 
         Returns:
@@ -94,22 +96,22 @@ class AlignmentCache:
 
 
 def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
-    """Tokenize, align and tag a text."""
+    """Tokenize a text, align its tokens with the nodes of its graph, and tag the tokens."""
     tokens = tokenize(text)
     words = [token.text for token in tokens]
     spans = aligner(graph, words)
     tags = list(tag(words, _evidence(graph, spans, words)))
     for k, span in spans.items():
         node = graph.nodes[k]
-        # If the graph says that a capitalised word is part of a name, it is a proper noun: "Will" in "Will
-        # Smith" is not a modal.
+        # A capitalised word that is part of a name in the graph is a proper noun: "Will" in "Will Smith" is
+        # not a modal.
         if node.value is not None and node.parent is not None and graph.nodes[node.parent].concept == "name":
             tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
     return AlignedText(text, graph, tokens, tuple(tags), _words_of_nodes(graph, spans, words))
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
-    """Return what the graph tells the tagger about each token, by token index.
+    """Return what the graph shows about the part of speech of tokens, keyed by token index.
 
     The values are ``verb``, ``predicate`` (a frame but not a verb: "lucky"), and ``plain`` (not a frame).
     """
@@ -125,10 +127,10 @@ def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
 
 
 def _words_of_nodes(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
-    """Return the token indices of each node, by node number.
+    """Return the indices of the tokens that express each node, keyed by node number.
 
-    A pronoun node gets all forms of its pronoun, for example both *I* and *my* in "I love my dog". If several
-    nodes have the same person, each form belongs to the nearest of these nodes.
+    All forms of a pronoun express its node, for example both *I* and *my* in "I love my dog". If several
+    nodes have the same person, each form expresses the nearest of these nodes.
     """
     mentions = {k: tuple(range(*span)) for k, span in spans.items()}
     by_person: dict[str, list[int]] = {}
@@ -142,7 +144,8 @@ def _words_of_nodes(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -
         # belongs to no pronoun node.
         if index in taken or (word.lower() == "its" and "it" not in by_person):
             continue
-        # Leave out an *it* that refers to nothing: "It is time", "It is for that purpose that he came".
+        # Leave out the pronoun *it* if it refers to nothing: "It is time", "It is for that purpose that he
+        # came".
         expletive = word.lower() == "it" and _EXPLETIVE.match(" ".join(words[index + 1 : index + 7]))
         for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
             k = min(by_person[person], key=lambda k: abs(spans.get(k, (10**6, 0))[0] - index))

@@ -1,8 +1,8 @@
 """Find the contiguous words that express a subtree.
 
-The words of a subtree are the words of its nodes and the function words between them. `phrase` finds them,
-starting from the head word, and determines the kind of the phrase. The kind decides which phrases can replace
-each other.
+The phrase of a subtree consists of the words of its nodes and of the function words between them. `phrase`
+finds these words, starting from the head word, and determines the kind of the phrase. The kind decides which
+phrases can replace each other.
 
 Example: in "She told the man in the hat everything.", the phrase of the node ``man`` is "the man in the hat",
 of kind ``nominal``.
@@ -22,14 +22,15 @@ from graphneg.english.tagging import FINITE, NOUNS, VERBS
 from graphneg.english.words import word_class
 
 _NOMINAL = NOUNS | {"PN", "CD"}
-# Tags of words that can introduce a relative clause or be inside one: "the man who *left*". A finite verb
-# after such a word may be part of a noun phrase.
+# Tags of words after which a finite verb may belong to a relative clause, and thus to a noun phrase: "the man
+# *who* left".
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 # Tags of words that must not end a phrase: "the man in".
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
-# Tags of words that may occur inside a phrase although they belong to nodes outside the subtree.
+# Tags of words that may occur inside the phrase of a subtree although they express nodes outside the subtree.
 _FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
-# Concepts that often have no word of their own. The phrase of such a node is found through its children.
+# Pattern for concepts that often no word expresses. The phrase of such a node is found through the words of
+# its children.
 _WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 _KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}
 # Maximum number of tokens between two aligned words of a phrase.
@@ -38,15 +39,15 @@ _GAP_REACH = 6
 
 @dataclass(slots=True)
 class Phrase:
-    """The contiguous words that express a subtree.
+    """The contiguous words that express a subtree of the graph.
 
     Attributes:
-        start: The index of the first token.
-        end: The index after the last token.
+        start: The index of the first token of the phrase.
+        end: The index after the last token of the phrase.
         kind: ``nominal``, ``determiner``, ``possessive``, ``modifier`` (adjective before its noun),
             ``adjective``, ``adverb``, ``verb`` (without tense), ``predicate`` (with tense), ``clause`` (with
             its subject) or ``other``.
-        head: The index of the head.
+        head: The index of the head word of the phrase.
     """
 
     start: int
@@ -56,16 +57,16 @@ class Phrase:
 
 
 def phrase(sentence: SentenceDraft, k: int) -> Phrase:
-    """Return the contiguous words that express a subtree, with the function words that belong to them.
+    """Find the contiguous words that express a subtree, with the function words that belong to them.
 
-    Raises `RealisationError` (``no-alignment``) if no word expresses the node.
+    Raises `RealisationError` (``no-alignment``) if no word expresses the top node of the subtree.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         k: The number of the top node of the subtree.
 
     Returns:
-        The phrase.
+        The bounds, the kind and the head of the phrase.
     """
     concept, tokens = sentence.node(k).concept, sentence.tokens
     if concept in ("and", "or"):
@@ -99,7 +100,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int) -> Phrase:
-    """Return the phrase of a noun."""
+    """Return the phrase whose head is the noun at ``head``."""
     tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).subtree_last
     # In "bank account", the first noun is only a modifier of the second.
     if sentence.is_noun(head + 1) and owners.get(head + 1, k) < k:
@@ -120,7 +121,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
 
 
 def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
-    """Return the phrase that extends from the first to the last conjunct."""
+    """Return the phrase of an *and* or *or* node, from its first to its last conjunct."""
     children = sentence.graph.children(k)
     parts = [phrase(sentence, child.position) for child in children if (child.role or "").startswith("op")]
     if not parts:
@@ -135,7 +136,7 @@ def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _head(sentence: SentenceDraft, k: int) -> int:
-    """Return the index of the head word of a node. If the node has no word, use a word of its children."""
+    """Return the index of the head word of a node, or of a word of its children if it has no word."""
     indices = sentence.indices(k)
     if indices:
         run = indices[-1] - indices[0] == len(indices) - 1
@@ -150,15 +151,15 @@ def _head(sentence: SentenceDraft, k: int) -> int:
 
 
 def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
-    """Return the bounds of the contiguous words around the head of a subtree.
+    """Return the bounds of the contiguous words around the head word of a subtree.
 
-    The phrase stops at words of other nodes. It includes the determiners of the noun phrases at its edges,
-    and does not end in a preposition.
+    The words between the bounds do not express nodes outside the subtree, except for some function words.
+    They include the determiners of noun phrases at the edges, and do not end with a preposition.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         k: The number of the top node of the subtree.
-        head: The index of the head.
+        head: The index of the head word.
 
     Returns:
         The index of the first token of the phrase, and the index after its last token.
@@ -201,12 +202,12 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
 
 
 def _has_mark(tokens: Sequence[Token]) -> bool:
-    """Return whether the tokens contain a punctuation mark other than a hyphen."""
+    """Return whether a sequence of tokens contains a punctuation mark other than a hyphen."""
     return any(token.tag == "PU" and token.text != "-" for token in tokens)
 
 
 def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
-    """Return whether a word belongs to a conjunct of the subtree and may therefore follow a comma."""
+    """Return whether a word belongs to a conjunct in the subtree, so that it may follow a comma."""
     token = sentence.tokens[index]
     for inner in range(k + 1, sentence.node(k).subtree_last + 1):
         at: int | None = inner if token in sentence.tokens_of_node.get(inner, ()) else None
@@ -221,7 +222,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
     """Return whether a phrase may be extended over the tokens between two indices.
 
     The phrase must not be extended over many tokens, over an end mark or a quotation mark, or over a content
-    word of another node (``foreign``).
+    word that expresses a node outside the subtree. ``foreign`` contains the indices of such words.
     """
     between = tokens[start:end]
     if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
@@ -230,7 +231,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
 
 
 def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, high: int, head: int) -> Phrase:
-    """Return the phrase of a verb. It includes a subject that is in the subtree or is a pronoun."""
+    """Return the phrase of a verb, with its subject if this is in the subtree or is a pronoun."""
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()

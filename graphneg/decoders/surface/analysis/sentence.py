@@ -1,11 +1,11 @@
-"""Connect a text being edited with its graph.
+"""Connect the tokens of a text being edited with the nodes of its graph.
 
-`SentenceDraft` finds the tokens that express a node, the verb group that asserts the node
+`SentenceDraft` finds the tokens that express a node, the verb group whose predicate is the node
 (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `question_tag`
 finds the question tag of a clause.
 
 Example: in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))``, the
-predicate of node 0 is the group of *was*.
+verb group for node 0 consists of *was*.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, AmrNode
 
-# Tags that may occur between a linking verb and its complement: "is not a very *good* idea".
+# Tags of words that may occur between a linking verb and its complement: "is *not a very good* idea".
 _INSIDE_PREDICATE = (
     NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
 )
-# Tags after which *here* and *there* do not begin a clause: "I go there".
+# Tags of words after which *here* and *there* do not begin a clause: "I go there".
 _NO_START = frozenset({*NOUNS, *VERBS, "PRS", "PRO", "PN", "IN"})
 # Maximum number of tokens between a copula and the words of its arguments.
 _COPULA_REACH = 3
-# Tags at which the scope of a negation ends: end marks, subordinators, question words, quotation marks.
+# Tags of tokens that end the scope of a negation: end marks, subordinators, question words, quotation marks.
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
 _THIRD = word_class("third-person") | {"they"}
 
 
 class SentenceDraft(Draft):
-    """A text being edited, with its graph.
+    """A text being edited, with its AMR graph.
 
     Args:
-        reading: The aligned text.
+        reading: The text with its tokens, tags and graph, and with the tokens aligned with each node.
 
     Attributes:
         graph: The AMR graph of the original text.
-        tokens_of_node: The tokens that express each node, by node number.
+        tokens_of_node: The tokens that express each node, keyed by node number.
     """
 
     def __init__(self, reading: AlignedText) -> None:
-        """Initialize the draft with editable copies of the tokens."""
+        """Initialize the text with editable copies of the tokens."""
         tokens, self.tokens_of_node = reading.tokens()
         super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph
@@ -60,8 +60,8 @@ class SentenceDraft(Draft):
         """Find the verb groups of the text in its present state, and correct the tags of their verbs.
 
         Every edit changes the indices of tokens, so the groups are found again whenever they are needed. The
-        methods that search for a verb call this method. The corrected tags stay in the tokens: *read* after
-        *was* is a participle (``VBN``) from then on.
+        methods that search for a verb call this method. The corrected tags stay in the tokens: after *was*,
+        *read* keeps the tag of a participle (``VBN``).
 
         Returns:
             The verb groups in the order of the text.
@@ -72,10 +72,10 @@ class SentenceDraft(Draft):
         """Return a node of the graph.
 
         Args:
-            k: The node number.
+            k: The number of the node in the graph.
 
         Returns:
-            The node.
+            The node with this number.
 
         Raises:
             RealisationError: The graph has no such node (``unsupported-edit``).
@@ -85,37 +85,37 @@ class SentenceDraft(Draft):
         return self.graph.nodes[k]
 
     def indices(self, k: int) -> list[int]:
-        """Return the current token indices of a node.
+        """Return the current indices of the tokens that express a node.
 
         Args:
-            k: The node number.
+            k: The number of the node in the graph.
 
         Returns:
-            The indices in ascending order.
+            The indices in ascending order; empty if no token expresses the node.
         """
         return sorted(
             index for token in self.tokens_of_node.get(k, ()) if (index := self.tokens.index_of(token)) >= 0
         )
 
     def subtree_indices(self, k: int) -> list[int]:
-        """Return the current token indices of all nodes in a subtree.
+        """Return the current indices of the tokens that express the nodes of a subtree.
 
         Args:
             k: The number of the top node of the subtree.
 
         Returns:
-            The indices, node by node.
+            The indices, grouped by node in the order of the node numbers.
         """
         return [index for inner in range(k, self.node(k).subtree_last + 1) for index in self.indices(inner)]
 
     def head(self, k: int) -> int:
-        """Return the index of the first token of a node.
+        """Return the index of the first token that expresses a node.
 
         Args:
-            k: The node number.
+            k: The number of the node in the graph.
 
         Returns:
-            The index.
+            The index of the token in the current text.
 
         Raises:
             RealisationError: No token is aligned with the node (``no-alignment``).
@@ -126,15 +126,15 @@ class SentenceDraft(Draft):
         return indices[0]
 
     def predicate(self, k: int) -> VerbGroup | None:
-        """Return the verb group that asserts a node.
+        """Return the verb group whose predicate is a node.
 
         Args:
-            k: The node number.
+            k: The number of the node in the graph.
 
         Returns:
             The group that contains the verb of the node. If the word of the node is not a verb, the group of
-            the copula or light verb before the word: *was* for *happy* in "He was happy". None if there is no
-            such group.
+            the copula or light verb before the word: *was* for *happy* in "He was happy". None if the text
+            has no such group.
         """
         self.node(k)
         known, indices = self.parse_verbs(), self.indices(k)
@@ -144,15 +144,15 @@ class SentenceDraft(Draft):
         return next(own, None) or self._governing(indices[0], known)
 
     def finite(self, group: VerbGroup | None) -> VerbGroup | None:
-        """Return the finite or imperative group on which a group depends.
+        """Return the finite or imperative verb group on which a verb group depends.
 
         Args:
-            group: Any group, or None.
+            group: A verb group of the text, or None.
 
         Returns:
-            The group itself if it is finite or imperative. Otherwise the finite group before it: "want" for
-            "to go" in "I want to go". None if there is no such group, or if a conjunction or a question word
-            is between the two.
+            The given group itself if it is finite or imperative. Otherwise the finite group before it: *want*
+            for "to go" in "I want to go". None if no finite group precedes it in the sentence, or if a
+            conjunction or a question word is between the two groups.
         """
         if group is None or group.is_main:
             return group
@@ -161,13 +161,13 @@ class SentenceDraft(Draft):
         return None if any(token.tag in ("SC", "WP", "QT") for token in between) else before
 
     def finite_before(self, index: int) -> VerbGroup | None:
-        """Return the last finite group before an index in the same sentence.
+        """Return the last finite verb group before an index in the same sentence.
 
         Args:
             index: The index of a token.
 
         Returns:
-            The group, or None if there is no finite group before the index.
+            The verb group, or None if no finite group precedes the index in the sentence.
         """
         start, _ = self.sentence_bounds(index)
         before = [
@@ -176,13 +176,13 @@ class SentenceDraft(Draft):
         return before[-1] if before else None
 
     def offers(self, group: VerbGroup) -> bool:
-        """Return whether a speaker uses the clause when giving something: "Here you are", "Here it is".
+        """Return whether a clause accompanies the giving of something: "Here you are", "Here it is".
 
         Args:
             group: The verb group of the clause.
 
         Returns:
-            True for such a clause.
+            True if the clause consists of *here*, a pronoun and a form of *be*.
         """
         if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].lower not in BE:
             return False
@@ -191,16 +191,16 @@ class SentenceDraft(Draft):
         return pronoun and self.tokens.get(start - 1).lower == "here"
 
     def presents(self, group: VerbGroup) -> bool:
-        """Return whether a clause presents something to the addressee.
+        """Return whether a clause presents something to the addressee: "Here comes the bus".
 
-        Clauses such as "Here comes the bus" and "There's your sister" can be neither negated nor turned into
-        questions. "There's a bank" is different, because it states that a bank exists.
+        Such clauses can be neither negated nor turned into questions. "There's your sister" also presents
+        somebody, but "There's a bank" states that a bank exists.
 
         Args:
             group: The verb group of the clause.
 
         Returns:
-            True for such a clause.
+            True if the clause presents something.
         """
         place, verb = self.tokens.get(group.first - 1), self.tokens[group.main]
         if (
@@ -219,8 +219,8 @@ class SentenceDraft(Draft):
             comma: The index of the comma.
 
         Returns:
-            True if *and* or *or* follows in the sentence, but no verb and no clause. This is the case for
-            both commas of "with Jim, Tom, and Ann".
+            True if *and* or *or* follows the comma in the sentence, but no verb and no clause does. This is
+            the case for both commas in "with Jim, Tom, and Ann".
         """
         joint = False
         for token in self.tokens[comma + 1 :]:
@@ -232,13 +232,14 @@ class SentenceDraft(Draft):
         return joint
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
-        """Return the verbs that *and* joins to a finite group, if they have no auxiliary of their own.
+        """Return the verbs without an auxiliary that *and* joins to a finite verb group.
 
         Args:
-            group: The verb group.
+            group: The verb group of the clause.
 
         Returns:
-            The tokens of these verbs. For the group of *sang* in "She sang and danced", this is *danced*.
+            The tokens of these verbs. For the group of *sang* in "She sang and danced", the token of
+            *danced*.
         """
         _, end = self.sentence_bounds(group.first)
         verbs: list[Token] = []
@@ -258,7 +259,7 @@ class SentenceDraft(Draft):
         return verbs
 
     def _governing(self, index: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """Return the linking or light verb whose complement is the word at an index."""
+        """Return the group of the linking or light verb whose complement is the word at an index."""
         tokens = self.tokens
         group = next((group for group in reversed(known) if group.main < index), None)
         if group is not None:
@@ -266,7 +267,8 @@ class SentenceDraft(Draft):
             fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
             # In "a happy man", the adjective modifies its noun and is not the complement of a verb.
             attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
-            # A verb without a node is a light verb: the graph of "take a walk" contains only ``walk-01``.
+            # A verb that expresses no node is a light verb: the graph of "take a walk" contains only
+            # ``walk-01``.
             verb, between = tokens[group.main], tokens[group.main + 1 : index]
             light = verb.lemma in word_class("linking-or-light") or verb.lower == "'s"
             if not light and self._owner(verb) is None:
@@ -282,14 +284,14 @@ class SentenceDraft(Draft):
         return None
 
     def _owner(self, token: Token) -> int | None:
-        """Return the number of the first node that a token expresses, or None if there is none."""
+        """Return the number of the first node that a token expresses, or None if it expresses no node."""
         return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """Return the copula near the arguments of a node without words, such as most ``-91`` frames.
+        """Return the copula near the arguments of a node that no word expresses, such as most ``-91`` frames.
 
         Returns:
-            The group of the copula; None if no copula is near the arguments.
+            The verb group of the copula; None if no copula is near the arguments.
         """
         arguments = [child.position for child in self.graph.children(k)]
         arguments += [mention.target for mention in self.graph.mentions if mention.parent == k]
@@ -307,7 +309,8 @@ class SentenceDraft(Draft):
         """Return, for each token that expresses a node, the number of this node.
 
         Returns:
-            The node numbers by token index. If several nodes share a token, their lowest number is returned.
+            The node numbers, keyed by token index. If a token expresses several nodes, the lowest of their
+            numbers.
         """
         return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}
 
@@ -315,10 +318,10 @@ class SentenceDraft(Draft):
         """Return whether the token at an index is a noun.
 
         Args:
-            index: Any integer.
+            index: The index of a token, or an index outside the text.
 
         Returns:
-            True if the token exists and is a noun.
+            True if the index is inside the text and the token is a noun.
         """
         return self.tokens.get(index).tag in NOUNS
 
@@ -342,16 +345,16 @@ class SentenceDraft(Draft):
         return start, tokens.run_end(end, ("EN",))
 
     def negation_scope_end(self, index: int, *marks: str) -> int:
-        """Return the index of the first token from ``index`` on that ends the scope of a negation.
+        """Return the index of the first token from a given index on that ends the scope of a negation.
 
-        Such a token has a tag of `SCOPE_ENDS` or is one of the given marks.
+        Such a token has a tag in `SCOPE_ENDS` or is one of the given marks.
 
         Args:
             index: The index of the first token to examine.
             *marks: The texts of further tokens that end the scope, for example ``,``.
 
         Returns:
-            The index of the token; an index after the last token if no token ends the scope.
+            The index of the token that ends the scope; the index after the last token if there is none.
         """
         tokens = self.tokens
         while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS and tokens[index].text not in marks:
@@ -365,8 +368,8 @@ class SentenceDraft(Draft):
             index: The index of the noun.
 
         Returns:
-            The index of the first token, and the index after the last token. The phrase consists of
-            determiner, modifiers and head, without a preceding preposition or conjunct.
+            The index of the first token of the noun phrase, and the index after its last token. The phrase
+            consists of determiner, modifiers and head, without a preceding preposition or conjunct.
         """
         tokens, end = self.tokens, index + 1
         while self.is_noun(end) and tokens[end].lower not in TIME_NOUNS:
@@ -392,12 +395,12 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
     """Return the question tag of a clause.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         group: The verb group of the clause.
 
     Returns:
-        The tag at the end of the sentence. None if there is no tag, or if the pronoun of the tag does not
-        refer to the subject of the clause.
+        The question tag at the end of the sentence. None if the sentence has no question tag, or if the
+        pronoun of the tag does not refer to the subject of the clause.
     """
     tokens = sentence.tokens
     end = tokens.run_start(sentence.sentence_bounds(group.first)[1], ("EN",))
@@ -409,7 +412,7 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
     if index <= group.main or tokens[index - 1].text != "," or not _is_auxiliary(tokens[index]):
         return None
     pronoun, subject = tokens[end - 1].lower, tokens[group.subject[1] - 1].lower
-    # The pronoun may repeat the subject or, as in "Tom likes fish, doesn't he?", refer to a noun.
+    # The pronoun of the tag may repeat the subject or, as in "Tom likes fish, doesn't he?", refer to a noun.
     third = pronoun in _THIRD and subject not in ("i", "you", "we", *_THIRD)
     return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
 
@@ -418,7 +421,7 @@ def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
     """Return whether a token is the pronoun of a question tag.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         token: The token of a pronoun.
 
     Returns:

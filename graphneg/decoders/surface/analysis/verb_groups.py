@@ -1,8 +1,8 @@
 """Find the verb groups of a sentence, with their subjects and negations, and its noun phrases.
 
 Negation, questions and tense change the auxiliaries of a clause, and depend on its subject. This module finds
-auxiliaries and subjects from part-of-speech tags alone. It is fast enough to run again after each edit, so
-that the indices are always valid.
+auxiliaries and subjects from part-of-speech tags alone. It is so fast that it can run again after each edit,
+which keeps all token indices valid.
 
 `parse_verb_groups` returns one `VerbGroup` for each group of verbs that belong together, and corrects the
 tags of their verbs. For example, "had not been seen" is one group with the chain *had*, *been*, *seen* and
@@ -30,15 +30,15 @@ from graphneg.english.words import word_class
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
 TIME_NOUNS = word_class("time-nouns")
 """Nouns that are used as adverbs of time. In "Yesterday she came", only *she* is the subject."""
-# Tags of words that may occur between the verbs of a group: "has *not always* been".
+# Tags of words that may occur between the verbs of a verb group: "has *not always* been".
 _SKIP = frozenset({"RB", "NEG"})
-# Tags after which a clause can start.
+# Tags of tokens after which a clause can begin.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "UH"})
-# Tags of the words of a noun phrase.
+# Tags of words that can belong to a noun phrase.
 _NP = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "PRS", "PRO", "EX"}
-# Tags of the first word of a subject that follows its auxiliary: "Has *the* train left?"
+# Tags of words that can begin a subject after its auxiliary: "Has *the* train left?"
 _AFTER_AUXILIARY = NOUNS | {"PRS", "PRO", "DT", "PS", "PN", "EX", "CD", "JJ"}
-# Tags of the first word of an object.
+# Tags of words that can begin an object.
 _OPENS_OBJECT = frozenset({"DT", "PS", "PRO", "PN", "NN", "NNS", "NNP"})
 # Maximum number of tokens in an aside between commas: "Tom, my oldest friend, has left."
 _COMMA_REACH = 12
@@ -46,20 +46,21 @@ _COMMA_REACH = 12
 
 @dataclass(slots=True)
 class VerbGroup:
-    """The verbs of a clause, with their subject and negations.
+    """The verbs of a clause that belong together, with their subject and negations.
 
-    All positions are indices in ``tokens``. They are valid until a token is inserted or removed.
+    All indices refer to ``tokens``. They are valid until a token is inserted or removed.
 
     Attributes:
         kind: The form of the first verb: ``finite``, ``imperative``, ``infinitive`` (with *to*), ``bare``
             (another plain form), ``gerund`` or ``participle``.
-        chain: The indices of the verbs. The last index is that of the main verb.
+        chain: The indices of the verbs in text order. The last index is that of the main verb.
         tokens: The tokens of the text.
-        negations: The indices of the tokens that negate the group.
-        subject: Start and end of the subject; None if there is no subject.
+        negations: The indices of the tokens that negate the verbs, such as *not*.
+        subject: The index of the first token of the subject, and the index after its last token; None if the
+            group has no subject.
         inverted: Whether the first verb precedes the subject: "Do you know?"
-        quotative: Whether the verb of direct speech precedes its subject: "said the king".
-        infinitive_marker: The index of the *to* of an infinitive; None for other groups.
+        quotative: Whether the group is a verb of direct speech that precedes its subject: "said the king".
+        infinitive_marker: The index of the *to* of an infinitive; None for groups of other kinds.
     """
 
     kind: Kind
@@ -73,32 +74,32 @@ class VerbGroup:
 
     @property
     def first(self) -> int:
-        """The index of the first verb, which is the finite verb in a finite group."""
+        """The index of the first verb of the group, which is the finite verb in a finite group."""
         return self.chain[0]
 
     @property
     def main(self) -> int:
-        """The index of the main verb."""
+        """The index of the main verb, which is the last verb of the group."""
         return self.chain[-1]
 
     @property
     def start(self) -> int:
-        """The index of the first token, which belongs to the subject if the subject precedes the verb."""
+        """The index at which the clause begins: that of the subject if it comes first, else of the verb."""
         return self.subject[0] if self.subject and not self.inverted else self.chain[0]
 
     @property
     def verb(self) -> Token:
-        """The first verb."""
+        """The token of the first verb."""
         return self.tokens[self.chain[0]]
 
     @property
     def second(self) -> Token:
-        """The second verb of the chain; `EDGE` if the group has only one verb."""
+        """The token of the second verb; the empty token `EDGE` if the group has only one verb."""
         return self.tokens[self.chain[1]] if len(self.chain) > 1 else EDGE
 
     @property
     def perfect(self) -> bool:
-        """Whether the first verb is ``'s`` for *has*, as in "He's lost it", and not for *is*."""
+        """Whether the first verb is *'s* and means *has*, as in "He's lost it", and not *is*."""
         low, following = self.second.lower, self.tokens.get(self.main + 1)
         if self.verb.lower != "'s" or low in word_class("after-has"):
             return self.verb.lower == "'s" and self.second is not EDGE
@@ -107,8 +108,8 @@ class VerbGroup:
         # In "I know what he's done" and "What's she made?", the question word is the object of the
         # participle. A participle with an object is active, so *'s* must be *has*.
         asked = self.tokens.get((self.first if self.inverted else self.start) - 1).tag == "WP"
-        # An object follows in "She's lost her keys" (*has*), but a time follows in "It's closed this week"
-        # (*is*).
+        # If an object follows, *'s* is *has*: "She's lost her keys". If a time follows, *'s* may be *is*:
+        # "It's closed this week".
         time = {following.lower, self.tokens.get(self.main + 2).lower}
         object_ = following.tag in _OPENS_OBJECT and time.isdisjoint(TIME_NOUNS | TEMPORAL_UNITS | WEEKDAYS)
         thing = bool(self.subject_tokens) and self.subject_tokens[-1].lower in word_class("things")
@@ -121,12 +122,12 @@ class VerbGroup:
 
     @property
     def would(self) -> bool:
-        """Whether the first verb is ``'d`` for *would*: true for "I'd go", false for "I'd gone" (*had*)."""
+        """Whether the first verb is *'d* and means *would* ("I'd go") and not *had* ("I'd gone")."""
         return self.verb.lower == "'d" and self.second.tag == "VB"
 
     @property
     def subject_tokens(self) -> list[Token]:
-        """The tokens of the subject."""
+        """The tokens of the subject; empty if the group has no subject."""
         return self.tokens[slice(*self.subject)] if self.subject is not None else []
 
     @property
@@ -149,15 +150,15 @@ class VerbGroup:
 
 
 def parse_verb_groups(tokens: Tokens) -> list[VerbGroup]:
-    """Find the verb groups of a text, and correct the tags of their verbs.
+    """Find the verb groups of a text, and correct the part-of-speech tags of their verbs.
 
-    The auxiliary before a verb determines its tag: *read* after *was* becomes ``VBN``.
+    The auxiliary before a verb determines the tag of the verb: after *was*, *read* gets the tag ``VBN``.
 
     Args:
-        tokens: The tagged tokens. Their tags may be changed.
+        tokens: The tagged tokens of the text. Some tags are corrected in place.
 
     Returns:
-        The verb groups.
+        The verb groups in the order of the text.
     """
     known: list[VerbGroup] = []
     index = 0
@@ -198,7 +199,7 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
-    """Return the group of a negative order such as "don't go"; None if no such order begins at the index."""
+    """Return the group of a negative order ("don't go") that begins at an index, or None."""
     if tokens[index].lower != "do" or tokens.get(index + 1).tag != "NEG":
         return None
     verb = tokens.run_end(index + 2, _SKIP)
@@ -212,9 +213,9 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> V
 def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
     """Correct the tag of a verb whose form does not show its tense.
 
-    The tense follows from the verb to which it is joined, or from its subject. In "sat down and put it
-    there", *put* is past, because it is joined to *sat*. In "I only have", *have* is finite, because it
-    follows *I*.
+    The tense follows from another verb to which the verb is joined, or from the subject. In "sat down and put
+    it there", *put* is past, because *and* joins it to *sat*. In "I only have", *have* is finite, because its
+    subject is *I*.
     """
     token, start = tokens[index], tokens.run_start(index, _SKIP)
     # If a plain verb follows "for you", *for* is a conjunction and *you* a subject: "For you work so hard".
@@ -240,7 +241,7 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
 
 
 def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
-    """Tag the verb of an order as a plain form if the order begins with an adverb: "Always go home"."""
+    """Give the verb of an order that begins with an adverb the tag of a plain form: "Always go home"."""
     token, opened = tokens[index], tokens.get(index - 1).lower in word_class("before-orders")
     plain = token.tag == "VBP" and token.lower == token.lemma
     if plain and opened and _opens_clause(tokens, index, before):
@@ -248,7 +249,7 @@ def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
 
 
 def _finite(tokens: Tokens, index: int) -> VerbGroup:
-    """Return the group of the finite verb at an index, after testing for questions and "said the king"."""
+    """Return the group of the finite verb at an index, which may precede its subject."""
     group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.get(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated
@@ -270,9 +271,10 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
             return _extended(group, end)
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
-        # In "..., said the king" the verb of speech precedes its subject. In "OK, got it" *it* is an object.
+        # In "..., said the king", the verb of speech precedes its subject. In "OK, got it", *it* is an
+        # object.
         if tokens.get(index + 1).lower == "it":
-            # An empty noun phrase makes the condition below fail.
+            # With this end, the noun phrase is empty, so that the next condition is False.
             end = index + 1
         if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
@@ -281,12 +283,12 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
 
 
 def _inverts(tokens: Tokens, index: int) -> bool:
-    """Return whether a finite auxiliary at an index may precede its subject."""
+    """Return whether the finite auxiliary at an index may precede its subject, as in a question."""
     following, previous = tokens.get(tokens.run_end(index + 1, _SKIP)), tokens.get(index - 1)
     if following.tag not in _AFTER_AUXILIARY:
         return False
-    # The auxiliary may follow a mark, a conjunction or a question word: "Well, can you come?", "What have you
-    # seen?"
+    # An auxiliary before its subject may follow a punctuation mark, a conjunction or a question word: "Well,
+    # can you come?", "What have you seen?"
     if previous.is_quote or previous.tag in ("EN", "PU", "CC", "UH", "WP"):
         return True
     if previous.lower in word_class("before-inversion"):
@@ -306,7 +308,7 @@ def _inverts(tokens: Tokens, index: int) -> bool:
 
 
 def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
-    """Add the verbs that the auxiliaries of a group govern, and the negations between them.
+    """Add the verbs that depend on the auxiliaries of a verb group, and the negations between these verbs.
 
     Args:
         group: The group to extend.
@@ -329,16 +331,17 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag of a verb that an auxiliary governs; None if the auxiliary does not govern the verb."""
+    """Return the tag that a verb has because it depends on an auxiliary; None if it depends on none."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"
     if tokens[auxiliary].tag == "MD" or last in DO:
-        # A plain form follows: "did see". The tagger may take the *put* of "did put" for a past form.
+        # After a modal or *do*, the verb is a plain form: "did see". The tagger may wrongly tag the *put* of
+        # "did put" as a past form.
         plain = at in ("VB", "VBP") or (at == "AX" and low in ("have", "do"))
         return "VB" if plain or (at == "VBD" and verb_lemma(low) == low) else None
     if last in HAVE:
-        # A participle that was tagged as an adjective belongs to *have* unless a noun follows: "have tried
+        # A participle that was tagged as an adjective depends on *have* unless a noun follows: "have tried
         # it", but "have tired eyes".
         following = tokens.get(verb + 1)
         noun = following.tag in NOUNS | {"JJ"} and following.lower not in word_class("object-pronouns")
@@ -353,7 +356,7 @@ def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
 
 
 def _negations(tokens: Tokens, start: int, end: int) -> list[int]:
-    """Return the indices of the negations between two indices."""
+    """Return the indices of the negations that are between two indices."""
     return [index for index in range(start + 1, min(end, len(tokens))) if tokens[index].tag == "NEG"]
 
 
@@ -365,7 +368,7 @@ def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
     ):
         start -= 1
     if tokens.get(start - 1).lower in word_class("conjunctions"):
-        # After *and*, the verb is an imperative if *and* joins it to another imperative ("Sit down and
+        # After *and*, a plain form is an imperative if *and* joins it to another imperative ("Sit down and
         # listen"), or if *and* begins the sentence ("And listen").
         joined = bool(before) and before[-1].kind == "imperative"
         return joined or tokens.get(start - 2).tag in ("EN", "QT")
@@ -375,14 +378,15 @@ def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
 def noun_phrase_end(tokens: Tokens, start: int) -> int:
     """Return the end of the simple noun phrase that starts at an index.
 
+    A prepositional phrase with *of* belongs to a simple noun phrase: "the king of France". Phrases with other
+    prepositions do not: in "the king in London", the noun phrase is "the king".
+
     Args:
         tokens: The tokens of the text.
-        start: The index of the first word.
+        start: The index of the first word of the noun phrase.
 
     Returns:
-        The index after the last word; ``start`` if no noun phrase starts there. A phrase with *of* is
-        included ("the king of France"). Other prepositional phrases are not: in "the king in London", only
-        "the king" is.
+        The index after the last word of the noun phrase; ``start`` if no noun phrase starts there.
     """
     if tokens.get(start).tag in ("PRS", "PRO", "EX", "PN"):
         return start + 1
@@ -419,15 +423,18 @@ def hyphen(tokens: Tokens, index: int) -> bool:
         index: The index of the token.
 
     Returns:
-        True for the hyphen of "grown - ups". False for a dash, which is written as two hyphens or has no
-        word on one of its sides.
+        True for the hyphen in "grown - ups". False for a dash, which is written as two hyphens or does not
+        have a word on both sides.
     """
     around = (tokens.get(index - 1).text, tokens.get(index + 1).text)
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the noun phrase before a finite verb, or the subject that it shares with a joined verb."""
+    """Return the bounds of the noun phrase before a finite verb, or of the subject of a joined verb.
+
+    In "She sang and danced", no noun phrase precedes *danced*, so its subject is that of *sang*.
+    """
     tokens = group.tokens
     end = over = tokens.run_start(group.first, _SKIP)
     # Skip an aside between commas: "Tom, my oldest friend, has left."
@@ -439,22 +446,23 @@ def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int]
     start = end - 1 if tokens.get(end - 1).tag == "WP" else noun_phrase_start(tokens, end)
     if start < end:
         return (start, end)
-    # In "She sang and danced", the second verb has the subject of the first one.
+    # In "She sang and danced", the second verb has the same subject as the first verb.
     joins = tokens.get(over - 1).tag == "CC" or tokens.get(over - 1).text == ","
     earlier = [other for other in known if other.first < group.first and other.kind == "finite"]
     return earlier[-1].subject if earlier and joins else None
 
 
 def noun_phrase_start(tokens: Tokens, end: int) -> int:
-    """Return the start of the noun phrase that ends at an index.
+    """Return the start of the noun phrase that ends before an index.
+
+    Parts before the last noun, such as *the door of* or *Tom and*, belong to the noun phrase.
 
     Args:
         tokens: The tokens of the text.
-        end: The index after the last word.
+        end: The index after the last word of the noun phrase.
 
     Returns:
-        The index of the first word; ``end`` if no noun phrase ends there. Preceding parts such as *the door
-        of* or *Tom and* belong to the phrase.
+        The index of the first word of the noun phrase; ``end`` if no noun phrase ends there.
     """
     index, head = end, False
     while index:
@@ -495,9 +503,9 @@ def _with_phrase_before(tokens: Tokens, index: int) -> int:
     if link.tag == "IN" and before in NOUNS | {"PN", "CD"}:
         start = noun_phrase_start(tokens, index - 1)
         determined = tokens[start].tag in ("DT", "PS")
-        # The noun before the preposition belongs to the phrase in two cases: if it has a determiner ("The man
-        # in the hat came"), or if it begins the clause ("Men in hats came"). Any other noun is probably an
-        # object: "She told friends in the end they lost".
+        # The noun before the preposition belongs to the noun phrase if the preposition is *of*, if the noun
+        # has a determiner ("The man in the hat came"), or if it begins the clause ("Men in hats came"). Any
+        # other noun is probably an object: "She told friends in the end they lost".
         if link.lower == "of" or tokens.get(start - 1).tag in _STARTS or determined:
             return start
     if link.lower in word_class("conjunctions") and before in NOUNS | {"PN", "PRS", "PRO"}:

@@ -1,8 +1,8 @@
 """Put a sentence under a new predicate.
 
-`wrap` makes the sentence the complement of a verb such as *agree*, *doubt* or *refuse*. A question becomes a
-statement first. After verbs such as *demand*, the clause gets a plain verb form, and after *refuse* an
-infinitive.
+`wrap` makes the sentence the complement of a verb such as *agree*, *doubt* or *refuse*. A question is first
+turned into a statement. After verbs such as *demand*, the clause gets a plain verb form, and after *refuse*
+an infinitive.
 
 Example: "Do you like it?" with ``doubt-01`` and the subject *I* becomes "I doubt that you like it."
 """
@@ -18,7 +18,7 @@ from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.words import word_class, word_map
 
-# Tags of words that can begin an adverbial before the subject. Such an adverbial is part of the clause.
+# Tags of words that can begin an adverbial before the subject, which is then part of the clause.
 _OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
 
 
@@ -27,8 +27,8 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        concept: The concept of the predicate.
-        person: The subject of the predicate as a subject pronoun in lower case.
+        concept: The concept of the new predicate.
+        person: The subject of the new predicate, as a subject pronoun in lower case.
 
     Raises:
         RealisationError: The sentence cannot be embedded under a verb (``unclear-clause``,
@@ -45,7 +45,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
             "unclear-clause", "a question with a question word can't be put under a new predicate"
         )
     index = min(group.first, tokens.run_end(start, ("CC", "UH", "PU", "QT")))
-    # Insert the new predicate after an introducing adverb: "So I like it" -> "So I doubt that I like it".
+    # Insert the new predicate after an introductory adverb: "So I like it" -> "So I doubt that I like it".
     while index < group.first and tokens[index].lower in word_class("lead-adverbs"):
         if tokens[index + 1].tag in ("SC", "JJ", "RB"):
             break
@@ -59,7 +59,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         raise RealisationError("unclear-clause", "the sentence does not begin with a complete clause")
     opener = _opener_of(concept, person)
     own = [token.lower for token in group.subject_tokens] == [person]
-    # Refuse "I agree that I stayed": nobody agrees with a claim about themselves.
+    # Refuse "I agree that I stayed", because people do not agree with their own claims.
     if own and concept in word_class("about-others"):
         raise RealisationError("kind-mismatch", f"'{lexeme(concept)}' needs a claim of another person")
     if group.quotative and index == group.first:
@@ -84,8 +84,8 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         and not group.negations
         and group.subject == (group.first - 1, group.first)
     ):
-        # If the clause has the same subject as the predicate, use an infinitive: "I like it" -> "I refuse to
-        # like it".
+        # If the clause and the new predicate have the same subject, use an infinitive: "I like it" -> "I
+        # refuse to like it".
         subject = group.subject_tokens
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
             raise RealisationError(
@@ -98,7 +98,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
-    """Return the first main clause of the sentence, before which the new predicate is inserted."""
+    """Return the verb group of the first main clause, before which the new predicate is inserted."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.parse_verbs():
         if start <= group.first < end and group.is_main:
@@ -112,11 +112,11 @@ def _opener(words: str, person: str) -> list[Token]:
     """Return the tokens of a subject, its verb and the words after the verb: "I agree that".
 
     Args:
-        words: The verb and the following words: ``agree that``.
-        person: The subject as a pronoun in lower case.
+        words: The verb and the words after it, for example ``agree that``.
+        person: The subject, as a subject pronoun in lower case.
 
     Returns:
-        The tokens; the verb agrees with the subject.
+        New tokens, in which the verb agrees with the subject.
     """
     verb, *rest = words.split(" ")
     tags = {"that": "SC", "to": "TO"}
@@ -133,10 +133,10 @@ def _opener_of(concept: str, person: str) -> list[Token]:
 
 
 def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person: str) -> None:
-    """Put an order under a predicate.
+    """Put an order under a new predicate.
 
-    Examples: "I order you to draw a sheep", "I refuse to draw a sheep", "I agree that you should draw a
-    sheep".
+    From "Draw a sheep", this gives for example "I order you to draw a sheep", "I refuse to draw a sheep" or
+    "I agree that you should draw a sheep".
 
     Raises:
         RealisationError: The order begins with "let us" or consists only of "please" (``unclear-clause``).

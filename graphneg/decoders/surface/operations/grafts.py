@@ -1,10 +1,10 @@
-"""Replace a phrase by a phrase of another sentence.
+"""Replace a phrase by a copied phrase from another sentence.
 
-The words of one subtree are copied to the place of another subtree. If both phrases are of the same kind, for
-example noun phrases, the words are copied unchanged. Otherwise they are changed as little as possible: if a
-verb phrase replaces a noun, it becomes a gerund ("I like *seeing it*"). Verbs are made to agree with a new
-subject, pronouns get the case that their new place requires, and singular nouns get an article. An adjective
-never replaces a noun.
+The words that express one subtree are replaced by copies of the words that express a subtree of another
+graph. If both phrases are of the same kind, for example noun phrases, the words are copied unchanged.
+Otherwise they are changed as little as possible: if a verb phrase replaces a noun, it becomes a gerund ("I
+like *seeing it*"). Verbs are made to agree with a new subject, pronouns get the case that their new position
+requires, and singular nouns get an article. An adjective never replaces a noun.
 
 The input is the node to replace, and a node of another sentence. The sentence is edited in place.
 
@@ -45,9 +45,9 @@ from graphneg.decoders.surface.refusals import refuse_expletive, refuse_graft
 from graphneg.english.tagging import VERBS
 from graphneg.english.words import readings, word_class
 
-# The `Token.original_index` of copied tokens starts at a number that no token of the text has. Copied tokens
-# thus keep the spacing between them, but are never mistaken for original neighbours of the tokens around
-# them.
+# The values of `Token.original_index` for copied tokens start at a number that no token of the text has.
+# Copied tokens thus keep the spacing between them, but never count as original neighbours of the tokens
+# around them.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -57,11 +57,11 @@ _NOUNLIKE = frozenset({"nominal", "possessive"})
 
 @dataclass(slots=True)
 class Donor:
-    """A phrase of another sentence, to be copied.
+    """A phrase of another sentence that is copied.
 
     Attributes:
-        sentence: The sentence that contains the phrase.
-        span: The phrase.
+        sentence: The sentence that contains the phrase to copy.
+        span: The bounds, the kind and the head of the phrase to copy.
         serial: A number that distinguishes this copy from other copies in the same text.
         tokens: Copies of the tokens of the phrase.
     """
@@ -74,7 +74,7 @@ class Donor:
     def __post_init__(self) -> None:
         """Copy the tokens of the phrase."""
         tokens = self.copied(self.span.start, self.span.end)
-        # Leave out a first word that is not part of a plural noun phrase. In "so that women ...", *that* is a
+        # Leave out a determiner that does not fit a copied plural noun. In "so that women ...", *that* is a
         # conjunction. In "not any cars", *any* depends on the negation, which is not copied.
         many = (
             len(tokens) > 1
@@ -85,23 +85,24 @@ class Donor:
 
     @property
     def kind(self) -> str:
-        """The kind of the phrase."""
+        """The kind of the phrase, for example ``nominal`` (see `Phrase.kind`)."""
         return self.span.kind
 
     @property
     def head(self) -> Token:
-        """The head of the phrase, as a token of the sentence from which it is copied."""
+        """The head word of the phrase, as a token of the sentence from which the phrase is copied."""
         return self.sentence.tokens[self.span.head]
 
     def copied(self, start: int, end: int) -> list[Token]:
-        """Copy tokens of the sentence, with their spacing.
+        """Copy tokens of the sentence that contains the phrase, with their spacing.
 
         Args:
-            start: The index of the first token.
-            end: The index after the last token.
+            start: The index of the first token to copy.
+            end: The index after the last token to copy.
 
         Returns:
-            New tokens. The first one is in lower case, unless it is a name or *I*.
+            New tokens. If the first of them began a sentence, it is in lower case, unless it is a name or
+            *I*.
         """
         first, base = self.sentence.tokens[start], _COUNT_FROM * (self.serial + 1)
         copies = [
@@ -119,10 +120,10 @@ class Donor:
             form: The Penn tag of the form that the first verb gets.
 
         Returns:
-            New tokens.
+            New tokens, of which the first is the inflected verb.
 
         Raises:
-            RealisationError: The first word is not a verb (``no-form``).
+            RealisationError: The first word is not a form of a verb (``no-form``).
         """
         group = _group(self.sentence, self.span)
         start = group.main if group.inverted else _content_start(group)
@@ -133,7 +134,7 @@ class Donor:
         return [first, *rest]
 
     def gerund(self) -> list[Token]:
-        """Return the words of a verb phrase as a noun phrase: "seeing it"."""
+        """Return the words of a verb phrase with a gerund instead of the first verb: "seeing it"."""
         first, *rest = self.verb_words("VBG")
         return [Token(first.text, "NN"), *rest]
 
@@ -144,8 +145,8 @@ class Donor:
             tokens: The tokens of the noun phrase.
 
         Returns:
-            The tokens, with *a* or *the* before them if necessary. *The* is used if the noun was the first
-            part of a compound.
+            The tokens, preceded by *a* or *the* if necessary. *The* is used if the noun was the first part of
+            a compound in its sentence.
         """
         head = tokens[head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
@@ -157,10 +158,10 @@ class Donor:
         )
 
     def attributive(self) -> Token:
-        """Return one word of the phrase that can modify a noun: an adjective, a participle or a noun.
+        """Return a single word for the phrase that can modify a noun: an adjective, participle or noun.
 
         Returns:
-            The new token.
+            A new token for this word.
 
         Raises:
             RealisationError: The head is a pronoun or a number (``kind-mismatch``).
@@ -183,20 +184,20 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
     Args:
         sentence: The sentence, edited in place.
         k: The number of the top node of the subtree to replace.
-        source: The sentence to copy from.
+        source: The sentence from which the words are copied.
         from_position: The number of the top node of the subtree to copy.
         serial: A number that distinguishes this copy from other copies in the same text.
 
     Raises:
-        RealisationError: The copied phrase has a kind that does not fit (``kind-mismatch``), or another rule
-            refuses the copy, for example because the text already contains the new words.
+        RealisationError: A phrase of the copied kind cannot replace the old phrase (``kind-mismatch``), or a
+            rule refuses the copy, for example because the sentence already contains the copied noun.
     """
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_position), serial)
     name = sentence.node(k).concept == source.node(from_position).concept == "name"
     refuse_graft(sentence, target, source, donor.span, donor.tokens, name)
     kinds = (target.kind, donor.kind)
-    # If a modal, an auxiliary, a subject or *not* precedes the phrase, the phrase is only a part of its
-    # clause. A whole clause cannot replace it: "I will *go home*".
+    # If a modal, an auxiliary, a pronoun or *not* precedes the phrase to replace, the phrase is only a part
+    # of its clause, so a whole clause cannot replace it: "I will *go home*".
     splits = sentence.tokens.get(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)
@@ -219,11 +220,11 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """Replace a phrase by a phrase of a different kind, and change the new phrase as little as possible.
 
     Raises:
-        RealisationError: The kinds cannot be converted (``kind-mismatch``).
+        RealisationError: A phrase of the new kind cannot replace one of the old kind (``kind-mismatch``).
     """
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
-        # In "the name of the king", there must be a noun before *of*.
+        # In "the name of the king", only a noun can precede *of*.
         if sentence.tokens.get(target.end).lower == "of":
             raise RealisationError(
                 "kind-mismatch", "the phrase stands before 'of', so only a noun can replace it"
@@ -257,8 +258,9 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
 def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """Replace a verb phrase by a noun phrase or an adjective.
 
-    An adjective follows a form of *be*: "He *sleeps*" -> "He *is happy*". A noun phrase replaces a complement
-    clause ("I want *to sleep*" -> "I want *a car*"); otherwise it follows a form of *have*.
+    Before an adjective, a form of *be* is added: "He *sleeps*" -> "He *is happy*". A noun phrase replaces a
+    complement clause ("I want *to sleep*" -> "I want *a car*"). In other positions, a form of *have* is added
+    before a noun phrase.
     """
     group, tokens = _group(sentence, target), sentence.tokens
     main = _content_start(group)
@@ -288,7 +290,7 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
 
 
 def _group(sentence: SentenceDraft, span: Phrase) -> VerbGroup:
-    """Return the verb group of a phrase."""
+    """Return the verb group that contains the head of a phrase."""
     return next(group for group in sentence.parse_verbs() if span.head in group.chain)
 
 
@@ -299,16 +301,16 @@ def _lone_pronoun(tokens: list[Token]) -> str | None:
 
 
 def splice(sentence: SentenceDraft, target: Phrase, tokens: list[Token]) -> None:
-    """Replace the tokens of a phrase.
+    """Replace the tokens of a phrase by new tokens.
 
     Args:
         sentence: The sentence, edited in place.
         target: The phrase to replace.
-        tokens: The new tokens.
+        tokens: The new tokens, whose first word is capitalized if the old phrase was.
     """
     first = sentence.tokens[target.start]
     sentence.tokens[target.start : target.end] = tokens
-    # If the phrase opens the sentence, its new first word gets the capital letter.
+    # If the old phrase begins the sentence, the first new word gets the capital letter.
     if first.sentence_initial and tokens:
         tokens[0].original_index, tokens[0].sentence_initial = -1, True
         if first.capital:
@@ -348,8 +350,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     if subject:
         agree_with(sentence, tokens[head_of(tokens)])
     for group in sentence.parse_verbs() if not subject else ():
-        # After *there*, the verb agrees with the noun after it: "There were many apples" -> "There was a
-        # pear".
+        # If the subject is *there*, the verb agrees with the noun that follows: "There were many apples" ->
+        # "There was a pear".
         exists = group.subject is not None and group.subject_tokens[0].tag == "EX"
         if (
             exists
@@ -364,8 +366,9 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
     """Replace a verb phrase by another verb phrase without its subject, in the form of the old verb.
 
     Raises:
-        RealisationError: The new phrase has a question word (``kind-mismatch``), an object of the old verb
-            would remain, or the old phrase extends over the end of a sentence (``unclear-clause``).
+        RealisationError: The phrase to copy has a question word (``kind-mismatch``). Also if an object of the
+            old verb would remain, or if the old phrase extends over the end of a sentence
+            (``unclear-clause``).
     """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
@@ -385,13 +388,13 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
 
 
 def _content_start(group: VerbGroup) -> int:
-    """Return the index of the main verb. In a passive or progressive, return that of the preceding *be*."""
+    """Return the index of the main verb, or of the *be* before it in a passive or progressive."""
     passive = len(group.chain) > 1 and group.tokens[group.chain[-2]].is_be
     return group.chain[-2] if passive else group.main
 
 
 def _form(token: Token) -> str:
-    """Return the Penn tag for the inflected form of a verb."""
+    """Return the Penn tag of the inflected form that a verb token has."""
     if token.tag in ("AX", "MD"):
         return token.tense
     return token.tag if token.tag in VERBS else "VB"

@@ -1,8 +1,9 @@
 """Turn statements, questions and orders into one another.
 
-A yes/no question needs inversion or do-support. `to_question` changes "You like it." to "Do you like it?",
-and `to_statement` does the reverse. An order has no subject and a plain verb. `to_imperative` changes "You
-go." to "Go.", and `from_imperative` does the reverse. Each function receives the node that heads the clause.
+A yes/no question needs inversion or do-support. `to_question` changes "You like it." into "Do you like it?",
+and `to_statement` does the reverse. An order has no subject, and its verb has the plain form. `to_imperative`
+changes "You go." into "Go.", and `from_imperative` does the reverse. Each function receives the number of the
+node that heads the clause.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from graphneg.decoders.surface.refusals import apply_rules, refuse_idiom
 from graphneg.english.tagging import FINITE
 from graphneg.english.words import word_class
 
-# Tags of words that stay before the subject when a statement becomes a question: "Well, then, ...".
+# Tags of words that remain before the subject when a statement becomes a question: "Well, then, ...".
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
-# Maximum number of tokens of a sentence to which ", right?" is appended.
+# Maximum number of tokens in a sentence to which ", right?" may be appended.
 _MAX_TAGGED = 12
 
 
@@ -35,14 +36,15 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
     """Return the verb group of the clause that a node heads, or of the clause of its nearest argument.
 
     Args:
-        sentence: The sentence.
-        k: The node number. For node 0, the first main clause of the text is used if no other clause is found.
+        sentence: The sentence being edited.
+        k: The number of the node in the graph. For node 0, the first main clause of the text is used if no
+            other clause is found.
 
     Returns:
         The verb group of the clause.
 
     Raises:
-        RealisationError: There is no such clause (``unclear-clause``), or it is an idiom
+        RealisationError: No such clause was found (``unclear-clause``), or the clause is an idiom
             (``unsupported-edit``).
     """
     pending = [k]
@@ -68,8 +70,8 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: The clause is a question already, or it cannot become one (``unsupported-edit``,
-            ``unclear-clause``).
+        RealisationError: The clause is already a question, or cannot be turned into a question
+            (``unsupported-edit``, ``unclear-clause``).
 
     Example:
         "She put it there." becomes "Did she put it there?" If the auxiliary cannot be moved, *right* is
@@ -78,7 +80,8 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     group, tokens = assertion(sentence, k), sentence.tokens
     main = tokens[group.main]
     if group.kind == "imperative":
-        # An order becomes a question with *will you*, which is not possible for "Don't go" and "Let's go".
+        # An order becomes a question with *will you*: "Go" -> "Will you go?" This is not possible for "Don't
+        # go" and "Let's go".
         if group.negations or main.lower == "let":
             raise RealisationError("unclear-clause", "a negative order can't become a question")
         sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
@@ -90,8 +93,8 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         raise RealisationError(
             "unsupported-edit", "'here it comes' presents something and can't become a question"
         )
-    # If other words open the sentence, the auxiliary cannot be moved: "In the morning I saw it" -> "In the
-    # morning I saw it, right?"
+    # If the sentence begins with other words than the subject, the auxiliary cannot be moved: "In the morning
+    # I saw it" -> "In the morning I saw it, right?"
     if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
         _tag_question(sentence, main)
         return
@@ -121,7 +124,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_sentence(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether only conjunctions, interjections, adverbs and marks precede the clause."""
+    """Return whether only conjunctions, interjections, adverbs and punctuation marks precede a clause."""
     start, _ = sentence.sentence_bounds(group.start)
     opening = sentence.tokens[start : group.start]
     words = [token.tag not in ("QT", "PU", "CC", "UH") for token in opening]
@@ -138,13 +141,15 @@ def _follows_subject(group: VerbGroup, tags: tuple[str, ...]) -> bool:
 
 
 def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
-    """Remove the auxiliary with its *n't* from the sentence, or replace a lone main verb by a form of *do*.
+    """Take the auxiliary with its *n't* out of a clause, to put it before the subject.
+
+    If the clause has no auxiliary, its verb gets the plain form, and a form of *do* is returned.
 
     Returns:
         The tokens to put before the subject.
     """
     tokens, verb = sentence.tokens, group.verb
-    # *have* also needs *do* if it is the main verb: "I have a car" -> "Do I have a car?"
+    # If *have* is the main verb, it also needs *do*: "I have a car" -> "Do I have a car?"
     lone = verb.expanded in DO | HAVE and len(group.chain) == 1
     if verb.tag in ("AX", "MD") and not lone:
         negation = next((tokens[index] for index in group.negations if tokens[index].lower == "n't"), None)
@@ -169,9 +174,9 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
 
 
 def _end_with(sentence: SentenceDraft, main: Token, mark: str) -> None:
-    """Replace the end mark of a sentence, or the comma at the end of a quotation, by another mark.
+    """Replace the end mark after a verb by another mark, or add the mark at the end of the text.
 
-    The sentence is the one that contains the verb ``main``.
+    At the end of a quotation, a comma is replaced as well: '"You like it," he said.'
     """
     tokens = sentence.tokens
     for index in range(tokens.index_of(main) + 1, len(tokens)):
@@ -190,7 +195,7 @@ def _tag_question(sentence: SentenceDraft, main: Token) -> None:
     """Append "right?" to a short sentence whose auxiliary cannot be moved.
 
     Raises:
-        RealisationError: The sentence is long (``unclear-clause``) or a question already
+        RealisationError: The sentence is too long (``unclear-clause``), or it is already a question
             (``unsupported-edit``).
     """
     tokens = sentence.tokens
@@ -230,7 +235,8 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     start, end = sentence.sentence_bounds(group.first)
     mark = next((token for token in tokens[start:end] if token.text.startswith("?")), None)
     _refuse_question_word(group, start)
-    # In '"Really?" said the king', only the question mark makes it a question, so only the mark is changed.
+    # In '"Really?" said the king', only the question mark shows that the quotation is a question, so only the
+    # mark is changed.
     if group.quotative and mark is not None:
         quoted = tokens.get(tokens.index_of(mark) + 1).is_quote
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
@@ -269,7 +275,7 @@ def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
     # The tagger may have tagged a subject after its verb as an object. Correct its tag.
     if subject[0].lower == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
-    # If there is no negation, *do* is no longer needed. Give its tense to the main verb.
+    # Without a negation, the statement needs no *do*. Give the tense of *do* to the main verb.
     if verb.expanded in DO and main is not verb and not group.negations:
         tag = verb.tense
         sentence.inflect(main, tag)
@@ -287,8 +293,8 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: The clause has no subject that could act (``unclear-clause``), or it is an order
-            already (``unsupported-edit``).
+        RealisationError: The clause has no subject that can be given an order (``unclear-clause``), or it is
+            already an order (``unsupported-edit``).
 
     Example:
         "You should have gone." becomes "Go." "He goes." becomes "Let him go."
@@ -335,7 +341,7 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether the subject is at the start of its clause and not inside another clause."""
+    """Return whether the subject of a verb group begins its clause and is not inside another clause."""
     tokens, index = sentence.tokens, group.start
     start, _ = sentence.sentence_bounds(index)
     while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):
@@ -345,11 +351,11 @@ def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def end_plain(sentence: SentenceDraft, main: Token) -> None:
-    """Replace a question mark at the end of a verb's sentence by a full stop.
+    """Replace the question mark at the end of a sentence by a full stop.
 
     Args:
-        sentence: The sentence, edited in place.
-        main: The token of the main verb.
+        sentence: The text, edited in place.
+        main: The token of the main verb in the sentence that ends with the question mark.
     """
     marks = (token for token in sentence.tokens[sentence.tokens.index_of(main) :] if token.tag == "EN")
     mark = next(marks, None)
@@ -362,7 +368,7 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        group: The verb group.
+        group: The verb group of the clause.
 
     Example:
         "should have gone" becomes "go".
@@ -385,14 +391,14 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def from_imperative(sentence: SentenceDraft, k: int) -> None:
-    """Turn an order into a statement about the addressee.
+    """Turn an order into a statement about the person to whom it is given.
 
     Args:
         sentence: The sentence, edited in place.
         k: The number of the node that heads the order.
 
     Raises:
-        RealisationError: There is no order in the sentence (``unclear-clause``).
+        RealisationError: The sentence contains no order (``unclear-clause``).
 
     Example:
         "Draw me a sheep." becomes "You draw me a sheep." "Let's go." becomes "We go."

@@ -42,28 +42,28 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_list, word_map
 
 POSITIVE = word_map("positive")
-"""Affirmative counterparts of negative words and of words that occur only in negative clauses.
+"""Affirmative counterpart of each negative word and of each word that is used only in negative clauses.
 
-Examples: *nothing* -> *something*, *any* -> *some*.
+For example, the counterpart of *nothing* is *something*, and that of *any* is *some*.
 """
-# Counterparts of affirmative words in negative clauses: *any* for *some*.
+# Counterpart in negative clauses of each affirmative word: *any* for *some*.
 _ASSERTIVE = word_map("assertive")
-# Words that occur only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
+# Words that are used only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
-# Subjects that are negated by a preceding *not*: "Not everybody came".
+# Words that, as subjects, are negated by a preceding *not*: "Not everybody came".
 _UNIVERSAL = word_class("universal")
-# Subjects with a negative counterpart: *somebody* -> *nobody*.
+# Negative counterpart of words such as *somebody*, which replaces them as subjects: *nobody*.
 _DENIED = word_map("denied")
 # Adverbs of doubt such as *maybe*.
 _DOUBTS = word_class("doubts")
 # Tags of words that may occur between *how* and the subject: "How *very beautiful* you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
-# Tags of words in a noun phrase after its determiner.
+# Tags of words that can follow the determiner in a noun phrase.
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
 def negate(sentence: SentenceDraft, k: int) -> None:
-    """Negate the clause of a node.
+    """Negate the clause that a node heads.
 
     Args:
         sentence: The sentence, edited in place.
@@ -77,7 +77,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         "I always saw it." becomes "I did not always see it."
     """
     group = sentence.predicate(k)
-    # For an infinitive, negate the verb before it: "I have to go" -> "I do not have to go".
+    # For some infinitives, negate the verb before *to*: "I have to go" -> "I do not have to go".
     if (
         group is not None
         and group.infinitive_marker
@@ -117,7 +117,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Negate a clause by changing its subject, if it is a word such as *everybody* or *somebody*.
+    """Negate a clause by changing its subject, if the subject is a word such as *everybody* or *somebody*.
 
     Examples: "Everybody came" -> "Not everybody came", "Somebody came" -> "Nobody came".
 
@@ -126,8 +126,8 @@ def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     """
     tokens = sentence.tokens
     at, _ = sentence.sentence_bounds(group.first)
-    # "Some of them came" becomes "None of them came", because "Some of them did not come" may be true as
-    # well.
+    # "Some of them came" becomes "None of them came". It does not become "Some of them did not come", which
+    # may also be true.
     if tokens[at].lower == "some" and tokens.get(at + 1).lower == "of":
         is_first = all(other.first >= group.first for other in sentence.parse_verbs() if other.first > at)
         if is_first:
@@ -145,10 +145,13 @@ def _negate_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _remove_doubt(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Remove *maybe* and similar adverbs: "Maybe I did not see it" does not contradict "Maybe I saw it".
+    """Remove *maybe* or a similar adverb from a clause before it is negated.
+
+    The reason is that "Maybe I did not see it" would not contradict "Maybe I saw it".
 
     Raises:
-        RealisationError: The adverb is elsewhere in the sentence and cannot be removed (``unclear-clause``).
+        RealisationError: The adverb is neither next to the verb nor next to the subject, so that it cannot be
+            removed (``unclear-clause``).
     """
     start, tokens = group.start, sentence.tokens
     for index in (group.first - 1, start - 1):
@@ -187,7 +190,7 @@ def _undo_exclamation(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Insert the negation in the form and place that the verb group requires."""
+    """Insert a negation in the form and at the position that the verb group of the clause requires."""
     group.undo_quotative_inversion()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
@@ -213,8 +216,8 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         # After *there is*, the determiner becomes *no*: "There is a way" -> "There is no way".
         sentence.rewrite(determiner, "no", "DT")
     elif (
-        # These verbs take *not* without do-support: "I can" -> "I cannot", "I am" -> "I am not", "I have
-        # seen" -> "I have not seen", "I do." -> "I do not."
+        # Some verbs take *not* without do-support: "I can" -> "I cannot", "I am" -> "I am not", "I have seen"
+        # -> "I have not seen", "I do." -> "I do not."
         verb.tag == "MD"
         or verb.is_be
         or verb.lower == "'d"
@@ -254,18 +257,18 @@ def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None) -> None:
-    """Add a negation to a finite verb: *n't* if the text contains contractions, else *not*.
+    """Add a negation to a finite verb: *n't* if the text contains contractions, otherwise *not*.
 
-    In a question, *n't* is joined to the verb, but *not* follows the subject: "Can't you see it?", "Can you
-    not see it?"
+    In a question, *n't* directly follows the verb, but *not* follows the subject: "Can't you see it?", "Can
+    you not see it?"
     """
     second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
     perfect = second.lower == "have" and group is not None and len(group.chain) > 2
     # *'d* is *had* in "I'd seen it" and *would* in "I'd see it".
     would = "had" if second.tag == "VBN" else "would"
-    # Write clitics out: "I'll see it" -> "I will not see it". The negation of "You must have seen it" is "You
-    # cannot have seen it".
+    # Write out clitics: "I'll see it" -> "I will not see it". Before *have*, replace *must* by *can*: "You
+    # must have seen it" -> "You cannot have seen it".
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.lower)
     if verb.lower in word_class("modals-of-doubt") and group is not None and subject_end is None:
         full = _certain_modal(sentence, group)
@@ -287,10 +290,10 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
 def _certain_modal(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     """Return the modal that replaces *may* or *might* in a negative clause; None to keep the modal.
 
-    "It might rain" and "It might not rain" can both be true, so adding *not* contradicts nothing. For an
-    event, the method writes *will not*: "It may rain" -> "It will not rain". For a state or a past event, it
-    writes *cannot*: "It may be true" -> "It cannot be true". A permission keeps its modal: "You may see it"
-    -> "You may not see it".
+    "It might rain" and "It might not rain" can both be true, so *not* alone would contradict nothing. For an
+    event, the modal becomes *will*: "It may rain" -> "It will not rain". For a state or a past event, it
+    becomes *can*: "It may be true" -> "It cannot be true". A permission keeps its modal: "You may see it" ->
+    "You may not see it".
     """
     tokens, main = sentence.tokens, sentence.tokens[group.main]
     low = tokens[group.subject[0]].lower if group.subject else ""
@@ -310,7 +313,8 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Negate an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
-    # In "Sit down and listen", it is not clear which of the two orders is to be negated.
+    # True if another order precedes: in "Sit down and listen", it is not clear which of the two orders should
+    # be negated.
     continued = any(token.tag in VERBS for token in tokens[start:index])
     apply_rules(sentence, "negative-order", index, continued=continued)
     if tokens.begins_lets(index):
@@ -366,17 +370,17 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 
 
 def affirm(sentence: SentenceDraft, k: int) -> None:
-    """Remove the negation that a polarity constant represents.
+    """Remove the words that express the polarity constant of a node, such as *not*.
 
-    A negation that cannot be removed, for example one in an idiom, also raises a `RealisationError`, but with
-    a code other than ``no-alignment``.
+    For a negation that cannot be removed, for example because it is part of an idiom, the `RealisationError`
+    has another code than ``no-alignment``.
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the polarity constant.
+        k: The number of the node of the polarity constant.
 
     Raises:
-        RealisationError: No negative word was found (``no-alignment``).
+        RealisationError: No negative word was found in the clause (``no-alignment``).
 
     Example:
         "I didn't see any birds." becomes "I saw some birds."
@@ -406,7 +410,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
-    """Return the index of a negative word, or of a word with a negative prefix, in the clause of a group."""
+    """Return the index of the first word in a clause that is negative or has a negative prefix, or None."""
     start = group.subject[0] if group.subject else group.first
     for index, token in enumerate(sentence.tokens[start:], start):
         if token.tag in ("EN", "SC", "WP"):
@@ -420,7 +424,7 @@ def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
 
 
 def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) -> None:
-    """Remove *not* or *n't*, and the form of *do* that supported it."""
+    """Remove *not* or *n't*, and the form of *do* that is only needed with it."""
     tokens, negation = sentence.tokens, sentence.tokens[index]
     inside = group is not None and index in group.negations
     verb, main = (group.verb, tokens[group.main]) if group is not None else (EDGE, EDGE)
@@ -433,7 +437,8 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
     # Write a contracted stem in full: "won't" -> "will", "can't" -> "can".
     if verb.lower in EXPANDED:
         sentence.rewrite(verb, EXPANDED[verb.lower])
-    # Remove the supporting *do* and move its tense to the main verb: "I did not see it" -> "I saw it".
+    # Without *not*, the clause needs no *do*. Remove it, and give its tense to the main verb: "I did not see
+    # it" -> "I saw it".
     supported = inside and verb.lower in DO and main is not verb and main.tag in ("VB", "VBP")
     if supported and group is not None and not group.inverted:
         tag = "VB" if group.kind == "imperative" else verb.tense
@@ -443,13 +448,13 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
 
 
 def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> None:
-    """Replace a negative word by its affirmative counterpart, or remove the word.
+    """Replace the negative word at an index by its affirmative counterpart, or remove the word.
 
     Raises:
-        RealisationError: The word is *nor* (``unclear-clause``): "nor do I".
+        RealisationError: The word is *nor*, as in "nor do I" (``unclear-clause``).
     """
     token, following = sentence.tokens[index], sentence.tokens.get(index + 1)
-    # Negative adverbs are removed: "I never see it" -> "I see it".
+    # A negative adverb is removed: "I never see it" -> "I see it".
     if token.lower in word_class("negative-adverbs"):
         sentence.cut(index, index + 1)
     elif token.lower == "no" and following.text:
@@ -531,7 +536,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
 
 
 def _without_prefix(word: str, concept: str) -> str:
-    """Return a word without its negative prefix, or with *-ful* instead of *-less*.
+    """Return a word without its negative prefix, or with the suffix *-ful* instead of *-less*.
 
     For example, "unsure" becomes "sure" and "careless" becomes "careful".
 
@@ -552,14 +557,14 @@ def _without_prefix(word: str, concept: str) -> str:
 
 
 def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Replace words such as *some* by the words for negative clauses, such as *any*.
+    """Replace words for affirmative clauses, such as *some*, by those for negative clauses, such as *any*.
 
-    *Some* becomes *any*, and an *and* after it becomes *or*. *Already* becomes *yet*, and *too* at the end
-    becomes *either*. *Also* is removed.
+    *Some* becomes *any*, and *and* between nouns after *any* becomes *or*. *Already* becomes *yet*, and *too*
+    at the end of the clause becomes *either*. *Also* before the main verb is removed.
 
     Args:
         sentence: The sentence, edited in place.
-        group: The verb group of the clause. Its indices are adjusted.
+        group: The verb group of the clause. Its indices are adjusted if a word is removed.
 
     Example:
         "I saw it too." becomes "I saw it either.", to which the caller then adds *not*: "I did not see it
@@ -580,8 +585,8 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
-        # The clause continues after the comma in "I like it, too" and in lists: "I saw some birds, some cats
-        # and a dog".
+        # Continue after a comma before a final *too* ("I like it, too") and in a list ("I saw some birds,
+        # some cats and a dog").
         added = tokens.get(index + 1).lower in word_class("adding-adverbs") and _is_last(sentence, index + 1)
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
@@ -602,8 +607,8 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
 def _join_objects_by_or(sentence: SentenceDraft, group: VerbGroup, k: int) -> None:
     """Replace the *and* between the objects of a clause by *or*, if the negation denies each object.
 
-    "I do not have a cough and a fever" may mean that the speaker has only one of the two. "I do not have a
-    cough or a fever" denies both, and so contradicts the whole affirmative sentence.
+    "I do not have a cough and a fever" may mean that the speaker has either a cough or a fever. "I do not
+    have a cough or a fever" means that the speaker has neither.
 
     Args:
         sentence: The sentence, edited in place.
@@ -611,8 +616,8 @@ def _join_objects_by_or(sentence: SentenceDraft, group: VerbGroup, k: int) -> No
         k: The number of the node that is negated.
     """
     tokens = sentence.tokens
-    # Keep "Don't you like tea and coffee?": with *or*, the question would ask for a choice.
-    # Keep "You did not mix the flour and the eggs": the verb needs both objects together.
+    # Keep *and* in "Don't you like tea and coffee?", because with *or*, the question would ask for a choice.
+    # Keep *and* in "You did not mix the flour and the eggs", because *mix* needs both objects together.
     if group.inverted or tokens[group.main].lemma in word_class("collective-verbs"):
         return
     for child in sentence.graph.children(k):
@@ -626,14 +631,14 @@ def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) 
     """Return whether the negation of a clause denies each of the objects that *and* joins.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence being edited.
         group: The verb group of the clause.
-        k: The number of the node of *and*.
-        joint: The index of *and*.
+        k: The number of the ``and`` node in the graph.
+        joint: The index of the token *and*.
 
     Returns:
-        False if clauses are joined, or if the objects belong together: "between A and B", "both A and B",
-        "salt and pepper".
+        False if *and* joins clauses, or objects that belong together: "between A and B", "both A and B",
+        "salt and pepper". Otherwise True.
     """
     tokens = sentence.tokens
     end = max([joint + 1, *(index for index in sentence.subtree_indices(k) if index > joint)]) + 1
@@ -648,7 +653,7 @@ def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) 
         tokens[joint - 1],
         next((token for token in tokens[joint + 1 : end] if token.tag in NOUNS), EDGE),
     )
-    # The repetition in "more and more" and "years and years" means "many", so the *and* is kept.
+    # In "more and more" and "years and years", the repetition emphasizes the word, so *and* is kept.
     if before.lower == tokens[joint + 1].lower or tokens[joint + 1].lower in ("so", "all"):
         return False
     return word_map("joint-pairs").get(before.lemma) != after.lemma or after is EDGE
@@ -662,7 +667,8 @@ def _replace_still(sentence: SentenceDraft, group: VerbGroup) -> bool:
         group: The verb group of the clause.
 
     Returns:
-        True if the clause was negated; False if it contains no *still* that can be replaced.
+        True if *still* was replaced, so that the clause is negative now; False if the clause contains no
+        *still* that can be replaced.
 
     Example:
         "I still live there." becomes "I no longer live there."
@@ -679,14 +685,14 @@ def _replace_still(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
-    """Replace the *but* before a removed negation by *and*.
+    """Replace *but* by *and* if the negation after it will be removed.
 
     For example, "He likes her but not me" becomes "He likes her and me". *But* is kept before an adjective,
     because adjectives can contrast without a negation: "small but not cheap" becomes "small but cheap".
 
     Args:
         sentence: The sentence, edited in place.
-        negation: The index of the negation.
+        negation: The index of the negation, which the caller removes.
         group: The verb group that is negated; None if only a phrase is negated.
 
     Raises:
@@ -708,7 +714,7 @@ def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None
         # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
         if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "both clauses around 'but' would claim the same")
-    # Find the *but* before the negation ("but not her") or before the verb group ("but does not").
+    # *But* may directly precede the negation ("but not her") or the verb group ("but does not").
     but = tokens.get((negation if group is None else min(negation, group.first)) - 1)
     following = tokens.get(negation + 1).tag
     if but.lower != "but" or tokens[0] is but:
@@ -722,7 +728,7 @@ def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None
 def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
     """Replace words for negative clauses, such as *any*, by those for affirmative clauses, such as *some*.
 
-    *Any* becomes *some*, and *much* becomes *a lot*. *Ever* and *at all* are removed.
+    For example, *any* becomes *some*, *much* becomes *a lot*, and *ever* and *at all* are removed.
 
     Args:
         sentence: The sentence, edited in place.
@@ -734,15 +740,15 @@ def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
     tokens, index = sentence.tokens, max(start, 0)
     while index < sentence.negation_scope_end(index):
         low = tokens[index].lower
-        # Remove words such as *ever*, which are one token, and *at all* and *any more*, which are two.
+        # Remove single words such as *ever*, and pairs of words such as *at all* and *any more*.
         count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.get(index + 1).lower}" in _LEFT_OUT)
         sentence.cut(index, index + count)
         index += not count
     for token in tokens[max(start, 0) : index]:
         index = tokens.index_of(token)
         following, last = tokens.get(index + 1).lower, _is_last(sentence, index)
-        # Before an exception, *any* becomes *every*: "I don't like anyone but her" -> "I like everyone but
-        # her".
+        # If an exception follows, *any* becomes *every*: "I don't like anyone but her" -> "I like everyone
+        # but her".
         if (every := word_map("any-with-exception").get(token.lower)) and following in word_class(
             "exception-words"
         ):
@@ -764,7 +770,7 @@ def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
 
 
 def _is_last(sentence: SentenceDraft, index: int) -> bool:
-    """Return whether the word at an index is the last one of its clause."""
+    """Return whether the word at an index is the last word of its clause."""
     return sentence.tokens.get(index + 1).tag in ("EN", "PU", "QT")
 
 
@@ -773,7 +779,7 @@ def _turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        tag: The question tag.
+        tag: The question tag at the end of the sentence.
 
     Raises:
         RealisationError: The auxiliary cannot be contracted with *n't* (``unclear-clause``): "am I?".

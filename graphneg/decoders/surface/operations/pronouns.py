@@ -1,8 +1,8 @@
 """Change the persons of pronouns.
 
 If an edit changes the person of a pronoun node, all words that express this node change. Each word keeps its
-case, and the verbs agree with the new persons. All pronouns of an utterance are changed together. If *I* and
-*you* were swapped one after the other, both would become the same.
+case, and the verbs agree with the new persons. All pronouns of an utterance are changed together. If *I*
+became *you* before *you* becomes *I*, all of these pronouns would become *I*.
 
 Example: "I love my dog." with ``i`` set to ``you`` becomes "You love your dog."
 """
@@ -21,20 +21,22 @@ from graphneg.english.words import word_class
 
 
 def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
-    """Change the persons of pronoun nodes, all together.
+    """Change the persons of several pronoun nodes together.
 
-    Errors with other codes than ``no-alignment`` mean that a pronoun must not be changed, because it is an
-    expletive or is part of an idiom, a greeting or a polite formula.
+    A `RealisationError` with another code than ``no-alignment`` means that a pronoun must not be changed,
+    because it is an expletive or is part of an idiom, a greeting or a polite formula.
 
     Args:
         sentence: The sentence, edited in place.
-        persons: The new person of each node, by node number.
+        persons: The new person of each node, keyed by node number.
 
     Raises:
-        RealisationError: No word in the text expresses one of the nodes (``no-alignment``).
+        RealisationError: No word expresses any of the nodes, or another word for one of the persons would not
+            change (``no-alignment``).
 
     Example:
-        ``{k: "you"}`` for the node *i* changes "I love my dog." into "You love your dog."
+        If ``k`` is the number of the node ``i``, ``{k: "you"}`` changes "I love my dog." into "You love your
+        dog."
     """
     tokens = sentence.tokens
     mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]
@@ -59,7 +61,8 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     for token, person, case in changes:
         rewrite_pronoun(sentence, token, person, case)
     for token, person, case in changes:
-        # In a coordinated subject, *I* comes last: "You and my brother" -> "My brother and I".
+        # If the subject is a coordination, *I* is its last conjunct: "You and my brother" -> "My brother and
+        # I".
         if person == "i" and case == Case.SUBJECT:
             _put_last(sentence, token)
     for token, _, case in changes:

@@ -1,9 +1,8 @@
 """Remove the words of a subtree.
 
 `drop` removes the words of a subtree together with the word that introduces them: "I saw it in Rome." -> "I
-saw it." If the verb needs the removed subject or object, *someone* or *something* replaces it: "My
-brother saw the dog." -> "My brother saw something." A comma or conjunction that is no longer needed is also
-removed.
+saw it." A subject or an object is replaced by *someone* or *something*: "My brother saw the dog." -> "My
+brother saw something." A comma or conjunction that is no longer needed is also removed.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from graphneg.english.words import word_class
 
 # Tags of words that may occur between a determiner and the end of its noun phrase.
 _MODIFIERS = frozenset({"JJ", "RB", "CD", "DT", "VBN", "VBG", *NOUNS})
-# Maximum number of tokens of an item in a list.
+# Maximum number of tokens in a list item.
 _LIST_REACH = 7
 
 
 def drop(sentence: SentenceDraft, k: int) -> None:
-    """Remove the words of a subtree and the word that introduces them.
+    """Remove the words of a subtree, and the word that introduces them, such as a preposition.
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the top node of the subtree.
+        k: The number of the top node of the subtree to remove.
 
     Raises:
         RealisationError: No word expresses the subtree (``no-alignment``), or the remaining sentence would be
@@ -45,8 +44,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         indices = sorted(sentence.subtree_indices(k))
         if not indices:
             raise RealisationError("no-alignment", "no words are aligned with the sentence")
-        # Take the sentence that contains the middle word, because some words may be wrongly aligned with
-        # tokens of another sentence.
+        # Remove the sentence that contains the middle one of the aligned tokens, because some nodes may be
+        # wrongly aligned with tokens of another sentence.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
             raise RealisationError("unclear-clause", "the text consists only of this sentence")
@@ -57,8 +56,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         _drop_determiner(sentence, target)
         return
     above = sentence.indices(node.parent) if node.parent is not None else []
-    # In "boa constrictors", *boa* is the word of the subtree and *constrictors* the word of its parent. Both
-    # form a compound.
+    # True if the subtree and its parent form a compound: in "boa constrictors", *boa* expresses the subtree
+    # and *constrictors* its parent.
     inner = bool(above) and target.start <= above[0] < target.head
     apply_rules(sentence, "drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
@@ -71,7 +70,7 @@ def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
     """Remove or replace a determiner: "this tale" -> "the tale", "six years" -> "years".
 
     Raises:
-        RealisationError: The noun needs its determiner, or there is no noun (``unclear-clause``).
+        RealisationError: The determiner cannot be removed, or no noun follows it (``unclear-clause``).
     """
     tokens, token = sentence.tokens, sentence.tokens[target.start]
     end = tokens.run_end(target.end, _MODIFIERS)
@@ -93,7 +92,7 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
     """Replace a subject or an object by an indefinite pronoun, or remove a possessor.
 
     Returns:
-        True if the phrase was replaced; False if it is not a subject, an object or a possessor.
+        True if the phrase was replaced or removed; False if it is no subject, no object and no possessor.
     """
     tokens, head = sentence.tokens, sentence.tokens[target.head]
     before, after = tokens.get(target.start - 1), tokens.get(target.end)
@@ -104,7 +103,7 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
             tokens[target.start - 1 : target.end] = [Token("something", "PN")]
         return infinitive
     if after.tag == "POS":
-        # A possessor is removed: "My dog's name is Rex" -> "My name is Rex".
+        # A possessor is removed, but its determiner is kept: "My dog's name is Rex" -> "My name is Rex".
         keeps = tokens[target.start].tag in ("PS", "DT") and target.start < target.head
         sentence.cut(target.start + keeps, target.end + 1)
         return True
@@ -137,7 +136,7 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     if conjunct and _last_of_list(sentence, start, end):
         return
     before, after = tokens.get(start - 1), tokens.get(end)
-    # Remove the conjunction together with a conjunct: the *and* of "apples and pears".
+    # With a conjunct, remove the conjunction next to it: the *and* in "apples and pears".
     if conjunct and before.tag == "CC" and after.tag != "CC":
         start -= 1
     elif conjunct and after.tag == "CC" and before.tag not in ("PU", "EN"):

@@ -1,8 +1,8 @@
-"""Replace or add time words, and change the tense of the clause to fit them.
+"""Replace or add time words, and change the tense of the clause to fit the time word.
 
-A time word and the tense of its clause must agree: "I saw it yesterday." -> "I will see it tomorrow." This
-module replaces a time word (`set_time`) or adds one (`add_time`). If the new time requires a different tense,
-it changes the finite verb of the clause and the verbs that *and* joins to it.
+A time word and the tense of its clause must agree: "I saw it yesterday." -> "I will see it tomorrow."
+`set_time` replaces a time word, and `add_time` adds a time word. If the new time requires a different tense,
+both functions change the finite verb of the clause and the verbs that *and* joins to this verb.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
 
 TENSES = word_map("tenses-of-times")
-"""The tense that a time word requires: *yesterday* -> ``past``."""
-# Lemmas of the past forms of *be* and *have*.
+"""The tense that each time word requires, for example ``past`` for *yesterday*."""
+# Lemma of each past form of *be* and *have*, such as *was* and *had*.
 _PAST_LEMMAS = word_map("past-lemmas")
-# Tags after which a clause can start.
+# Tags of tokens after which a clause can begin.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
-# Maximum number of tokens between a conjunction and the subject of the clause that it joins.
+# Maximum number of tokens from a conjunction to the subject of the clause that the conjunction adds.
 _JOIN_REACH = 3
 
 
 def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Replace a time word. Change the tense of the clause if the new time requires another tense.
+    """Replace a time word, and change the tense of the clause if the new time requires another tense.
 
     Args:
         sentence: The sentence, edited in place.
@@ -42,7 +42,8 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         "I saw it yesterday." with ``yesterday`` set to ``tomorrow`` becomes "I will see it tomorrow."
     """
     word, index, up = lexeme(concept), sentence.head(k), sentence.node(k).parent
-    # In "tomorrow night", the time word is part of a longer time expression. Find the event above it.
+    # In "tomorrow night", the time word is part of a longer time expression. Find the event to which this
+    # expression belongs, among the ancestors of the node.
     while up is not None and (sentence.node(up).role == "time" or sentence.node(up).concept == "date-entity"):
         up = sentence.node(up).parent
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
@@ -50,8 +51,8 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         group = sentence.finite_before(index) or group
     apply_rules(sentence, "set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
-    # Some combinations have a different usual form: if "tomorrow" becomes "yesterday", "tomorrow night"
-    # becomes "last night", not "yesterday night".
+    # Some combinations of words are unusual: if *tomorrow* becomes *yesterday*, "tomorrow night" becomes
+    # "last night", not "yesterday night".
     index = sentence.head(k)
     together = f"{word}_{sentence.tokens.get(index + 1).lower}"
     if (usual := word_map("times-together").get(together)) is not None:
@@ -61,16 +62,16 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Add a time word to the clause of a node. Change the tense of the clause if necessary.
+    """Add a time word to the clause that a node heads, and change the tense of the clause if necessary.
 
     Args:
         sentence: The sentence, edited in place.
         k: The number of the node that heads the clause.
-        concept: The concept of the time.
+        concept: The concept of the time word, for example ``yesterday``.
 
     Raises:
         RealisationError: The text already contains the time word (``unchanged``), the node does not head a
-            finite clause, or no place for the time word was found (``unclear-clause``).
+            finite clause, or no position for the time word was found (``unclear-clause``).
 
     Example:
         "She goes home." with ``yesterday`` becomes "She went home yesterday."
@@ -118,7 +119,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
-    """Return the index after the last token of a clause.
+    """Return the index after the last token of a clause. ``main`` is the index of its main verb.
 
     Returns:
         The index; None if another clause follows, and no mark or conjunction is between the clauses.
@@ -137,7 +138,8 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
             return index
         if token.tag == "WP":
             return index if index > main + 1 else None
-        # A conjunction ends the clause if another subject follows soon: "She sang and he danced".
+        # A conjunction ends the clause if another subject follows within a few tokens: "She sang and he
+        # danced".
         near = (tokens[index:start] for start in starts if index < start <= index + _JOIN_REACH)
         if token.tag == "CC" and any(all(other.tag not in ("EN", "QT") for other in run) for run in near):
             return index
@@ -147,15 +149,15 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
 
 
 def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None:
-    """Change the tense of a verb group and of the verbs that *and* joins to it.
+    """Change the tense of a verb group, and of the verbs that *and* joins to the group.
 
     Args:
         sentence: The sentence, edited in place.
-        group: The verb group.
-        wanted: ``past``, ``future`` or ``present``; an empty string keeps the tense.
+        group: The verb group of the clause.
+        wanted: The new tense: ``past``, ``future`` or ``present``; an empty string keeps the old tense.
 
     Raises:
-        RealisationError: *and* joins the clause to a clause whose tense would not change
+        RealisationError: A conjunction joins the clause to another clause, whose tense would not change
             (``unclear-clause``).
 
     Example:
@@ -185,20 +187,21 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
         elif wanted == "future":
             sentence.inflect(verb, "VB")
         elif wanted == "past" and not (verb.tag == "VB" and _after_modal(sentence, verb)):
-            # A plain form that depends on a modal or *did* is not changed: "could see it and tell her".
+            # Do not change a plain form that depends on a modal or on *did*, like *tell* in "could see it and
+            # tell her".
             sentence.inflect(verb, "VBD")
         elif wanted == "present" and verb.tag == "VBD":
             sentence.rewrite(verb, agree(verb.lemma, "VBP", _person(group)), "VBP")
 
 
 def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether a conjunction without a comma joins the clause to a clause with another subject.
+    """Return whether a conjunction without a comma joins a clause to a clause with another subject.
 
-    Such clauses must have the same tense: "She sang yesterday and he dances" is odd. With a comma, their
-    tenses may differ: "She sang yesterday, and he dances".
+    Clauses that are joined in this way must have the same tense: "She sang yesterday and he dances" is odd.
+    After a comma, the tenses may differ: "She sang yesterday, and he dances".
 
     Returns:
-        True if such a clause precedes or follows.
+        True if a clause with another subject is joined to the given clause, before or after it.
     """
     start, end = sentence.sentence_bounds(group.first)
     finite = [
@@ -215,7 +218,7 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
-    """Return whether a plain verb form is joined to a verb after a modal, *do* or *to*."""
+    """Return whether a plain verb form depends on the modal, *do* or *to* of the verb group before it."""
     index = sentence.tokens.index_of(verb)
     last = next((group for group in reversed(sentence.parse_verbs()) if group.main < index), None)
     if last is None:
@@ -225,7 +228,7 @@ def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
 
 
 def _person(group: VerbGroup) -> str:
-    """Return the person with which the verb of a group agrees."""
+    """Return the person with which the finite verb of a verb group agrees, as a subject pronoun."""
     subject = group.subject_tokens
     # In "There are two men", the verb agrees with the noun phrase after it.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
@@ -235,13 +238,13 @@ def _person(group: VerbGroup) -> str:
 
 
 def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Put the first verb of a group into the past tense."""
+    """Put the first verb of a verb group into the past tense."""
     verb, low, alone = group.verb, group.verb.expanded, len(group.chain) == 1
-    # A form of *be*: "He is here" -> "He was here".
+    # Put a form of *be* into the past: "He is here" -> "He was here".
     if low in BE or (low == "'s" and not group.perfect):
         sentence.rewrite(verb, agree("be", "VBD", _person(group)))
     elif low in DO and not alone:
-        # The auxiliary *do*: "I do not see it" -> "I did not see it".
+        # Put the auxiliary *do* into the past: "I do not see it" -> "I did not see it".
         sentence.rewrite(verb, "did")
     elif (low in HAVE or low == "'s") and not alone:
         # The perfect becomes the past: "I have seen it" -> "I saw it". "I had seen it" is already past.
@@ -254,15 +257,16 @@ def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Put a modal into the past.
+    """Replace a modal by words that express the past.
 
     Raises:
-        RealisationError: *will* is negated or inverted, and *be* follows it (``unsupported-edit``).
+        RealisationError: The modal is *will* in a negation or question, and *be* is the next verb
+            (``unsupported-edit``).
     """
     verb, second = group.verb, group.second
     low = "would" if verb.lower == "'d" else verb.expanded
     plain = not group.inverted and not group.negations
-    # Merge *will* with its verb: "I will see it" -> "I saw it".
+    # Replace *will* and its verb by the past form of the verb: "I will see it" -> "I saw it".
     if low in word_class("future-modals") and plain:
         _drop_auxiliary(sentence, group)
     elif low in word_class("future-modals"):
@@ -285,9 +289,9 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Merge an auxiliary with the verb after it, in the past tense.
+    """Replace an auxiliary and the verb that depends on it by the past tense of this verb.
 
-    Examples: "have seen" -> "saw"; with a negation, "have not seen" -> "did not see".
+    For example, "have seen" becomes "saw". With a negation, "have not seen" becomes "did not see".
     """
     verb, second, lemma = group.verb, group.second, group.second.lemma
     if lemma == "be":
@@ -338,7 +342,7 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _to_present(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Put the first verb of a group into the present tense."""
+    """Put the first verb of a verb group into the present tense."""
     verb, low, person = group.verb, group.verb.expanded, _person(group)
     if low in _PAST_LEMMAS or (low == "did" and len(group.chain) > 1):
         sentence.rewrite(verb, agree(_PAST_LEMMAS.get(low, "do"), "VBP", person))

@@ -1,9 +1,9 @@
 """Replace the word of a node by the word of a different concept or constant, in the same inflected form.
 
-The new word takes the form of the old word ("bigger" -> "smaller", "gave" -> "took"). Then the words around
-it are adjusted: particles, articles, plural nouns after numbers, and verbs that agree with the new word.
-`set_concept` replaces concepts, and `set_value` replaces constants such as numbers and names. Words that do
-not fit into the sentence are refused by `refusals`.
+The new word gets the inflection of the old word ("bigger" -> "smaller", "gave" -> "took"). Then the words
+around it are adjusted: particles, articles, plural nouns after numbers, and verbs that agree with the new
+word. `set_concept` replaces concepts, and `set_value` replaces constants such as numbers and names. The
+module `refusals` refuses new words that do not fit into the sentence.
 
 Example: "It is bigger." with ``big`` set to ``small`` becomes "It is smaller."
 """
@@ -48,7 +48,7 @@ from graphneg.english.words import lemmas, readings, word_class, word_list, word
 
 # Days and months are written with a capital letter.
 _CAPITALS = frozenset((*WEEKDAYS, *MONTHS))
-# Endings of nouns for persons who do something: "teacher", "actor".
+# Endings of nouns for people who do something: "teacher", "actor".
 _AGENTS = tuple(word_list("person-endings"))
 _WORDS_OF_NUMBERS = {
     **{number: word for word, number in NUMBERS.items()},
@@ -58,16 +58,16 @@ _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
 
 
 def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Replace the words of a node by the word of a different concept.
+    """Replace the words that express a node by the word for a different concept.
 
     Args:
         sentence: The sentence, edited in place.
-        k: The node number.
+        k: The number of the node in the graph.
         concept: The new concept.
 
     Raises:
-        RealisationError: The new word lacks the required form (``no-form``), does not fit into the sentence
-            (``kind-mismatch``, ``no-form``), or is the same word (``unchanged``).
+        RealisationError: The new word does not exist in the required form (``no-form``), does not fit into
+            the sentence (``kind-mismatch``, ``no-form``), or equals the old word (``unchanged``).
 
     Example:
         "He ran quickly." with ``quick-02`` set to ``slow-05`` becomes "He ran slowly."
@@ -78,8 +78,8 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         _pronoun_to_noun(sentence, k, concept)
         return
     old, wanted = lexeme(node.label), lexeme(concept)
-    # In "The bank account is mine", the argument *bank* is only the first half of a compound. Refuse to
-    # replace *bank*, because the rest of the compound would not fit the new word.
+    # Refuse to replace *bank* in "The bank account is mine": it is only the first part of a compound, and the
+    # rest of the compound would not fit the new word.
     argument = (node.role or "").startswith(("ARG", "op", "location", "destination"))
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
@@ -96,8 +96,8 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
             if (preposition := tokens.get(tokens.index_of(other) + 1).lower) in word_class("after-particle"):
                 raise RealisationError("no-form", f"'{old} {preposition}' is a fixed phrase")
             tokens.remove(other)
-    # A noun for an event ("his arrival") can be replaced by a noun for another event. The *cook* in "a cook"
-    # has the same form as the verb, but does not denote an event.
+    # True if the old word is a noun for an event ("his arrival"), which can be replaced by a noun for another
+    # event. The *cook* in "a cook" has the same form as the verb, but does not denote an event.
     event = token.lower != old and not lemmas(token.lower).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         refuse_misplaced_verb(sentence, token, node.concept or "", concept)
@@ -136,9 +136,9 @@ def _pronoun_to_noun(sentence: SentenceDraft, k: int, noun: str) -> None:
 
 
 def _follow_noun(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """Change *he* to *she* or *she* to *he*, if the noun to which the pronoun refers was replaced.
+    """Change *he* to *she*, or the reverse, if the noun to which the pronoun refers was replaced.
 
-    A pronoun that is aligned with a node of the graph may refer to somebody else, so it is not changed.
+    A pronoun that is aligned with a node of the graph may refer to another person, so it is not changed.
     """
     person = {True: "he", False: "she"}["man" in english().classes_of(old)]
     if english().classes_of(old).isdisjoint(("man", "woman")) or token.tag not in NOUNS:
@@ -169,14 +169,14 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
 
 
 def _fit_article(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """Add or remove an article, if only one of the old and the new noun is countable.
+    """Add or remove an article if only one of two nouns, the old or the new one, is countable.
 
     Examples: "I drink water" -> "I drink a cup", "I have a cup" -> "I have information".
     """
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     start, end = sentence.noun_phrase(index)
     first, before, following = tokens[start], tokens.get(start - 1), tokens.get(end)
-    # In "much water" and "the same water", *much* and *same* make an indefinite article impossible.
+    # In "much water" and "the same water", the words *much* and *same* exclude an indefinite article.
     if any(other.lower in word_class("amounts") for other in tokens[start:end]):
         return
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
@@ -189,17 +189,17 @@ def _fit_article(sentence: SentenceDraft, token: Token, old: str) -> None:
 
 
 def _drop_rest(sentence: SentenceDraft, k: int) -> None:
-    """Remove all words of a multi-word concept except the first."""
+    """Remove all words that express a node, except the first."""
     for token in [sentence.tokens[index] for index in sentence.indices(k)[1:]]:
         sentence.tokens.remove(token)
 
 
 def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
-    """Replace the old word by the new words."""
+    """Replace the word of a token by one or more new words."""
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.index_of(token) + 1, token.tag in VERBS
-    # The particle follows an object pronoun: "I saw it" -> "I took it away".
+    # A particle is inserted after an object pronoun: "I saw it" -> "I took it away".
     if rest and verbal and sentence.tokens.get(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
@@ -215,7 +215,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     if tag in VERBS and tag != "MD" and not participle and not looks_like_verb:
         if not _is_verb(wanted):
             raise RealisationError("no-form", f"'{wanted}' is not a verb")
-        # After *have*, a form that was tagged as past tense is a participle: "has just received".
+        # After *have*, a verb that was tagged as a past form is a participle: "has just received".
         perfect = tag == "VBD" and _follows(sentence, token, HAVE)
         return _verb(
             wanted,
@@ -257,19 +257,19 @@ def _is_verb(wanted: str) -> bool:
 
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
-    """Return whether one of the verbs precedes a word. Adverbs may be between: "has just received"."""
+    """Return whether a verb in ``verbs`` precedes a word, perhaps before adverbs: "has just received"."""
     index = sentence.tokens.run_start(sentence.tokens.index_of(token), ("RB", "NEG"))
     return sentence.tokens.get(index - 1).expanded in verbs
 
 
 def _verb(wanted: str, tag: str) -> str:
-    """Inflect a verb. ``wanted`` begins with the verb; particles may follow."""
+    """Inflect a verb. ``wanted`` is its lemma, which particles may follow: "take away"."""
     first, _, rest = wanted.partition(" ")
     return f"{verb_form(first, tag)} {rest}".strip()
 
 
 def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
-    """Return the new word as an adjective or participle with the degree (comparative) of the old word."""
+    """Return the new word as an adjective or participle, in the degree of the old word, such as "smaller"."""
     head, frame = wanted.split(" ")[-1], is_frame(concept)
     known, shown = readings(head), "JJ" if token.lower == old else degree(token.text)
     index = sentence.tokens.index_of(token)
@@ -327,9 +327,10 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
 
 
 def _derived(model: str, wanted: str, tag: str) -> str | None:
-    """Derive a noun from a verb, with a suffix like the suffix of another noun.
+    """Derive a noun from a verb, with a suffix of the same kind as that of a model noun.
 
-    For example, the noun *teacher* and the verb *write* give *writer*; *decision* and *move* give *movement*.
+    For example, the model *teacher* and the verb *write* give *writer*; *decision* and *move* give
+    *movement*.
 
     Returns:
         The derived noun, or None if no such noun is known.
@@ -350,11 +351,12 @@ def is_nominal(concept: str, word: str) -> bool:
     """Return whether a noun can express a frame.
 
     Args:
-        concept: The frame.
-        word: The noun.
+        concept: The frame, for example ``depart-01``.
+        word: The noun, for example *departure*.
 
     Returns:
-        True if PropBank lists the noun as an alias of a frame, if the frame is unknown, or if it has no verb.
+        True if PropBank lists the noun as an alias of any frame. Also true if PropBank does not contain the
+        frame, or lists no verb for it.
     """
     frame = load_frames().frames.get(concept)
     return frame is None or not frame.verbal or ("n", word) in load_frames().aliases
@@ -371,12 +373,12 @@ def is_adjectival(concept: str, word: str) -> bool:
     """Return whether an adjective can express a frame.
 
     Args:
-        concept: The frame.
-        word: The adjective.
+        concept: The frame, for example ``clean-04``.
+        word: The adjective, for example *clean*.
 
     Returns:
-        True if PropBank lists the adjective as an alias of the frame. Also true if PropBank does not list a
-        verb of the same spelling for the frame.
+        True if PropBank lists the adjective as an alias of the frame. Also true if PropBank lists no verb
+        with the same spelling for the frame.
 
     Example:
         >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
@@ -387,7 +389,7 @@ def is_adjectival(concept: str, word: str) -> bool:
 
 
 def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
-    """Replace a constant: a part of a name, a number, a month or an ordinal.
+    """Replace the words of a constant, which is a part of a name, a number, a month or an ordinal.
 
     Args:
         sentence: The sentence, edited in place.
@@ -432,7 +434,8 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     """Return the words for a constant in the style of the old words: digits or words, abbreviated or not.
 
     Raises:
-        RealisationError: There is no word for the new ordinal (``no-form``).
+        RealisationError: No word is known for the new ordinal, or its word is not an adverb although the old
+            word was one (``no-form``).
     """
     if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
         month = MONTHS[(int(bare) - 1) % 12].capitalize()
@@ -447,7 +450,8 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
         return word
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
-    # The old number was written in words. Also write new numbers below 100 and some round numbers in words.
+    # The old number was written in words, so also write the new number in words if it is below 100 or a round
+    # number such as 1,000.
     number, words = int(bare), _WORDS_OF_NUMBERS
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"
