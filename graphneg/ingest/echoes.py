@@ -1,11 +1,11 @@
 """Mark the nodes of a dialogue's graphs that repeat what was said in an earlier turn.
 
-Such repetitions are called echoes. To find them, the statements in each graph are compared with those in all
-earlier turns. The graphs of a dialogue are therefore processed together: those of the current batch, and
-those that are already in the store. Echoes are written when graphs are loaded, and again when the lexicon of
-the store changes.
+Such repetitions are called echoes. To find them, the statements in each graph are compared with the
+statements in all earlier turns. The graphs of a dialogue are therefore processed together, whether they are
+in the current batch or already in the store. Echoes are written when graphs are loaded, and again when the
+lexicon of the store changes.
 
-For example, A says "I work at a bank." When B later says "You work at a bank?", the node of "work" in B's
+For example, A says "I work at a bank." When B later says "You work at a bank?", the node for "work" in B's
 graph is marked with ``other``, because another speaker said the same before.
 """
 
@@ -47,8 +47,8 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
     Args:
         tx: The transaction.
         dialogues: The ids of the dialogues.
-        said: Known statements of graphs, by graph id. If the statements of a graph are missing, they are
-            computed from the store.
+        said: Known statements of graphs, keyed by graph id. If the statements of a graph are missing, the
+            graph is read from the store to compute them.
         lexicon: The lexicon, which is used to compute facts about graphs.
     """
     reader = _Reader(tx)
@@ -91,7 +91,7 @@ class _Reader:
 
         Args:
             query: The Cypher text.
-            **parameters: Its parameters.
+            **parameters: Values of the query's parameters.
 
         Returns:
             The rows.

@@ -1,4 +1,4 @@
-"""Maintain the lexicon of a store, and the data derived from it: terms, antonyms and facts about graphs.
+"""Maintain the lexicon of a store and the data that depend on it: terms, antonyms and facts about graphs.
 
 The lexicon of a store is graphneg's own lexicon, extended by the entries that were loaded into the store.
 When entries are loaded, `refresh` recomputes the data that depend on them.
@@ -52,7 +52,7 @@ class Target(QueryRunner, Protocol):
         ...
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in one write transaction that does not change the version of the content.
+        """Run a function in one write transaction that does not change the content version.
 
         Args:
             work: The function. It must be idempotent.
@@ -63,7 +63,7 @@ class Target(QueryRunner, Protocol):
         ...
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Change the version of the content, in the same transaction that changes the content.
+        """Change the content version, in the same transaction that changes the content.
 
         Args:
             transaction: The open transaction.
@@ -73,9 +73,9 @@ class Target(QueryRunner, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """A wrapper of a store for loading records that are derived from the store's own content.
+    """A wrapper around a store for loading records that are derived from the store's own content.
 
-    The version of the content is not changed, so results that depend on the content stay valid.
+    The content version is not changed, so results that depend on the content stay valid.
 
     Attributes:
         store: The store.
@@ -88,7 +88,7 @@ class DerivedRecords:
 
         Args:
             query: The Cypher text.
-            **parameters: Its parameters.
+            **parameters: Values of the query's parameters.
 
         Returns:
             The rows.
@@ -141,10 +141,10 @@ def stored_lexicon(source: QueryRunner | ManagedTransaction) -> Lexicon:
 
 
 def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
-    """Convert lexicon entries to rows.
+    """Convert lexicon entries into rows, which are parameters of a Cypher statement.
 
     An entry of the table ``class`` may name several concepts, and becomes one row per concept. If two entries
-    define the same thing, only the last one is kept.
+    define the same thing, such as the opposites of a pair, only the last entry is kept.
 
     Args:
         entries: The entries.
@@ -164,7 +164,7 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
 
 
 def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[RunningStatement]:
-    """Send the statements that create terms and connect them to other values on their scales.
+    """Send the statements that create terms and connect each to another term on its scale, if it has one.
 
     Args:
         tx: The transaction.
@@ -183,7 +183,7 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
 
 
 def finish(sent: Iterable[RunningStatement]) -> None:
-    """Wait until the server has run statements that were sent.
+    """Wait until the server has run the statements that were sent to it.
 
     Args:
         sent: The statements.
@@ -193,9 +193,9 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide again which antonyms of terms are usable.
+    """Decide again which antonyms of terms can replace them in a graph.
 
-    The neighbouring words are judged again as well, because their antonyms depend on the same edges.
+    The antonyms of the neighbouring words are judged again as well, because they depend on the same edges.
 
     Args:
         tx: The transaction.
@@ -235,11 +235,11 @@ def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterat
 
 
 def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
-    """Recompute the data that depend on entries of the lexicon.
+    """Recompute the data that depend on new entries of the lexicon.
 
     Args:
         store: The store, in which the entries have already been written.
-        entries: The entries.
+        entries: The new entries.
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
@@ -273,7 +273,7 @@ def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:
 
 
 def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
-    """Write the facts about graphs."""
+    """Recompute the facts about graphs, and write them as properties of their nodes."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("lexicon/texts"), ids=list(ids))}
     rows: list[Row] = [
         {
@@ -294,11 +294,11 @@ def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
 def _write_words(
     tx: ManagedTransaction, words: Sequence[str], pairs: Iterable[Sequence[str]], lexicon: Lexicon
 ) -> None:
-    """Write what depends on the lexicon: properties of words, their frames and antonyms, and opposites.
+    """Write the data that depend on the lexicon: properties of words, frames, antonyms and opposites.
 
     Args:
         tx: The transaction.
-        words: The words.
+        words: The words whose data are written.
         pairs: The pairs of words for which the lexicon has a new entry of the table ``opposite``.
         lexicon: The lexicon of the store.
     """
