@@ -5,8 +5,8 @@ Each file contains one channel:
     {"guild": ..., "channel": ..., "messages": [
       {"timestamp": "2024-05-17T09:12:00+00:00", "author": {"name": "ann"}, "content": "Lunch?"}]}
 
-The channel is split into dialogues at pauses of some hours. Messages of bots, system messages (joins, pins,
-boosts) and messages that contain only files are left out and counted.
+The channel is split into dialogues at pauses of several hours. Messages from bots, system messages (joins,
+pins, boosts) and messages that contain only files are left out and counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
 class Loader(ChatLoader):
-    """Loader of the JSON files of DiscordChatExporter, or of directories that contain them."""
+    """Loader for the JSON files of DiscordChatExporter, or for directories that contain them."""
 
     name = "discord"
     summary = "Discord: channels exported as JSON by DiscordChatExporter"
@@ -60,7 +60,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Convert a JSON object to a message. Count it and return None if it has no text or no human author."""
+    """Convert a JSON object into a message. If it has no text or is not by a person, return None."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None
@@ -85,7 +85,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
 
 
 def _forwarded(fields: Mapping[str, Any]) -> str:
-    """Return the text of the message that a message without own text forwards; empty if there is none."""
+    """Return the text of a forwarded message; an empty string if the message forwards nothing."""
     forwarded: Any = fields.get("forwardedMessage")
     text = forwarded.get("content") if isinstance(forwarded, dict) else None
     return text if isinstance(text, str) else ""
