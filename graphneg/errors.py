@@ -11,7 +11,7 @@ FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class GraphnegError(Exception):
-    """Base class of all errors that graphneg raises on purpose.
+    """Base class for all errors that graphneg raises on purpose.
 
     Attributes:
         status: Exit status of a command that fails with this error.

@@ -21,10 +21,10 @@ _PART = 1_000_000
 
 
 def number(seed: int, *names: str) -> int:
-    """Hash a seed and names to a uniformly distributed 64-bit number.
+    """Hash a seed and names into a uniformly distributed 64-bit number.
 
     Args:
-        seed: The seed.
+        seed: Any number. Different seeds give independent numbers for the same names.
         *names: Strings that, together with the seed, determine the number.
 
     Returns:
@@ -44,7 +44,7 @@ def shuffled(items: Iterable[T], seed: int, *names: str) -> list[T]:
 
     Args:
         items: Items with distinct ``str`` values.
-        seed: The seed.
+        seed: Seed for the random order.
         *names: Strings that, together with the seed, determine the order.
 
     Returns:
@@ -57,8 +57,8 @@ def fingerprint(facts: Any) -> str:
     """Return a hash of a value, such as the settings of a run.
 
     Args:
-        facts: The value. Dicts are sorted by key, and values that JSON cannot represent are converted by
-            ``str``.
+        facts: The value. Dicts are sorted by key, and values that JSON cannot represent are converted into
+            strings by ``str``.
 
     Returns:
         32 hexadecimal digits.
@@ -122,7 +122,7 @@ class HashSample(Generic[T]):
             draw: Random number of the item, for example a hash of its text.
             item: The item.
         """
-        # Ignore the item if the sample has an item with this number already: usually, both are the same text.
+        # Ignore the item if the sample has an item with this number already: both are probably the same text.
         if draw in self._items:
             return
         self._items[draw] = item

@@ -125,7 +125,7 @@ class AmrGraph:
         """
         found: list[AmrNode] = []
         child, last = k + 1, self.nodes[k].subtree_last
-        # The nodes of a subtree have consecutive indexes, so the next sibling of a child follows the child's
+        # The nodes of a subtree have consecutive indices, so the next sibling of a child follows the child's
         # subtree.
         while child <= last:
             found.append(self.nodes[child])
@@ -135,13 +135,13 @@ class AmrGraph:
 
 @dataclass(frozen=True, slots=True)
 class ParserGraph:
-    """The graph that a parser made of a text, as an export of a store contains it.
+    """The graph that a parser made from a text, as an exported file contains it.
 
     Attributes:
         parser: Name of the parser.
         version: Version of the parser; empty if it has none.
         penman: PENMAN text of the graph.
-        spans: Token ranges ``(start, end)`` by node index, as in `AmrGraph`.
+        spans: Token ranges ``(start, end)``, keyed by node index, as in `AmrGraph`.
         warnings: Warnings of the parser about the text.
     """
 
@@ -153,7 +153,7 @@ class ParserGraph:
 
     @property
     def source(self) -> str:
-        """The source of the graph in a store: name and version of the parser."""
+        """The property ``source`` of the graph in a store: name and version of the parser."""
         return f"{self.parser} {self.version}" if self.version else self.parser
 
 
@@ -166,8 +166,8 @@ class Utterance:
         speaker: Name of the speaker.
         text: Text of the turn.
         amr: PENMAN text of the turn's AMR graph, if the corpus contains one.
-        attributes: Further data from the corpus.
-        parses: Graphs that parsers made of the text.
+        attributes: Further data about the turn from the corpus, keyed by name.
+        parses: Graphs that parsers made from the text.
     """
 
     turn: int
@@ -188,7 +188,7 @@ class Response:
         label: 1 for a correct response, 0 for a wrong one.
         source: Origin of the response, such as ``human`` or ``adversarial``.
         amr: PENMAN text of the response's AMR graph, if the corpus contains one.
-        parses: Graphs that parsers made of the text.
+        parses: Graphs that parsers made from the text.
     """
 
     turn: int
@@ -209,7 +209,7 @@ class Dialogue:
         split: Name of the split.
         utterances: The turns in order.
         responses: Further responses that the corpus provides.
-        attributes: Further data from the corpus.
+        attributes: Further data about the dialogue from the corpus, keyed by name.
         place: File and line from which the dialogue was read, as ``FILE:LINE`` or ``FILE``.
     """
 
@@ -226,13 +226,13 @@ class Dialogue:
 class GraphText:
     """An AMR graph from a file of graphs, in PENMAN notation.
 
-    It is the graph of an utterance that is already in the store. If there is no such utterance, it becomes a
+    The graph is assigned to an utterance in the store. If there is no such utterance, the graph becomes a
     turn of a new dialogue.
 
     Attributes:
         penman: The graph in PENMAN notation.
-        id: Value of its ``::id`` comment, which may be the id of an utterance.
-        text: Value of its ``::snt`` comment, which may be the text of an utterance.
+        id: Value of the graph's ``::id`` comment, which may be the id of an utterance.
+        text: Value of the graph's ``::snt`` comment, which may be the text of an utterance.
         place: File and line from which the graph was read.
     """
 
@@ -286,7 +286,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of the pool, that is, the collection from which the generator ``overlap`` takes responses.
+    """A sentence that the generator ``overlap`` can choose as a response.
 
     Attributes:
         id: Id of the form ``source/name``.
@@ -340,7 +340,7 @@ class Edit(NamedTuple):
     """One primitive operation on a node of a graph. Edits that have the same ``site`` are applied together.
 
     ===== ==========================================================================
-    set   Replaces the label of the node by ``concept`` or ``value``.
+    set   Replaces the label of the node with ``concept`` or ``value``.
     add   Adds a leaf with ``concept`` or ``value`` under the node, with the role ``role``.
     drop  Removes the subtree of the node. A node of the subtree that is also mentioned
           outside it is kept, and moved to the place of this mention.
@@ -359,7 +359,7 @@ class Edit(NamedTuple):
         amr: Id of the graph to change.
         position: Index of the node in the original graph; -1 for the node that is the root when the edit is
             applied.
-        role: Role of the added leaf, of the copied subtree or of the wrapped node.
+        role: Role of the added leaf, the copied subtree or the wrapped node under its new parent.
         concept: New concept of the node.
         value: New value of the node, as written in PENMAN.
         from_amr: Id of the graph that contains the subtree to copy.
@@ -408,7 +408,7 @@ class EditedUtterance:
 
 
 class Decoded(NamedTuple):
-    """The output of a decoder: a new text, or the reason why the decoder returns none.
+    """The output of a decoder: a new text, or the reason why the decoder returns no text.
 
     Attributes:
         text: The new text, or None.
@@ -425,7 +425,7 @@ TurnKey = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
 
 
 class Turn(Struct, frozen=True, forbid_unknown_fields=True):
-    """A speaker and a text.
+    """A turn of a dialogue in a record: a speaker and a text.
 
     Attributes:
         speaker: Name of the speaker.
@@ -437,7 +437,7 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Original(Struct, frozen=True, forbid_unknown_fields=True):
-    """The parts of a dialogue that were edited, as they were before.
+    """The parts of a dialogue that were edited, as they were before the edits.
 
     Attributes:
         context: The turns before the response; None if none of them was edited.
@@ -457,8 +457,8 @@ class EditRecord(Struct, frozen=True, forbid_unknown_fields=True):
         category: Error category, such as ``C-cont``.
         node: Dewey address of the edited AMR node. If a generator made the edit, the id of the sentence or
             utterance that the new text comes from.
-        before: The node and its branches before the edit. If a generator made the edit, the text before it
-            or what the text was made from.
+        before: The node and its branches before the edit. If a generator made the edit, the text before the
+            edit, or the text from which the new text was made.
         after: The node and its branches after the edit, or the new text.
     """
 
@@ -485,7 +485,7 @@ class EditedPenman(Struct, frozen=True, forbid_unknown_fields=True):
 class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A wrong response or an incoherent dialogue, with information on how it was made.
 
-    The fields and their types are those of the files of negatives (see `graphneg.records.files`). Use
+    Files of negatives have the same fields and types (see `graphneg.records.files`). Use
     ``msgspec.structs.replace`` to make a changed copy.
 
     Attributes:
@@ -502,11 +502,11 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         categories: Error categories of the edits.
         recipe: Name of the recipe or generator.
         target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited.
-        seed: Seed of all random choices.
+        seed: Seed for all random choices.
         decoder: Name of the decoder.
-        edits: The edits, one for each edited site.
-        amr: Graphs of the edited turns, by the turn number as a string.
-        scores: Scores of the negative, by name.
+        edits: The edits, one for each edited site (place in the dialogue that a transform edits in one step).
+        amr: Graphs of the edited turns, keyed by the turn number as a string.
+        scores: Scores of the negative, keyed by the name of the score.
     """
 
     id: str

@@ -138,7 +138,7 @@ def owner_problem(status: os.stat_result) -> str:
     """Return an error message if a file or folder belongs to another user, or an empty string otherwise.
 
     The check also applies to root, who has the permission to use the files of other users. The owner could
-    replace such files by links at any time. The owner could also not use files that root creates in such a
+    replace such files with links at any time. The owner could also not use files that root creates in such a
     folder.
 
     Args:
@@ -224,7 +224,7 @@ def cache_folder(*names: str) -> Path:
 
 
 def own_folder(path: Path) -> Path:
-    """Create a folder that only the user can access, or check an existing one and close it to other users.
+    """Create a folder that only the user can access, or check an existing folder and make it private.
 
     Args:
         path: The folder.

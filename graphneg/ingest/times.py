@@ -263,7 +263,7 @@ def _of_words(text: str) -> float | None:
 
 
 def _zone(name: str | None, offset: int | None) -> int | None:
-    """Return the offset of a time zone from UTC in seconds. Refuse unknown names, which would mean UTC."""
+    """Return a time zone's offset from UTC in seconds. Refuse unknown names instead of assuming UTC."""
     if offset is not None or name is None:
         return offset
     if name not in _ZONES:
