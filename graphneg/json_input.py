@@ -222,7 +222,9 @@ def parse_json(text: str | bytes, where: str) -> Any:
 
 
 def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
-    """Parse a JSON text and convert it into a type. Raises the errors of `parse_json` and `converted`.
+    """Parse a JSON text, and convert the value into an instance of a type.
+
+    Raises the errors of `parse_json` and `converted`.
 
     Args:
         text: The text; bytes are decoded as UTF-8.
@@ -236,7 +238,7 @@ def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
 
 
 def parse_yaml(text: bytes, type: type[T], where: str) -> T:
-    """Parse a YAML document and convert it into a type.
+    """Parse a YAML document, and convert the value into an instance of a type.
 
     Args:
         text: The document, encoded as UTF-8.
@@ -273,7 +275,7 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
 
 
 def converted(value: Any, type: type[T], where: str) -> T:
-    """Convert a value into a type strictly, without coercing strings or numbers.
+    """Convert a value into an instance of a type, without coercing strings or numbers.
 
     Args:
         value: A value of lists, dicts and scalars, as JSON parsers return it.

@@ -183,7 +183,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
 
 
 def _looks_across(pipeline: Pipeline) -> bool:
-    """Return whether the negatives depend on other dialogues than the dialogue that is edited."""
+    """Return whether the negatives depend on dialogues other than the edited dialogue."""
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
     # All generators use data from other dialogues: sentences, samples or responses.

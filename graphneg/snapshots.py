@@ -327,7 +327,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the donors, from whose graphs subtrees are copied, and excerpts of the donors' dialogues."""
+    """Yield the donors (utterances from whose graphs transforms copy) and excerpts of their dialogues."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows

@@ -333,7 +333,7 @@ def portable(error: Exception) -> Exception:
 YOUNG = 100_000
 """Number of new objects after which a garbage collection starts, in a block of `fewer_collections`."""
 SWITCH = 0.0005
-"""Number of seconds after which a thread lets another one run, in a block of `sooner_switches`."""
+"""Number of seconds after which a thread lets another thread run, in a block of `sooner_switches`."""
 
 Restore = Callable[[], None]
 

@@ -60,7 +60,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Convert a JSON object into a message. If it has no text or is not by a person, return None."""
+    """Convert a JSON object into a message. If no person wrote a text in it, count it and return None."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None

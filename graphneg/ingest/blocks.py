@@ -83,7 +83,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
-    """Sort the records of loads into blocks.
+    """Read the files of ``graphneg load`` commands, and sort their records into blocks of dialogues.
 
     If the folder exists, nothing is done: the folder gets its name only when it is complete.
 

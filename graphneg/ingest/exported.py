@@ -60,7 +60,7 @@ from graphneg.store.statements import cypher_text
 T = TypeVar("T")
 Value = dict[str, Any]
 VERSION = 1
-"""Version of the format of exports."""
+"""Version of the export format."""
 HEADER: Value = {"graphneg_export": VERSION, "graphneg": __version__}
 """The first line of an export."""
 _START = b'{"graphneg_export":'

@@ -164,7 +164,7 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
 
 
 def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[RunningStatement]:
-    """Send the statements that create terms and connect each to another term on its scale, if it has one.
+    """Send the statements that create terms, and that connect terms on a scale, such as days of the week.
 
     Args:
         tx: The transaction.
@@ -193,7 +193,7 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide again which antonyms of terms can replace them in a graph.
+    """Decide again which antonyms of a term can replace the term in a graph.
 
     The antonyms of the neighbouring words are judged again as well, because they depend on the same edges.
 

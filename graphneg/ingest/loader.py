@@ -86,7 +86,7 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """Options of one load.
+    """Options for loading files.
 
     Attributes:
         corpus: The corpus name of all dialogues; None to take it from the data.

@@ -316,7 +316,7 @@ def decoded(data: bytes) -> str:
 def each_line(
     path: Path, progress: Progress, make: Callable[[Line], Iterable[T]], encoding: str = ""
 ) -> Iterator[T | Rejected]:
-    """Convert each line that is not blank with a function.
+    """Call a function for each line that is not blank, and yield the records that it returns.
 
     Args:
         path: The file.

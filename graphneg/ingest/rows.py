@@ -399,7 +399,7 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
-    """Return the other values on the scales of words, for example another day of the week.
+    """Return, for each word on a scale, another word on the same scale, such as another day of the week.
 
     >>> move_rows(["monday"], english())
     [{'from': 'monday', 'scale': 'time', 'to': 'thursday'}]
@@ -409,7 +409,7 @@ def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
         lexicon: The lexicon, which contains the scales.
 
     Returns:
-        One row per word and scale, with the other value under ``to``. A word without a scale has no row.
+        One row per word and scale, with the other word under ``to``. A word without a scale has no row.
     """
     return [
         {"from": text, "scale": how, "to": to} for text in texts for how, to in lexicon.moves.get(text, ())

@@ -48,8 +48,8 @@ Entries = Iterator[Item | Rejected]
 Read = Callable[[Progress], Entries]
 
 _SAMPLE = 50
-"""Number of entries at the beginning of a file that are checked, if all are lists, for whether they are rows
-of a table."""
+"""Maximum number of entries at the beginning of a file that are examined to detect a table without column
+names."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
 _CONTAINERS = {"data", "dialogues", "dialogs", "conversations", "chats", "examples", "items", "rows"}
 """Keys under which a document stores the list of all its dialogues. They are not names of dialogues."""
@@ -176,7 +176,7 @@ def _messages(entry: Item | Rejected, fields: Fields) -> Iterator[Value]:
 
 
 def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
-    """Yield the times of turns, as they are written. Skip turns whose order is certain without times."""
+    """Yield the times of a dialogue's turns as they are written. Skip turns that are known to be in order."""
     value = entry.value if isinstance(entry, Item) else None
     if not isinstance(value, dict) or not has_turns(value, fields):
         return

@@ -389,7 +389,7 @@ def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
 
 
 def graph_fault(graph: AmrGraph) -> str | None:
-    """Return why a graph cannot be stored; None if it can.
+    """Return why a graph cannot be stored; None if it can be stored.
 
     Args:
         graph: The graph.

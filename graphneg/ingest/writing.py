@@ -100,7 +100,7 @@ _OTHER_CONTENT = {
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one attempt to write a batch. It is used only if the transaction is committed.
+    """The result of one attempt to write a batch. The result is used only if the transaction is committed.
 
     Attributes:
         written: Numbers of new records, keyed by kind, such as ``dialogues``.

@@ -210,7 +210,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Write a negative. It is kept after an interruption only if a checkpoint follows.
+        """Write a negative. After an interruption, it is kept only if a checkpoint followed.
 
         Args:
             negative: The negative.
@@ -218,7 +218,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Write a line of any JSON. It is kept after an interruption only if a checkpoint follows.
+        """Write a line of any JSON. After an interruption, it is kept only if a checkpoint followed.
 
         Args:
             line: The line, without a line end.

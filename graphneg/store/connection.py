@@ -177,8 +177,8 @@ REFUSALS: Mapping[type[Neo4jError], str] = {
     ConstraintError: "{server} refuses a write that breaks a constraint: {message}",
     ClientError: "{server} refuses the query: {message}",
 }
-"""Error messages, keyed by error class. Subclasses come before their base classes, and the first class that
-fits is used."""
+"""Error messages, keyed by error class. Subclasses come before their base classes, because the first class of
+which an error is an instance is used."""
 
 
 OF_THE_QUERY = tuple(
@@ -194,7 +194,7 @@ what is wrong and what to do, or None if it finds nothing."""
 
 
 def no_trouble() -> None:
-    """Report no failure. This is used for servers that graphneg did not start and thus cannot inspect."""
+    """Report no failure, because graphneg cannot inspect a server that it did not start."""
 
 
 @contextmanager
@@ -274,8 +274,8 @@ CONFLICT_SECONDS = 120.0
 """Seconds for which a transaction is retried if it conflicts with another one: after a deadlock on Neo4j, or
 while the transaction of a killed process still blocks it."""
 CONSTRAINT_SECONDS = 1.0
-"""Seconds for which a transaction is retried if it violates a constraint. The time is short, because often
-the query itself is wrong."""
+"""Seconds for which a transaction is retried if it violates a constraint. The time is short, because the
+cause is often an error in the query."""
 SILENCE = (ServiceUnavailable, SessionExpired)
 """Errors of the driver that mean that the server did not answer."""
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
@@ -314,7 +314,7 @@ def is_of_content(error: StoreError) -> bool:
 
 
 def _patience(error: Exception) -> float:
-    """Return the number of seconds for which a transaction that fails with this error is retried."""
+    """Return the number of seconds for which a transaction that fails with a given error is retried."""
     if isinstance(error, ConstraintError):
         return CONSTRAINT_SECONDS
     if isinstance(error, WriteConflict) or getattr(error, "code", None) in CONFLICTS:
@@ -483,7 +483,7 @@ class Store(AbstractContextManager["Store"]):
         run(transaction, "store/raise_version", slot=self._version_slot, token=secrets.token_hex(8))
 
     def _raising_version(self, work: Callable[[ManagedTransaction], T], transaction: ManagedTransaction) -> T:
-        """Run ``work``. If it changed nodes or relationships, change the content version as well."""
+        """Call ``work``. If it changed nodes or relationships, change the content version as well."""
         results = _watch(transaction)
         done = work(transaction)
         if any(_changes_data(result.consume()) for result in results):
@@ -499,7 +499,7 @@ class Store(AbstractContextManager["Store"]):
         seconds: float | None = None,
         cancellation: Cancellation | None = None,
     ) -> EagerResult:
-        """Run an untrusted query, which can only read.
+        """Run an untrusted query, which must not write.
 
         Raises `OnlyReading` if the query would write, load a file or run an administration command, and
         `QueryStopped` if the query was stopped.
@@ -552,7 +552,7 @@ class Store(AbstractContextManager["Store"]):
         return self._server is not None and not self._server.alive()
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
-        """Run a query of the user in one write transaction.
+        """Run a user's query in one write transaction.
 
         If the query is invalid or fails, nothing is written.
 
@@ -590,7 +590,7 @@ class Store(AbstractContextManager["Store"]):
         driver: Driver | None = None,
         batch: int = FETCH_SIZE,
     ) -> T:
-        """Run ``work`` in one transaction, and retry it as long as `_patience` allows for its error."""
+        """Call ``work`` in a transaction. If it fails, retry it for as long as `_patience` allows."""
         pause, failed = PAUSES[0], 0.0
         with self._session(access, driver or self._driver, batch) as session:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
@@ -667,7 +667,7 @@ def _run_eagerly(
     parameters: Mapping[str, Any] | None,
     most: int | None = None,
 ) -> EagerResult:
-    """Run a query of the user and fetch its result."""
+    """Run a user's query and fetch its result."""
     with _sendable():
         _refuse_deep(parameters)
         return send_text(transaction, text, parameters or {}).eager(most)

@@ -52,7 +52,7 @@ _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
 """Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio as a
 64-bit number."""
 Place = tuple[str, int]
-"""The id of a dialogue and the index of the turn that replies to the context before it."""
+"""The place of a context: the id of its dialogue, and the index of the turn that replies to the context."""
 
 
 class CopiedContexts:
@@ -159,7 +159,7 @@ class _Growing:
         self._sum = 0
 
     def add(self, text: str) -> None:
-        """Append a turn."""
+        """Append a turn to the context."""
         self.last = word_hashes(text)
         # Add only words that are new in the context, because the sum is a hash of a set of words.
         self._sum += _sum_of(self.last - self.whole.words)
@@ -171,7 +171,7 @@ class _Growing:
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return a hash for each band of the context's signature and the same band of the last turn's."""
+        """Return a hash for each signature band, of the band of the context and that of its last turn."""
         last = Signature()
         last.add(self.last)
         # Hash each pair of bands into one number, so that contexts collide only if both bands are equal.
@@ -227,7 +227,7 @@ class _Signatures:
 
 
 def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
-    """Yield each dialogue with the correct replies to its contexts, by the turn index of the reply."""
+    """Yield each dialogue with the correct replies to its contexts, keyed by the turn index of the reply."""
     while page := list(islice(ids, _PAGE)):
         responses = read_responses(store, page)
         for dialogue in read_dialogues(store, page):
@@ -261,7 +261,7 @@ def _growing(
 
 
 def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
-    """Link each class to the classes with nearly the same words."""
+    """Link each class of contexts to the classes with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):

@@ -100,7 +100,7 @@ class StoredDialogue:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A choice of dialogues.
+    """A choice of dialogues by corpus, split and shard.
 
     Attributes:
         corpora: Names of corpora; all corpora if empty.
@@ -121,7 +121,7 @@ class Selection:
     shard: Shard | None = None
 
     def __post_init__(self) -> None:
-        """Convert the names to tuples, and refuse a single string."""
+        """Convert the names of corpora and splits into tuples, and refuse a single string."""
         # Use object.__setattr__, because the attributes of a frozen class cannot be assigned.
         for name in ("corpora", "splits"):
             object.__setattr__(self, name, tuple(checked_list(name, getattr(self, name))))

@@ -96,9 +96,9 @@ _PROCEDURES = frozenset(
         "schema.visualization",
     )
 ) | {"dbms.components"}
-"""Neo4j procedures that only read this database, in lower case."""
+"""The names, in lower case, of Neo4j procedures that only read the database."""
 _COMMANDS = frozenset(("ShowConstraints", "ShowFunctions", "ShowIndexes", "ShowProcedures"))
-"""Plan operators of the SHOW commands that are allowed: they only describe this database or the query
+"""Plan operators of the SHOW commands that are allowed, because they only describe the database or the query
 language."""
 _NOT_READING = re.compile(r"LoadCSV|Procedure|Command|Administration|^Show|^Terminate", re.IGNORECASE)
 """Pattern of plan operators that may do more than read the database."""
@@ -108,7 +108,7 @@ _MODE = re.compile(r"(?:\s+|//[^\r\n]*[\r\n]|/\*.*?\*/)*(EXPLAIN|PROFILE)\b", re
 
 
 class PlanCheck:
-    """Checks by the execution plan of a query on a Neo4j server whether the query only reads.
+    """Checks whether a query only reads, by looking at its execution plan on a Neo4j server.
 
     Planning a long query takes a second or more, and Neo4j does not cache the plan. So accepted
     queries are remembered and not planned again. Queries that graphneg ships are accepted without a plan. All

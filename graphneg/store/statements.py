@@ -277,7 +277,7 @@ MOST_RESULT_SIZE = 10_000_000
 
 
 def _size(value: Any) -> int:
-    """Return the size of a value: its number of characters, or of single values if it is nested."""
+    """Return the number of characters in all strings of a value, plus the number of its other values."""
     size = 0
     # Use a stack instead of recursion, because the results of a user's query may be nested deeply.
     waiting: list[Any] = [value]

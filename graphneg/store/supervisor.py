@@ -83,8 +83,8 @@ GROUPS: dict[str, Any] = {
     },
     READER: {"access": [], "types": {"*": {"access": ["readRecord"]}}},
 }
-"""The rights of the two accounts, by group. The server checks them whenever a record is read or written, so
-they cannot be evaded by the wording of a query."""
+"""The rights of the two accounts, keyed by group. The server checks the rights whenever a record is read or
+written, so the wording of a query cannot evade them."""
 WELCOME = b"welcome\n"
 """The greeting that the supervisor sends to a process with the correct token."""
 KEEP = re.compile(rb"keep (\d{1,9})\n")
@@ -100,7 +100,7 @@ FIRST_USER_SECONDS = 15.0
 LISTENING_SECONDS = 120.0
 """Seconds after which a new server is ended if it has not opened its port."""
 STOP_SECONDS = 20.0
-"""Maximum number of seconds that Java may take to stop. After that it is killed."""
+"""Maximum number of seconds that Java may take to stop. After this time, Java is killed."""
 TICK_SECONDS = 0.1
 """Maximum number of seconds between two checks of the server."""
 ABANDONED_SECONDS = 86_400.0
@@ -311,7 +311,7 @@ class Supervisor:
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
-        """Accept a connection as that of a user if it has sent the correct token. Otherwise close it."""
+        """Accept a process as a user if its connection has sent the correct token. Otherwise close it."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
@@ -404,7 +404,7 @@ class Supervisor:
 
 
 def _send(user: socket.socket, line: bytes) -> None:
-    """Send a line to a user. Ignore errors: if the user is gone, the next read from it will show that."""
+    """Send a line to a user process. Ignore errors: if it is gone, the next read from it will fail."""
     with contextlib.suppress(OSError):
         user.send(line)
 
