@@ -27,7 +27,7 @@ def drawing_item(drawing: figure) -> dict[str, Any]:
     """Convert a drawing into the JSON value that ``Bokeh.embed.embed_item`` expects in the browser.
 
     Args:
-        drawing: A Bokeh figure.
+        drawing: The Bokeh figure to convert.
 
     Returns:
         The JSON value as a dict.
@@ -62,7 +62,7 @@ def render(package: str, template: str, **values: Any) -> str:
         **values: Values for the variables of the template.
 
     Returns:
-        The HTML text.
+        The HTML text of the page.
     """
     from jinja2 import DictLoader, Environment
 

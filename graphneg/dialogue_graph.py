@@ -244,7 +244,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             generator_options: Options of the generator that the recipe ``hard`` uses.
 
         Returns:
-            A stream of negatives.
+            A stream of negatives, which can be iterated over or written to a file.
 
         Raises:
             InputError: Generator options are given for a recipe that does not use a generator.
@@ -306,7 +306,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 ``last`` for only the last turn, ``every`` for every turn except the first.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
-            limit: Maximum number of dialogues.
+            limit: Maximum number of dialogues to use.
             shard: The shard whose dialogues are used, such as ``3/16``.
             batch: Number of dialogues that are processed together. The output file is updated after each
                 batch. The default depends on the generator.
@@ -315,7 +315,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 or as an id.
 
         Returns:
-            A stream of negatives.
+            A stream of negatives, which can be iterated over or written to a file.
 
         Raises:
             InputError: Options are given together with a generator object.
@@ -368,7 +368,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Raises `StoreError` if the query is not valid.
 
         Args:
-            query: The query. It may come from an untrusted source.
+            query: The Cypher text. It may come from an untrusted source.
             **parameters: Values of the query's parameters.
 
         Returns:
@@ -388,7 +388,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """Run a query that may write.
 
         Args:
-            query: The query.
+            query: The Cypher text.
             **parameters: Values of the query's parameters.
 
         Returns:
@@ -440,7 +440,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             negatives: Files of negatives whose responses are added. Only for the format ``dailydialog_pp``.
             corpora: Names of the corpora to write; empty for all.
             splits: Names of the splits to write; empty for all.
-            limit: Maximum number of dialogues.
+            limit: Maximum number of dialogues to write.
             shard: The shard whose dialogues are written, such as ``3/16``; None for all.
             overwrite: Whether to replace a file that another call wrote.
             progress: Progress display; advanced by the number of finished dialogues.
@@ -511,7 +511,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         To match them, use the pattern ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``.
 
         Args:
-            ids: Ids of negatives.
+            ids: Ids of negatives whose edits are in the store.
 
         Returns:
             The number of graphs that were not in the store before.

@@ -74,7 +74,7 @@ def files_digest(files: Iterable[Path]) -> str:
     """Hash large files quickly: only their names, sizes, beginnings and ends are hashed.
 
     Args:
-        files: Files in any order.
+        files: Paths of the files, in any order.
 
     Returns:
         8 hexadecimal digits.
@@ -109,7 +109,7 @@ class HashSample(Generic[T]):
         """Initialize an empty sample.
 
         Args:
-            size: Maximum number of items.
+            size: Maximum number of items in the sample.
         """
         self._size = size
         self._items: dict[int, T] = {}
@@ -120,7 +120,7 @@ class HashSample(Generic[T]):
 
         Args:
             draw: Random number of the item, for example a hash of its text.
-            item: The item.
+            item: The item to keep or ignore.
         """
         # Ignore the item if the sample has an item with this number already: both are probably the same text.
         if draw in self._items:

@@ -53,7 +53,7 @@ class DuplicateKeyError(ValueError):
     """A JSON object contains the same key twice.
 
     Args:
-        key: The key.
+        key: The key that occurs twice.
     """
 
     def __init__(self, key: str) -> None:
@@ -127,7 +127,7 @@ def json_fault(error: ValueError | RecursionError) -> str:
     """Describe an error that `DECODER` raised, without its position.
 
     Args:
-        error: The error.
+        error: The error that `DECODER` raised.
 
     Returns:
         A description in one line.
@@ -150,7 +150,7 @@ def unambiguous_members(text: str) -> dict[str, Any]:
     Loaders call this function for an object that `decode_json` rejects because a key occurs twice.
 
     Args:
-        text: The JSON text.
+        text: The JSON text of the object.
 
     Returns:
         The members; empty if the text is not a JSON object.
@@ -195,7 +195,7 @@ def parse_json(text: str | bytes, where: str) -> Any:
         where: File and line, for error messages.
 
     Returns:
-        The value.
+        The decoded value.
 
     Raises:
         InputError: The text is not UTF-8 or not JSON, is nested too deeply, or contains a duplicate key in an
@@ -298,7 +298,7 @@ def finite_number(value: Any) -> float | None:
     """Return a JSON value as a finite number, or None if it is not one.
 
     Args:
-        value: Any value.
+        value: Any decoded JSON value.
 
     Returns:
         The number; None for other types, infinity, NaN and integers beyond the range of a float. The result
@@ -341,7 +341,7 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
     """Open a file for reading.
 
     Args:
-        path: The file.
+        path: The file to open.
         pipes: Whether to accept a named pipe, which can be read only once.
 
     Returns:
@@ -366,8 +366,8 @@ def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True
     """Read a whole small file into memory.
 
     Args:
-        path: The file.
-        most: Maximum number of bytes.
+        path: The file to read.
+        most: Maximum size of the file in bytes.
         pipes: Whether to accept a named pipe.
 
     Returns:

@@ -24,9 +24,9 @@ class AmrNode(NamedTuple):
         position: Index of the node, in the order of the PENMAN text; the root has index 0.
         subtree_last: Highest index in the subtree of the node. The subtree is therefore the range
             ``position..subtree_last``.
-        var: Name of the variable.
-        concept: Concept of the variable.
-        value: Value of the constant, as written.
+        var: Name of the variable, such as ``d``; None for a constant.
+        concept: Concept of the variable, such as ``dog``; None for a constant.
+        value: Value of the constant, as written, such as ``-``; None for a variable.
         parent: Index of the parent node; None for the root.
         role: Role of the node under its parent, as written (``ARG0``, ``ARG0-of``); None for the root.
         branch: Position among the branches of the parent, from 0; 0 for the root.
@@ -163,7 +163,7 @@ class Utterance:
 
     Attributes:
         turn: Number of the turn, from 0.
-        speaker: Name of the speaker.
+        speaker: Name of the speaker of the turn.
         text: Text of the turn.
         amr: PENMAN text of the turn's AMR graph, if the corpus contains one.
         attributes: Further data about the turn from the corpus, keyed by name.
@@ -205,9 +205,9 @@ class Dialogue:
 
     Attributes:
         id: Id of the form ``corpus/split/name``.
-        corpus: Name of the corpus.
-        split: Name of the split.
-        utterances: The turns in order.
+        corpus: Name of the corpus that contains the dialogue.
+        split: Name of the split that contains the dialogue, such as ``train``.
+        utterances: The turns of the dialogue in order.
         responses: Further responses that the corpus provides.
         attributes: Further data about the dialogue from the corpus, keyed by name.
         place: File and line from which the dialogue was read, as ``FILE:LINE`` or ``FILE``.
@@ -254,7 +254,7 @@ class Opposite:
         relation: Name of the relation, such as ``Antonym``.
         weight: Weight of the edge in ConceptNet.
         source: Resource from which the edge was loaded.
-        language: Language code.
+        language: Language of both words, as an ISO 639-1 code.
     """
 
     start: str
@@ -270,8 +270,8 @@ class Frame:
     """A PropBank frame (roleset), which describes one sense of a predicate and its roles.
 
     Attributes:
-        id: Id, such as ``like-01``.
-        lemma: Lemma, such as ``like``.
+        id: Id of the frame, such as ``like-01``.
+        lemma: Lemma of the predicate, such as ``like``.
         roles: Names of the numbered roles (``ARG0``, ``ARG1``).
         descriptions: Descriptions of the numbered roles.
         aliases: Further words that evoke the frame.
@@ -290,7 +290,7 @@ class Sentence:
 
     Attributes:
         id: Id of the form ``source/name``.
-        text: The sentence.
+        text: Text of the sentence.
         source: Resource or corpus that contains the sentence.
         dialogue: Id of the dialogue that contains the sentence, or None.
         clause: Whether the sentence is known to be a whole clause. If False, its words are checked for a
@@ -352,7 +352,7 @@ class Edit(NamedTuple):
     ===== ==========================================================================
 
     Attributes:
-        transform: Name of the transform.
+        transform: Name of the transform that proposed the edit.
         category: Error category of the transform, such as ``C-cont`` (Gupta et al. 2021).
         site: Name of the site, that is, the place in the dialogue that a transform edits in one step.
         op: Name of the operation: ``set``, ``add``, ``drop``, ``graft`` or ``wrap``.
@@ -389,9 +389,9 @@ class EditedUtterance:
     Attributes:
         id: Id of the edited utterance.
         speaker: Name of the speaker.
-        text: Text before the edits.
-        before: Graph before the edits.
-        after: Graph after the edits.
+        text: Text of the utterance before the edits.
+        before: Graph of the utterance before the edits.
+        after: Graph of the utterance after the edits.
         edits: The edits in the order in which they are applied.
         sources: The graphs from which a ``graft`` copied a subtree, keyed by graph id.
         source_texts: The texts of the utterances to which these graphs belong, keyed by graph id.
@@ -490,9 +490,9 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     Attributes:
         id: Id of the record.
-        corpus: Name of the corpus.
-        split: Name of the split.
-        dialogue: Id of the dialogue.
+        corpus: Name of the corpus that contains the dialogue.
+        split: Name of the split that contains the dialogue.
+        dialogue: Id of the dialogue from which the negative was made.
         turn: Number of the response's turn.
         context: Turns before the response.
         response: Text of the response.
@@ -503,7 +503,7 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         recipe: Name of the recipe or generator.
         target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited.
         seed: Seed for all random choices.
-        decoder: Name of the decoder.
+        decoder: Name of the decoder that turned the edited graphs into text.
         edits: The edits, one for each edited site (place in the dialogue that a transform edits in one step).
         amr: Graphs of the edited turns, keyed by the turn number as a string.
         scores: Scores of the negative, keyed by the name of the score.

@@ -68,7 +68,7 @@ class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         parser: Name of the parser.
-        options: Options of the parser.
+        options: Options of the parser, keyed by name.
     """
 
     parser: str = "dependency"
@@ -138,7 +138,7 @@ def read_pipeline(path: str | Path) -> Pipeline:
     """Read a pipeline from a YAML file.
 
     Args:
-        path: The file.
+        path: The YAML file.
 
     Returns:
         The pipeline, checked by `checked`.
@@ -160,7 +160,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
     """Check whether the settings of a pipeline are complete and do not contradict each other.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to check.
 
     Returns:
         The same pipeline.
@@ -239,7 +239,7 @@ def run_pipeline(
     If the call is interrupted, call it again: only the blocks that are not finished yet are processed.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to run.
         mapped: Function that processes the blocks. By default, they are processed one after the other in this
             process.
         progress: Progress display; advanced by the number of finished blocks.
@@ -333,7 +333,7 @@ def interleave(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
     """Process blocks in this process, one after the other.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to which the blocks belong.
         shards: Blocks to process.
         folder: Folder for the files of the blocks, or None to parse the blocks in the store that they share.
 
@@ -361,7 +361,7 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     probably also occur in all other blocks.
 
     Args:
-        shard: The block.
+        shard: The block to process.
         work: Function that processes the block. Its last argument is a list for rejected items.
         *arguments: All other arguments of the function.
 
@@ -421,7 +421,7 @@ class Reader:
     The parser is created once and used for all blocks.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline that the stage belongs to.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -435,7 +435,7 @@ class Reader:
         """Parse the texts of a block in the store that all blocks share.
 
         Args:
-            shard: The block.
+            shard: The block to parse.
             refused: List to which the texts that crashed the parser are added.
         """
         assert self._pipeline.store is not None and self._parser is not None
@@ -447,7 +447,7 @@ class Reader:
         """Parse the texts of a block, without a store.
 
         Args:
-            shard: The block.
+            shard: The block to parse.
             folder: Folder with the files of the blocks.
             refused: List to which the texts that crashed the parser are added.
 
@@ -504,7 +504,7 @@ class Maker:
     into this store, one after the other, because starting a new store for each block would take longer.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline that the stage belongs to.
         folder: Folder with the files of the blocks.
     """
 
@@ -518,7 +518,7 @@ class Maker:
         """Write the file of a block. An unfinished file is continued. A finished file is not changed.
 
         Args:
-            shard: The block.
+            shard: The block whose file is written.
             parsed: Results of the parser for the texts of the block, or None.
             refused: List to which the rejected items of the block are added.
         """

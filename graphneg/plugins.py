@@ -67,7 +67,7 @@ def require_object(kind: str, given: object, methods: Sequence[str], error: type
 
     Args:
         kind: Kind of the component, such as ``loader``.
-        given: The argument.
+        given: The argument to check.
         methods: Names of the required methods and attributes. A method is given with its parameters, as in
             ``decode(batch)``.
         error: Class of the error to raise.
@@ -136,7 +136,7 @@ class Plugins:
             *given: Positional arguments that all plugins of this kind take.
 
         Returns:
-            The new component.
+            The new component, such as a decoder object.
         """
         found = self.find(name)
         factory = partial(found, *given)

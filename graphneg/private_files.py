@@ -56,7 +56,7 @@ class UnsafeFileError(OSError):
         """Initialize the error.
 
         Args:
-            path: The file.
+            path: The unsafe file.
             problem: Predicate of a sentence about the file, such as ``is a FIFO``.
         """
         super().__init__(errno.EPERM, problem, os.fspath(path))
@@ -166,7 +166,7 @@ def create_private(path: str | Path) -> None:
     the journal files beside a database the same mode as the database.
 
     Args:
-        path: The file.
+        path: The file to create.
     """
     # If SQLite created the file, the file's mode would depend on the umask, and other users could usually
     # read it.
@@ -178,7 +178,7 @@ def create_folder(path: Path) -> Path:
     """Create a folder and its missing parents with mode 0700. Existing folders are not changed.
 
     Args:
-        path: The folder.
+        path: The folder to create.
 
     Returns:
         The same path.
@@ -203,7 +203,7 @@ def cache_folder(*names: str) -> Path:
         *names: Path components below graphneg's cache folder.
 
     Returns:
-        The folder.
+        The path of the folder.
 
     Raises:
         OSError: The folder cannot be created. The message says how to name another one.
@@ -227,7 +227,7 @@ def own_folder(path: Path) -> Path:
     """Create a folder that only the user can access, or check an existing folder and make it private.
 
     Args:
-        path: The folder.
+        path: The folder to create or check.
 
     Returns:
         The same path.

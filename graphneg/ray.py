@@ -83,7 +83,7 @@ def negatives(
     already connected to a cluster, that cluster is used, and ``address`` is ignored.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to run.
         address: Address of the cluster, ``HOST:PORT`` or ``local``.
         progress: Progress display; advanced by the number of finished blocks.
         overwrite: Whether to replace a file that another pipeline wrote.
@@ -110,7 +110,7 @@ def run_on(
     """Run a pipeline on the cluster that this process is connected to. See also `run_pipeline`.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to run.
         progress: Progress display; advanced by the number of finished blocks.
         overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item.

@@ -115,7 +115,7 @@ class Snapshot:
     """A snapshot file.
 
     Attributes:
-        path: Path of the file.
+        path: Path of the snapshot file.
         digest: Digest of the content of the snapshot.
         parts: Names of the parts in the snapshot.
         facts: The values of the file's header except the digest, such as the numbers of dialogues.
@@ -141,7 +141,7 @@ class Snapshot:
 
         Args:
             store: Store that contains the whole corpus.
-            path: File to write.
+            path: Snapshot file to write.
             parts: Names of the parts to include.
             progress: Progress display; advanced by the number of finished parts.
 
@@ -222,7 +222,7 @@ class Snapshot:
         interrupted, call it again to continue.
 
         Args:
-            store: Store of a shard.
+            store: Store of the shard into which the snapshot is loaded.
             progress: Progress display; advanced by the number of loaded rows.
 
         Raises:

@@ -78,9 +78,9 @@ def resampled_items(items: int, resamples: int, random: Generator | int) -> NDAr
     """Draw bootstrap resamples of items, with replacement, as arrays of indices.
 
     Args:
-        items: Number of items.
+        items: Number of items in the original sample.
         resamples: Number of resamples.
-        random: Random generator or seed.
+        random: NumPy random generator, or a seed for a new one.
 
     Returns:
         Indices of shape (resamples, items).
@@ -96,9 +96,9 @@ def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDA
     With counts, the sums over the items of all resamples can be computed by a single matrix product.
 
     Args:
-        items: Number of items.
+        items: Number of items in the original sample.
         resamples: Number of resamples.
-        random: Random generator or seed.
+        random: NumPy random generator, or a seed for a new one.
 
     Returns:
         Counts of shape (resamples, items): how often each item occurs in each resample.

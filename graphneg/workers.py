@@ -116,7 +116,7 @@ def prefetch_map(
 
     Args:
         work: Function that takes one item.
-        items: The items.
+        items: The items to pass to the function.
         at_once: Number of threads, which is also the number of items that are read ahead.
 
     Yields:
@@ -162,7 +162,7 @@ class Workers(Generic[Item, Result]):
             target: Function that each worker calls once, as ``module:function``. It takes ``arguments`` and
                 returns the function that is then called for each item.
             arguments: Arguments of ``target``.
-            count: Number of workers.
+            count: Number of worker processes.
         """
         self._idle: SimpleQueue[_Child] = SimpleQueue()
         # If there are several workers, let each use only one thread, so that they do not compete for cores.
@@ -178,7 +178,7 @@ class Workers(Generic[Item, Result]):
         if the worker process ends.
 
         Args:
-            item: The item.
+            item: The item to pass to the function.
 
         Returns:
             The result.
@@ -194,7 +194,7 @@ class Workers(Generic[Item, Result]):
         """Send the same item to each worker, and return all results. Raises the same errors as `ask`.
 
         Args:
-            item: The item.
+            item: The item to pass to the function.
 
         Returns:
             One result from each worker. When this method returns, all workers have started.
@@ -205,7 +205,7 @@ class Workers(Generic[Item, Result]):
         """Return the results of items in order. Some items are read before their results are needed.
 
         Args:
-            items: The items.
+            items: The items to pass to the function.
 
         Returns:
             An iterator over the results.

@@ -130,7 +130,7 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
         file: The file name, for the notice.
         cells: The first row of a table, or the first turn of a dialogue.
         fields: Look-up that finds the key or column for each field, and knows which ones the user named.
-        notices: Notices to the user.
+        notices: Notices to the user, to which the report is added.
     """
     known = fields.of(cells)
     if "turn" in known or "time" in known or "time" in fields.named_by_user:

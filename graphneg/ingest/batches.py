@@ -30,7 +30,7 @@ class ReadGraph(NamedTuple):
 
     Attributes:
         of: The id of the utterance or response.
-        graph: The graph.
+        graph: The parsed graph.
         digest: The digest of its PENMAN text.
         text: The text of the utterance or response.
         place: The position of the graph in its file, such as ``FILE:LINE``.
@@ -63,12 +63,12 @@ class Batch:
 
     Attributes:
         lexicon: The lexicon, which is used to compute facts about graphs.
-        dialogues: The dialogues.
-        graphs: The AMR graphs of utterances and responses.
-        opposites: Pairs of opposites.
-        frames: PropBank frames.
+        dialogues: The dialogues to write.
+        graphs: The AMR graphs of utterances and responses to write.
+        opposites: The pairs of opposites to write.
+        frames: The PropBank frames to write.
         sentences: The rows of sentences, keyed by sentence id.
-        entries: Entries of the lexicon.
+        entries: The lexicon entries to write.
         dialogue_rows: The database rows for the dialogues.
         graph_rows: The database rows for the graphs.
         rows: The number of rows in the batch.
@@ -95,7 +95,7 @@ class Batch:
         """Add dialogues and graphs, and compute their rows.
 
         Args:
-            dialogues: The dialogues.
+            dialogues: The dialogues to add.
             graphs: Graphs that belong to these dialogues, or to dialogues in the store.
         """
         for dialogue in dialogues:
@@ -164,7 +164,7 @@ class Batch:
         """Reserve space for more rows if they fit into the batch. An empty batch takes any number of rows.
 
         Args:
-            rows: The number of rows.
+            rows: The number of rows to reserve space for.
             size: The estimated size of the rows in bytes.
 
         Returns:

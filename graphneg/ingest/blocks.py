@@ -35,7 +35,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         corpus: The name of the loader.
-        paths: The files.
+        paths: The paths of the files to load.
         name: The corpus name of all dialogues; None to take it from the data.
         split: The split of all dialogues; None to take it from the data.
         language: The language of the terms to load, as an ISO 639-1 code; used only by ``conceptnet``.
@@ -90,7 +90,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
     Args:
         loads: The ``graphneg load`` commands whose files are read.
         amount: The number of blocks.
-        folder: The folder to write.
+        folder: The folder in which one file per block is written.
         tell: Function that is called with each rejected item.
 
     Raises:

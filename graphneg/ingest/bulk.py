@@ -184,7 +184,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             **parameters: Values of the statement's parameters.
 
         Returns:
-            The rows.
+            The rows of the result.
         """
         return self._index.read(query, **parameters)
 
@@ -214,7 +214,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         """Do nothing: an imported database gets a content version when its content is first changed.
 
         Args:
-            transaction: The open transaction.
+            transaction: The open transaction, which is not used.
         """
 
     def close(self) -> None:

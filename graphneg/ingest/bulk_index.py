@@ -61,7 +61,7 @@ def packed(content: Any) -> bytes:
     """Return a JSON value as compressed bytes, which `unpacked` can read.
 
     Args:
-        content: The value.
+        content: The JSON value to compress.
 
     Returns:
         The compressed bytes.
@@ -73,7 +73,7 @@ def unpacked(content: bytes) -> Any:
     """Return the JSON value that `packed` compressed.
 
     Args:
-        content: The compressed bytes.
+        content: The bytes that `packed` returned.
 
     Returns:
         The JSON value.
@@ -157,7 +157,7 @@ class BulkIndex:
             **parameters: Values of the statement's parameters.
 
         Returns:
-            The rows.
+            The rows of the result.
         """
         return self.run(query, parameters)
 
@@ -203,8 +203,8 @@ class BulkIndex:
         """Store a named value for the whole file, unless a value with this name is stored already.
 
         Args:
-            name: The name.
-            value: The value.
+            name: The name of the value.
+            value: The value to store.
 
         Returns:
             The value in the file: the old value if there was one, else the new value.

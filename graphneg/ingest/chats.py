@@ -129,7 +129,7 @@ class ChatLoader(FileLoader):
         """Return the dialogues from one file.
 
         Args:
-            path: The file.
+            path: The file to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -142,7 +142,7 @@ class ChatLoader(FileLoader):
         """Yield the messages of a file, in order.
 
         Args:
-            path: The file.
+            path: The file to read.
             options: Options for loading. Its notices count what is left out, such as system lines, messages
                 of bots, and lines that represent images.
 
@@ -162,7 +162,7 @@ def reverse_if_newest_first(
 
     Args:
         messages: Items whose values are `Message`, in the order of the file.
-        notices: Notices to the user.
+        notices: Notices to the user, which report a file that was reversed.
 
     Yields:
         The messages. They are reversed as a whole or not at all, because messages with equal times must be

@@ -50,8 +50,8 @@ def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
     """Return the first bytes of a file, decompressed and converted like those that `chunks` yields.
 
     Args:
-        path: The file.
-        size: Maximum number of bytes.
+        path: The file to read.
+        size: Maximum number of bytes to return.
         encoding: The codec of the text; empty for UTF-8.
 
     Returns:
@@ -82,7 +82,7 @@ def chunks(path: Path, progress: Progress, encoding: str = "") -> Iterator[bytes
     character.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display, advanced by the number of bytes read from disk, before decompression.
         encoding: The codec of the text; empty for UTF-8. A UTF-16 byte order mark takes precedence.
 
@@ -183,7 +183,7 @@ def encoding_of(path: Path) -> str:
     typical characters. If none does, ``charset-normalizer`` guesses.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Returns:
         The name of the codec; empty if the file is UTF-8 or not text.
@@ -235,7 +235,7 @@ def read_text(path: Path) -> str:
         path: The file. A byte order mark at its beginning is left out.
 
     Returns:
-        The whole text.
+        The text of the whole file.
 
     Raises:
         InputError: The file cannot be read, is a pipe or a device, or is not UTF-8.

@@ -50,7 +50,7 @@ def read_rows(
     Args:
         lines: The position and text of each line, or a `Rejected` for a line that could not be read. A
             carriage return without a line feed also ends a line.
-        separator: The character between cells.
+        separator: The character between cells, such as a comma.
         quoted: Whether cells may be quoted as in RFC 4180. Otherwise a quotation mark is an ordinary
             character.
 
@@ -138,8 +138,8 @@ def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str
     ['7', 'Ann, B.']
 
     Args:
-        text: The line.
-        separator: The character between cells.
+        text: The text of the line.
+        separator: The character between cells, such as a comma.
         quoted: Whether cells may be quoted.
 
     Returns:

@@ -45,7 +45,7 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
     """Mark the nodes that repeat earlier turns of their dialogues, and remove outdated marks.
 
     Args:
-        tx: The transaction.
+        tx: The open transaction.
         dialogues: The ids of the dialogues.
         said: Known statements of graphs, keyed by graph id. If the statements of a graph are missing, the
             graph is read from the store to compute them.
@@ -94,6 +94,6 @@ class _Reader:
             **parameters: Values of the query's parameters.
 
         Returns:
-            The rows.
+            All rows of the result.
         """
         return send_text(self._tx, query, parameters).records()

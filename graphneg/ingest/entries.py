@@ -256,7 +256,7 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
     [{'dialogue': 1, 'text': 'Hi.'}, {'dialogue': 1, 'text': 'Ho.'}]
 
     Args:
-        value: A JSON document.
+        value: A decoded JSON document.
         fields: Look-up that finds the key or column for each field, such as the text.
 
     Returns:
@@ -314,8 +314,8 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
     cells, however, the file is assumed to be from Excel, and its cells may be quoted.
 
     Args:
-        path: The file.
-        separator: The character between cells.
+        path: The file to read.
+        separator: The character between cells, such as a comma.
         fields: Look-up that finds the key or column for each field, such as the text.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
@@ -430,11 +430,11 @@ def _listing(path: Path, key: str) -> list[Any] | None:
     """Return the list under a key of a JSON file; None if there is no such file.
 
     Args:
-        path: The file.
+        path: The file to read.
         key: The key of the list.
 
     Returns:
-        The list.
+        The list; None if there is no such file.
 
     Raises:
         InputError: The file has no such list.

@@ -123,7 +123,7 @@ def dialogue_values(store: Store, ids: Sequence[str]) -> Iterator[tuple[str, Val
     """Yield the export lines of dialogues, as values that can be written as JSON.
 
     Args:
-        store: The store.
+        store: The store to export.
         ids: The ids of the dialogues.
 
     Yields:
@@ -179,7 +179,7 @@ def resource_values(store: Store) -> Iterator[Value]:
     Sentences that graphneg itself ships are left out.
 
     Args:
-        store: The store.
+        store: The store to export.
 
     Yields:
         Entries of the lexicon, frames, opposites and sentences, each kind sorted by its key.
@@ -239,7 +239,7 @@ def is_exported(path: Path) -> bool:
     """Return whether a file begins with the header of an export.
 
     Args:
-        path: The file.
+        path: The file to check.
 
     Returns:
         True if the file is an export of a store.

@@ -350,7 +350,7 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
     lists of objects in this form.
 
     Args:
-        value: Any value.
+        value: Any decoded JSON value.
 
     Returns:
         A mapping from each key to its list; None if the value is not an object of lists of equal length.
@@ -471,7 +471,7 @@ def listed(names: Iterable[str]) -> str:
     """Return names separated by commas, for a message.
 
     Args:
-        names: The names.
+        names: The names to list.
 
     Returns:
         The names, joined by commas.

@@ -93,7 +93,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
     `InputError`, with file and line, if a file cannot be read or a line has a different format.
 
     Args:
-        paths: JSON Lines files.
+        paths: The JSON Lines files to read.
 
     Returns:
         The labelled responses, in the order of the files.
@@ -115,7 +115,7 @@ def labelled_lines(labelled: Iterable[JudgedResponse]) -> Iterator[str]:
     """Write labelled responses as JSON lines, in the format that `read_labelled` reads.
 
     Args:
-        labelled: The responses.
+        labelled: The responses with their votes.
 
     Yields:
         One line per response.
@@ -130,7 +130,7 @@ def labelled_of(value: Any, id: str) -> JudgedResponse:
     """Convert a decoded JSON line into a response with the votes of its annotators.
 
     Args:
-        value: The decoded line.
+        value: The decoded JSON value of the line.
         id: The position of the line, such as ``FILE:LINE``.
 
     Returns:

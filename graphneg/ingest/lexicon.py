@@ -66,7 +66,7 @@ class Target(QueryRunner, Protocol):
         """Change the content version, in the same transaction that changes the content.
 
         Args:
-            transaction: The open transaction.
+            transaction: The open write transaction.
         """
         ...
 
@@ -78,7 +78,7 @@ class DerivedRecords:
     The content version is not changed, so results that depend on the content stay valid.
 
     Attributes:
-        store: The store.
+        store: The wrapped store.
     """
 
     store: Store
@@ -91,7 +91,7 @@ class DerivedRecords:
             **parameters: Values of the query's parameters.
 
         Returns:
-            The rows.
+            All rows of the result.
         """
         return self.store.read(query, **parameters)
 
@@ -121,7 +121,7 @@ class DerivedRecords:
         """Do nothing: derived records do not change the content.
 
         Args:
-            transaction: The open transaction.
+            transaction: The open write transaction.
         """
 
 
@@ -147,7 +147,7 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     define the same thing, such as the opposites of a pair, only the last entry is kept.
 
     Args:
-        entries: The entries.
+        entries: The entries to convert, in the order in which they were loaded.
 
     Returns:
         The rows, sorted by id.
@@ -167,8 +167,8 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
     """Send the statements that create terms, and that connect terms on a scale, such as days of the week.
 
     Args:
-        tx: The transaction.
-        texts: The lemmas and phrases.
+        tx: The open transaction.
+        texts: The lemmas and phrases to write as terms.
         lexicon: The lexicon of the store.
 
     Returns:
@@ -198,7 +198,7 @@ def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexico
     The antonyms of the neighbouring words are judged again as well, because they depend on the same edges.
 
     Args:
-        tx: The transaction.
+        tx: The open transaction.
         terms: The lemmas that are new or have changed.
         lexicon: The lexicon of the store.
     """
@@ -297,7 +297,7 @@ def _write_words(
     """Write the data that depend on the lexicon: properties of words, frames, antonyms and opposites.
 
     Args:
-        tx: The transaction.
+        tx: The open transaction.
         words: The words whose data are written.
         pairs: The pairs of words for which the lexicon has a new entry of the table ``opposite``.
         lexicon: The lexicon of the store.

@@ -145,7 +145,7 @@ class Loader(Protocol):
         `Rejected` is yielded. Raises `InputError` if a file does not have the loader's format.
 
         Args:
-            paths: Files and directories.
+            paths: Files and directories to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -168,7 +168,7 @@ def get_loader(name: str) -> Loader:
         name: The name of the loader. Hyphens and underscores are treated alike.
 
     Returns:
-        The loader.
+        The loader object.
 
     Raises:
         InputError: The name is that of an existing file, so the user probably forgot the name of the loader.
@@ -193,7 +193,7 @@ def require_loader(given: Any) -> Loader:
     """Check that an object is a loader. Raises `InputError` if it is not.
 
     Args:
-        given: Any object.
+        given: The object to check.
 
     Returns:
         The object that was passed.
@@ -206,8 +206,8 @@ def read_records(loader: Loader, paths: Sequence[Any], options: LoadOptions) -> 
     """Yield the records of a loader. If the loader fails, raise an error that names it.
 
     Args:
-        loader: The loader.
-        paths: Files and directories.
+        loader: The loader that reads the files.
+        paths: Files and directories to read.
         options: The options of the load.
 
     Yields:
@@ -392,12 +392,12 @@ def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator
     accepted.
 
     Args:
-        path: The file.
+        path: The file to check.
         loader: The name of the loader.
         records: The records that the loader reads from the file.
 
     Yields:
-        The records.
+        The same records.
     """
     if _looks_right(path, loader):
         yield from records
@@ -416,7 +416,7 @@ def check_by_records(place: str, loader: str, records: Iterable[Record], hint: s
         hint: A sentence for the message that says which other format the input may have.
 
     Yields:
-        The records.
+        The same records.
 
     Raises:
         InputError: No item was accepted, or none of the first fifty.
@@ -442,7 +442,7 @@ def has_format(path: Path, loader: str) -> bool:
     """Return whether the beginning of a file has the format of a loader.
 
     Args:
-        path: The file.
+        path: The file to check.
         loader: The name of the loader.
 
     Returns:
@@ -455,7 +455,7 @@ def _looks_right(path: Path, loader: str) -> bool:
     """Check whether the beginning of a file has the format of a loader, and refuse other formats.
 
     Args:
-        path: The file.
+        path: The file to check.
         loader: The name of the loader.
 
     Returns:

@@ -51,7 +51,7 @@ class Line(NamedTuple):
     """A line of text.
 
     Attributes:
-        place: The position, ``FILE:NUMBER``.
+        place: The position of the line, ``FILE:NUMBER``.
         number: The line number, from 1.
         text: The line without its line end.
     """
@@ -68,7 +68,7 @@ class Item(NamedTuple):
         place: The position at which the entry begins, such as ``FILE:LINE``.
         number: The number of the entry in its file or array, from 0.
         key: The name of the member of a JSON object that contains the entry; empty if there is none.
-        value: The decoded value.
+        value: The decoded value of the entry.
     """
 
     place: str
@@ -115,11 +115,11 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
     Raises `InputError` if the list is empty, or if a file is missing, unreadable or empty.
 
     Args:
-        paths: The files.
+        paths: The paths of the files.
         loader: The name of the loader, for messages.
 
     Returns:
-        The files.
+        The same paths, as a list.
 
     Raises:
         InputError: A path is a directory.
@@ -140,7 +140,7 @@ def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
         loader: The name of the loader, for messages.
 
     Returns:
-        The paths.
+        The same paths, as a list.
 
     Raises:
         InputError: There are no paths, one of them is not a path, or a file is empty.
@@ -181,7 +181,7 @@ def files_within(path: Path, pattern: str, what: str) -> list[Path]:
     """Return the path itself if it is a file, or the matching files if it is a directory.
 
     Args:
-        path: A file or directory.
+        path: The path of a file or directory.
         pattern: The glob pattern for the files in a directory.
         what: A description of these files for the error message, such as ``PropBank frame files``.
 
@@ -204,7 +204,7 @@ def split_of(path: Path) -> str:
     ('valid', 'all')
 
     Args:
-        path: The file or directory.
+        path: The path of the file or directory.
 
     Returns:
         The last name of a split in the file name, in lower case.
@@ -220,7 +220,7 @@ def corpus_of(path: Path) -> str:
     ('support-chats', 'dialogues')
 
     Args:
-        path: The file.
+        path: The path of the file.
 
     Returns:
         The name; ``dialogues`` if nothing else is left.
@@ -235,7 +235,7 @@ def byte_lines(
     """Yield the lines of a file as bytes, without their line ends.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
         longest: Maximum length of a line in bytes.
@@ -270,7 +270,7 @@ def text_lines(
     """Yield the lines of a file as text.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
         longest: Maximum length of a line in bytes.
@@ -319,7 +319,7 @@ def each_line(
     """Call a function for each line that is not blank, and yield the records that it returns.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         make: Function that returns the records of a line. It may raise `ItemError` to reject the line.
         encoding: The codec of the text, as in `chunks`.
@@ -344,7 +344,7 @@ def accepted(records: Iterable[T | Rejected]) -> Iterator[T]:
         records: Records and rejected items.
 
     Yields:
-        The records.
+        The records, without rejected items.
 
     Raises:
         InputError: An item was rejected. The message contains its position and the reason.
@@ -407,7 +407,7 @@ def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
     """Yield the values from a file that has one JSON value per line. Blank lines are skipped.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
@@ -459,7 +459,7 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
     also rejected if its name occurred before.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
@@ -555,7 +555,7 @@ class JsonCursor:
         """Move past a required character.
 
         Args:
-            sign: The character.
+            sign: The required character.
 
         Raises:
             ItemError: The next character is a different one, or the document ends.
@@ -573,7 +573,7 @@ class JsonCursor:
         with twice as much text, up to `LARGEST_ITEM`.
 
         Returns:
-            The value.
+            The decoded value.
 
         Raises:
             ItemError: The value is not valid JSON.

@@ -497,7 +497,7 @@ def _by_number(rows: list[DialogueRow], key: str, starts: Collection[int]) -> li
         starts: The numbers that the first turn may have; 0 must be one of them.
 
     Returns:
-        The sorted rows.
+        The rows in the order of their turn numbers.
 
     Raises:
         ItemError: The numbers are not consecutive, or do not start at one of ``starts``.

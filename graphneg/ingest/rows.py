@@ -58,7 +58,7 @@ def utterance_id(dialogue: str, turn: int) -> str:
         turn: The number of the turn, from 0.
 
     Returns:
-        The id.
+        The id of the utterance.
     """
     return f"{dialogue}#{turn}"
 
@@ -72,7 +72,7 @@ def response_id(dialogue: str, turn: int, number: int) -> str:
         number: The position of the response among the responses of the dialogue, from 0.
 
     Returns:
-        The id.
+        The id of the response.
     """
     return f"{utterance_id(dialogue, turn)}/r{number}"
 
@@ -100,7 +100,7 @@ def amr_id(utterance: str, source: str) -> str:
         source: Where the graph comes from, such as `GOLD` or the name of a parser.
 
     Returns:
-        The id.
+        The id of the graph.
     """
     return f"{utterance}@{source}"
 
@@ -208,7 +208,7 @@ class DialogueRows:
         """Add the rows of a dialogue, its utterances and its responses.
 
         Args:
-            dialogue: The dialogue.
+            dialogue: The dialogue whose rows are added.
         """
         place = len(self.dialogues)
         turns = [[said.speaker, said.text, dict(said.attributes)] for said in dialogue.utterances]
@@ -405,7 +405,7 @@ def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
     [{'from': 'monday', 'scale': 'time', 'to': 'thursday'}]
 
     Args:
-        texts: The lemmas.
+        texts: The lemmas of the words.
         lexicon: The lexicon, which contains the scales.
 
     Returns:
@@ -420,7 +420,7 @@ def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
     """Convert a PropBank frame into a row.
 
     Args:
-        frame: The PropBank frame.
+        frame: The frame to convert.
         lexicon: The lexicon, which contains the classes of frames.
 
     Returns:
@@ -454,7 +454,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
     """Convert a sentence into the properties of its ``Sentence`` node.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence to convert.
 
     Returns:
         The properties, which show whether the sentence can serve as a response. ``terms`` contains its
@@ -498,7 +498,7 @@ def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     {'text': 'dog', 'places': [0, 1], 'scores': [0.5, 1.0], 'spoken': 1}
 
     Args:
-        sentences: Rows of sentences.
+        sentences: Rows of sentences, as `sentence_row` returns them.
 
     Returns:
         One row per term. ``places`` contains the indices of the sentences that mention the term, ``scores`` a
@@ -525,7 +525,7 @@ def mood_of(text: str) -> str:
     """Return the mood of a sentence, judged by its final punctuation mark.
 
     Args:
-        text: The sentence.
+        text: The text of the sentence.
 
     Returns:
         ``question``, ``exclamation`` or ``statement``.
@@ -597,7 +597,7 @@ def as_sentence(example: str) -> str:
     'He ran up a large bill.'
 
     Args:
-        example: The example.
+        example: The text of the dictionary example.
 
     Returns:
         The sentence. An empty text stays empty.

@@ -361,7 +361,7 @@ def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[It
     """Yield the entries of a file, and refuse rows of a table without column names.
 
     Args:
-        entries: The entries.
+        entries: The entries of the file.
         file: The name of the file, for the message.
 
     Yields:
@@ -449,7 +449,7 @@ class _Names:
         """Return a name for an entry without an id.
 
         Args:
-            entry: The entry.
+            entry: The entry to name.
             is_split: Whether the key of the entry is the name of a split.
 
         Returns:

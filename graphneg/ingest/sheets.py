@@ -59,8 +59,8 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
     """Read a sheet that people filled in.
 
     Args:
-        path: The file.
-        columns: The required columns.
+        path: The CSV file to read.
+        columns: The names of the required columns.
         form: A description of the expected columns, for the error message.
 
     Yields:

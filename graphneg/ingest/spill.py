@@ -48,7 +48,7 @@ class IdSet:
         """Add a name. Raises `InputError` if the disk is full.
 
         Args:
-            id: The name.
+            id: The name to add.
 
         Returns:
             True if the name was not in the set before.

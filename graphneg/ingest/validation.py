@@ -76,7 +76,7 @@ class FileLoader(ABC):
         Raises `InputError` if a file is missing or has a different format.
 
         Args:
-            paths: The files and directories.
+            paths: The files and directories to read.
             options: Options for loading, such as the corpus and split.
 
         Yields:
@@ -89,7 +89,7 @@ class FileLoader(ABC):
         """Return the files to read, including the files in directories.
 
         Args:
-            paths: The files and directories.
+            paths: The files and directories to read.
 
         Returns:
             The files. All of them exist and are not empty.
@@ -103,7 +103,7 @@ class FileLoader(ABC):
         """Return the records of one file.
 
         Args:
-            path: The file.
+            path: The file to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -122,7 +122,7 @@ class DialogueLoader(FileLoader):
         """Return the dialogues from files, like `FileLoader.read`.
 
         Args:
-            paths: The files and directories.
+            paths: The files and directories to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -134,7 +134,7 @@ class DialogueLoader(FileLoader):
         """Return the dialogues of one file.
 
         Args:
-            path: The file.
+            path: The file to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -146,7 +146,7 @@ class DialogueLoader(FileLoader):
         """Return the entries of a file; by default, one JSON value per line.
 
         Args:
-            path: The file.
+            path: The file to read.
             progress: Progress display, advanced while the file is read.
 
         Returns:
@@ -172,7 +172,7 @@ class DialogueLoader(FileLoader):
         """Return the corpus name that is used if neither the entry nor the options name a corpus.
 
         Args:
-            path: The file.
+            path: The file to read.
 
         Returns:
             The corpus name; by default, the name of the loader.
@@ -225,7 +225,7 @@ def dialogues_of(
     Raises `InputError` if a file has a different format.
 
     Args:
-        files: The files.
+        files: The files to read.
         loader: The name of the loader.
         options: Options for loading, such as the corpus and split.
         items: Function that returns the entries of a file.
@@ -251,7 +251,7 @@ def valid_dialogues(
     Raises `InputError` if the disk is full, because the ids of dialogues are kept on disk.
 
     Args:
-        items: The entries.
+        items: The decoded entries of a file.
         make: Function that converts an entry into a dialogue. It may raise `ItemError`.
         known: The ids of dialogues that were read earlier in this load. A dialogue with one of these ids is
             rejected.
@@ -285,7 +285,7 @@ def alternating(texts: Sequence[str], first: str = "A", second: str = "B") -> tu
         second: The name of the speaker of the second text.
 
     Returns:
-        The utterances.
+        The utterances, numbered from 0.
     """
     return tuple(
         Utterance(turn, second if turn % 2 else first, text.strip()) for turn, text in enumerate(texts)
@@ -296,7 +296,7 @@ def strings(value: Any, what: str) -> list[str]:
     """Check that a decoded JSON value is a list of strings, and return it.
 
     Args:
-        value: The value.
+        value: The decoded value to check.
         what: The name of the value, for the error message.
 
     Returns:
@@ -317,7 +317,7 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
     """Check that a decoded JSON value is an object, and return it.
 
     Args:
-        value: The value.
+        value: The decoded value to check.
         what: The name of the value, for the error message.
 
     Returns:
@@ -375,7 +375,7 @@ def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
 
     Args:
         what: The name of the text, for the message.
-        text: The text.
+        text: The text to check.
         most: Maximum length in bytes of UTF-8.
 
     Returns:
@@ -392,7 +392,7 @@ def graph_fault(graph: AmrGraph) -> str | None:
     """Return why a graph cannot be stored; None if it can be stored.
 
     Args:
-        graph: The graph.
+        graph: The graph to check.
 
     Returns:
         A message about the number of nodes, or about the first concept, name or constant that is too long;
@@ -467,7 +467,7 @@ class GraphDialogues:
         """Add a graph as the next turn of the current dialogue.
 
         Args:
-            text: The graph.
+            text: The graph, with its text if it is known.
 
         Yields:
             The dialogue, if this graph completes it.
@@ -507,8 +507,8 @@ def assign_graphs(
     can therefore be completed by running it again.
 
     Args:
-        texts: The graphs.
-        store: The store.
+        texts: The graphs from a PENMAN file.
+        store: The store that contains the utterances.
         grouping: Builder of new dialogues, for graphs that belong to no utterance.
 
     Yields:

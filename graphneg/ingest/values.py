@@ -84,7 +84,7 @@ def unwrap_extended_json(value: Any) -> Any:
     """Return the value inside an object of MongoDB's extended JSON: ``{"$oid": "5f"}`` contains ``5f``.
 
     Args:
-        value: Any value.
+        value: Any decoded JSON value.
 
     Returns:
         The value of the only key, if it begins with ``$``. Any other value is returned unchanged.
@@ -172,7 +172,7 @@ def person_id(value: Any) -> str:
         value: The id, or an object that describes a person.
 
     Returns:
-        The id.
+        The id as text.
     """
     if isinstance(value, dict):
         value = cast("dict[str, Any]", value).get("id")

@@ -156,8 +156,8 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
     changes.
 
     Args:
-        tx: The transaction.
-        batch: The records.
+        tx: The open transaction.
+        batch: The records to write.
 
     Returns:
         The numbers of records that were written or already present, and the rejected records.
@@ -569,7 +569,7 @@ class _Writer:
         is found. That record is rejected, and the others are written.
 
         Args:
-            batch: The batch.
+            batch: The batch to write.
 
         Returns:
             Whether the server accepted the whole batch.

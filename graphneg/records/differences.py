@@ -18,8 +18,8 @@ class TurnChange:
     """A turn before and after an edit.
 
     Attributes:
-        old_speaker: The original speaker.
-        old: The original text.
+        old_speaker: The speaker before the edit.
+        old: The text before the edit.
         speaker: The speaker after the edit.
         text: The text after the edit.
     """
@@ -39,7 +39,7 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
     """Return the turns of a negative before and after the edit.
 
     Args:
-        negative: The negative.
+        negative: The negative to compare with its original.
 
     Returns:
         The turns of the context, then the response.

@@ -60,7 +60,7 @@ def to_record(negative: Negative) -> Record:
     Raises `InputError` if a value has the wrong type.
 
     Args:
-        negative: The negative.
+        negative: The negative to convert.
 
     Returns:
         A dict with the fields in the order of `FIELDS`. The graphs are sorted by turn, the scores by name.
@@ -79,7 +79,7 @@ def from_record(record: object, where: str = "record") -> Negative:
         where: Position of the record, such as ``negatives.jsonl, line 3``, for error messages.
 
     Returns:
-        The negative.
+        The negative with the values of the record.
     """
     return _checked(record, where)
 
@@ -159,7 +159,7 @@ def negative_to_json(negative: Negative) -> str:
     """Convert a negative into one line of JSON.
 
     Args:
-        negative: The negative.
+        negative: The negative to convert.
 
     Returns:
         The line, with the fields in the order of `FIELDS`. Equal negatives give equal lines. Non-ASCII
@@ -172,7 +172,7 @@ def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
     """Convert a line that `negative_to_json` wrote into a negative.
 
     Args:
-        line: The line.
+        line: The line of JSON.
         where: Position of the line, such as ``negatives.jsonl, line 3``, for error messages.
 
     Returns:
@@ -187,11 +187,11 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
     The file is created or replaced only after all negatives have been written.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to write.
         out: The file, or ``-`` for standard output.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
     """
     path = check_destination(out)
     if path is None:
@@ -204,11 +204,11 @@ def write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
     """Write negatives to an open file, with one JSON object per line.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to write.
         file: A file that is open for writing bytes.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
     """
     count = 0
     for negative in negatives:
@@ -225,7 +225,7 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
     cut off.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Yields:
         The negatives, in the order of the lines.
@@ -264,11 +264,11 @@ def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
     negatives have been written.
 
     Args:
-        negatives: The negatives.
-        out: The file.
+        negatives: The negatives to write.
+        out: The file to write.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
 
     Raises:
         InputError: ``out`` is standard output.
@@ -286,11 +286,11 @@ def write_rows(negatives: Iterable[Negative], path: Path) -> int:
     The file name may have any suffix. Equal negatives give equal files, byte for byte.
 
     Args:
-        negatives: The negatives.
-        path: The file.
+        negatives: The negatives to write.
+        path: The file to write.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
     """
     import pyarrow.parquet as pq
 
@@ -307,7 +307,7 @@ def row_batches(negatives: Iterable[Negative]) -> Iterator[Any]:
     """Convert negatives into ``pyarrow.RecordBatch`` objects.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to convert.
 
     Yields:
         Batches of at most `ROWS_PER_GROUP` rows.
@@ -324,7 +324,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
     """Read the negatives from a Parquet file, one row group at a time.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Yields:
         The negatives, in the order of the rows.
@@ -386,7 +386,7 @@ def to_row(negative: Negative) -> Record:
     """Convert a negative into a row of a Parquet file.
 
     Args:
-        negative: The negative.
+        negative: The negative to convert.
 
     Returns:
         A record (see `to_record`) in which ``amr`` and ``scores`` are lists of dicts.
@@ -401,7 +401,7 @@ def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
     """Convert a row of a Parquet file or of a Hugging Face dataset into a negative.
 
     Args:
-        row: The row.
+        row: The row, as a dict from column to cell.
         where: Position of the row, such as ``negatives.parquet, row 3``, for error messages.
 
     Returns:
@@ -429,7 +429,7 @@ def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
     """Convert negatives into a data frame.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to convert.
 
     Returns:
         A data frame with a row per negative and a column per field. The cells contain the same lists and
@@ -449,7 +449,7 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
     therefore do not have to fit into memory.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to convert.
         folder: The folder for the Arrow file. By default, it is a temporary folder that is removed when the
             process ends; use ``Dataset.save_to_disk`` to keep the data.
 

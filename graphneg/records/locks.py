@@ -62,7 +62,7 @@ def create_exclusively(path: Path) -> BinaryIO:
     Raises `FileExistsError` if the name exists, even if it is a dangling link.
 
     Args:
-        path: The file.
+        path: The file to create.
 
     Returns:
         The open file.
@@ -75,7 +75,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
     """Open a regular file in binary mode, without following links.
 
     Args:
-        path: The file.
+        path: The file to open.
         writable: Whether to open the file for reading and writing; False to open it for reading only.
 
     Returns:
@@ -120,10 +120,10 @@ def output_in_use_error(path: Path) -> InputError:
     """Return the error to raise if another run is writing the same output.
 
     Args:
-        path: The output.
+        path: The output file.
 
     Returns:
-        The error.
+        The error to raise.
     """
     return InputError(
         f"{path}: another run is writing this file; wait until that run ends, or name another file"
@@ -158,7 +158,7 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
     has the name of the lock file.
 
     Args:
-        path: The output.
+        path: The output file.
         file: The lock file; None for ``.NAME.lock`` beside the output.
 
     Yields:

@@ -129,7 +129,7 @@ def part_note(path: Path) -> Path:
     """Return the path of the JSON file that stores the last checkpoint of an unfinished output.
 
     Args:
-        path: The output.
+        path: The output file of the run.
 
     Returns:
         The path of a hidden file in the same folder as the output.
@@ -213,7 +213,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """Write a negative. After an interruption, it is kept only if a checkpoint followed.
 
         Args:
-            negative: The negative.
+            negative: The negative to write.
         """
         self.write_line(negative_to_json(negative))
 
@@ -605,7 +605,7 @@ class NegativeStream(ABC):
         """Write the negatives to a Parquet file. An interrupted run is resumed, as in `to_jsonl`.
 
         Args:
-            out: The file.
+            out: The file to write.
             overwrite: Whether to replace an existing file that this call did not write.
 
         Returns:

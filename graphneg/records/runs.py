@@ -42,13 +42,13 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     """Check whether a file can be written. A run calls this first, before it spends hours on the content.
 
     Args:
-        out: The file.
-        suffixes: The allowed suffixes.
+        out: The file to write.
+        suffixes: The allowed suffixes, such as ``.jsonl``.
         instead: Text to add to the error message about an unknown suffix, such as ``, or - for standard
             output``.
 
     Returns:
-        The path.
+        The path of the file.
 
     Raises:
         InputError: The suffix is not allowed, the folder is missing or not writable, or the path is that of a
@@ -87,7 +87,7 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     """Check whether a file may be replaced, and return its run note (see `RunNote`).
 
     Args:
-        path: The file.
+        path: The file that is to be replaced.
         overwrite: Whether any existing file may be overwritten.
 
     Returns:
@@ -113,7 +113,7 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
     """Return the run note of a file that a run with the same fingerprint has already finished.
 
     Args:
-        path: The file.
+        path: The output file of the run.
         fingerprint: The fingerprint of the current run, a digest of everything that determines the output.
         overwrite: Whether any existing file may be overwritten.
 
@@ -152,7 +152,7 @@ def remove_finished(path: Path) -> None:
     """Remove a file that a run wrote, and its run note.
 
     Args:
-        path: The file.
+        path: The file to remove.
     """
     path.unlink()
     _finished_note(path, "").remove()
@@ -167,7 +167,7 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 digest of a file.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Returns:
         64 hexadecimal digits.
@@ -190,7 +190,7 @@ def check_new(path: Path, overwrite: bool) -> None:
     """Check that a file does not exist, or may be overwritten.
 
     Args:
-        path: The file.
+        path: The file that is to be written.
         overwrite: Whether the file may be overwritten.
 
     Raises:
@@ -204,7 +204,7 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
     """Return the error to raise if a file cannot be written.
 
     Args:
-        path: The file.
+        path: The file that could not be written.
         error: The exception that was raised during writing.
         kept: Text for the message that says what is on disk now, such as ``nothing was changed``.
 
@@ -246,7 +246,7 @@ def locking(path: Path, file: Path | None = None) -> Generator[Held]:
     """Hold the lock of an output like `locked`, but raise `InputError` instead of `OSError`.
 
     Args:
-        path: The output.
+        path: The output file.
         file: The lock file; None for ``.NAME.lock`` beside the output.
 
     Yields:
@@ -294,7 +294,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
     the temporary folder is removed. If the block raises an exception, the temporary folder is removed, too.
 
     Args:
-        path: The folder.
+        path: The final path of the folder.
 
     Yields:
         The path of an empty temporary folder to fill.
@@ -323,7 +323,7 @@ def write_atomically(path: str | Path, text: str) -> None:
     """Write a text to a file that appears only when it is complete. Line ends are not converted.
 
     Args:
-        path: The file.
+        path: The file to write.
         text: The content of the file.
     """
     with atomic_file(path) as unfinished:
@@ -356,7 +356,7 @@ class RunNote:
     """A small JSON file beside the output of a run. It records which run wrote the output.
 
     Attributes:
-        path: The JSON file.
+        path: The path of the JSON file.
         fingerprint: A digest of everything that determines the output.
         token: The random part of the name of the temporary file to which the note is written before it is
             renamed. If the run is killed, the next run finds the temporary file by this token.
@@ -398,7 +398,7 @@ def read_own_note(path: Path) -> dict[str, Any]:
     """Return the content of a run note after checking that nobody edited it.
 
     Args:
-        path: The run note.
+        path: The path of the run note.
 
     Returns:
         The content without its digest; {} if there is no file. If the digest is wrong, the result contains
@@ -429,7 +429,7 @@ def noted_facts(path: Path) -> dict[str, Any]:
     """Return the content of a run note (see `RunNote`) without checking its digest.
 
     Args:
-        path: The run note.
+        path: The path of the run note.
 
     Returns:
         The content; an empty dict if the file is missing or unreadable.
@@ -445,7 +445,7 @@ def noted_fingerprint(path: Path) -> str | None:
     """Return the fingerprint from a run note (see `RunNote`).
 
     Args:
-        path: The run note.
+        path: The path of the run note.
 
     Returns:
         The fingerprint; None if the file is missing or unreadable.

@@ -31,7 +31,7 @@ def measured(negative: Negative) -> dict[str, float]:
     Raises `PenmanError` if the edited graph of the response cannot be parsed.
 
     Args:
-        negative: The negative.
+        negative: The negative to score.
 
     Returns:
         The existing scores of the negative, ``context_overlap`` and, if the graph of the response was edited,
@@ -74,7 +74,7 @@ def selectional_fit(graph: AmrGraph) -> float:
     in the same role of the predicate.
 
     Args:
-        graph: The graph.
+        graph: The AMR graph.
 
     Returns:
         A share from 0 to 1; 1 if no preferences are known for any noun.

@@ -50,7 +50,7 @@ def place_order(place: Place) -> tuple[bool, Place]:
     """Return the sort key of a place. Numbers sort before strings, because Python cannot compare the two.
 
     Args:
-        place: A place.
+        place: A place: the sort key of a dialogue, or a number.
 
     Returns:
         The sort key.

@@ -48,7 +48,7 @@ class Summary:
     run restores the counts with `from_state`.
 
     Attributes:
-        negatives: Number of negatives.
+        negatives: Number of negatives that were made.
         transforms: Number of negatives, keyed by transform and error category.
         skipped: Number of skipped items, keyed by the code of the reason.
         examples: The ids of the first skipped items, keyed by the code of the reason.
@@ -77,7 +77,7 @@ class Summary:
         """Count a negative once in total, and once for each pair of transform and category in its edits.
 
         Args:
-            negative: The negative.
+            negative: The negative to count.
         """
         self.negatives += 1
         # Several edits by the same transform in the same category count once.
@@ -195,7 +195,7 @@ class Summary:
             state: The result of `state`, or an empty dict.
 
         Returns:
-            The restored counts.
+            A summary with the restored counts.
         """
         summary = cls()
         if state:
@@ -215,7 +215,7 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
     """Return the original and the edited version of each text that a negative changed.
 
     Args:
-        negative: The negative.
+        negative: The negative, which contains its original.
 
     Returns:
         Pairs of the original and the edited text. Each edited turn of a context is a separate text. If turns

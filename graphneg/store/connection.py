@@ -434,7 +434,7 @@ class Store(AbstractContextManager["Store"]):
             work: Function that runs the statements, in the transaction that is passed to it.
 
         Returns:
-            The result of ``work``.
+            The value that ``work`` returns.
         """
         self.check_facts()
         return self._in_transaction(WRITE_ACCESS, partial(self._raising_version, work))
@@ -451,7 +451,7 @@ class Store(AbstractContextManager["Store"]):
                 idempotent.
 
         Returns:
-            The result of ``work``.
+            The value that ``work`` returns.
         """
         self.check_facts()
         return self._in_transaction(WRITE_ACCESS, work)

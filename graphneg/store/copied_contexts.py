@@ -91,7 +91,7 @@ def copied_contexts(store: Store) -> CopiedContexts:
     """Find the contexts of a store that occur in several dialogues, exactly or nearly.
 
     Args:
-        store: The store.
+        store: An open store.
 
     Returns:
         The contexts that have copies, with the correct replies.

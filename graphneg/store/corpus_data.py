@@ -144,8 +144,8 @@ def corpus_size(store: Store, corpus: str, split: str) -> CorpusSize:
 
     Args:
         store: An open store.
-        corpus: Name of a corpus.
-        split: Name of a split.
+        corpus: Name of the corpus whose dialogues ``selected`` counts.
+        split: Name of the split whose dialogues ``selected`` counts.
 
     Returns:
         The numbers, taken from the snapshot if the store has one.

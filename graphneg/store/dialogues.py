@@ -181,7 +181,7 @@ def dialogue_ids(
         page: Number of ids that are read at a time.
 
     Yields:
-        The ids.
+        The ids of the dialogues.
     """
     if (shard := selection.shard) is not None:
         # If the selection has a limit, the shard is a part of the first `limit` dialogues. These dialogues
@@ -241,7 +241,7 @@ class QueryRunner(Protocol):
             **parameters: The values of its parameters.
 
         Returns:
-            The rows.
+            All rows of the result.
         """
         ...
 

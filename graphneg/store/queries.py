@@ -157,7 +157,7 @@ def named_query(name: str) -> NamedQuery:
         name: The name of the query, with ``_`` or ``-`` between words.
 
     Returns:
-        The query.
+        The query with the parsed header of its file.
 
     Raises:
         InputError: There is no such query. The message suggests similar names.

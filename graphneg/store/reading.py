@@ -54,7 +54,7 @@ def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
 
     Args:
         transaction: The transaction in which the query will run.
-        text: The query.
+        text: The Cypher text.
 
     Returns:
         The query. If a comment precedes ``EXPLAIN`` or ``PROFILE``, the comment is removed, because the
@@ -68,7 +68,7 @@ def refuse(transaction: ManagedTransaction, text: str) -> str:
 
     Args:
         transaction: The transaction in which the query would run.
-        text: The query.
+        text: The Cypher text.
 
     Raises:
         OnlyReading: Always.

@@ -185,7 +185,7 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
 
     Args:
         transaction: An open transaction.
-        text: The Cypher text.
+        text: The Cypher text of the statement.
         parameters: Values of the statement's parameters. Lists are copied, and the copies are emptied when
             the result is read.
 
