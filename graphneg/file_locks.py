@@ -34,7 +34,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            # Windows locks ranges of bytes. Lock the first byte, which stands for the whole file.
+            # Windows locks ranges of bytes. Lock the first byte only: all users of the file lock this byte.
             msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl

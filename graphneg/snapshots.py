@@ -149,7 +149,7 @@ class Snapshot:
             The snapshot.
 
         Raises:
-            InputError: A part is unknown, or the store has no dialogues or only those of a shard.
+            InputError: A part is unknown, or the store has no dialogues or only the dialogues of a shard.
         """
         chosen = tuple(part for part in PARTS if part in checked_list("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):

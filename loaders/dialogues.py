@@ -132,7 +132,7 @@ def _unnamed_turns(value: Mapping[str, Any]) -> frozenset[int]:
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
     fields: Mapping[str, Any] = {"text": value} if isinstance(value, str) else value
-    # The default speaker is A for turns with an even index, and B for the others.
+    # The default speaker is A for turns with an even index, and B for turns with an odd index.
     speaker, text = fields.get("speaker", "AB"[turn % 2]).strip(), fields["text"].strip()
     return Utterance(turn, speaker, text, fields.get("amr"), _others(fields, _TURN_KEYS))
 

@@ -31,7 +31,7 @@ class ReadGraph(NamedTuple):
     Attributes:
         of: The id of the utterance or response.
         graph: The parsed graph.
-        digest: The digest of its PENMAN text.
+        digest: The digest of the graph's PENMAN text.
         text: The text of the utterance or response.
         place: The position of the graph in its file, such as ``FILE:LINE``.
         source: The origin of the graph: `GOLD`, or the name and version of a parser.

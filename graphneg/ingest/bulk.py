@@ -166,7 +166,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             on_rejected: Function that is called with each rejected item.
 
         Returns:
-            The report of the load.
+            The report with the counts of records and the rejected items.
         """
         bar = progress or NoProgress()
         options = LoadOptions(
@@ -195,7 +195,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             work: Function that runs statements in the transaction that is passed to it.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self._index.write(work)
 
@@ -206,7 +206,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             work: Function that runs statements in the transaction that is passed to it.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self.write(work)
 
@@ -249,7 +249,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema, "imported": True})
             progress.finish()
-        # Remove the files of an earlier load that this one did not write again.
+        # Remove the files of an earlier load that the current load did not write again.
         for stale in set(self.folder.glob("*.csv")) - set(tables.written):
             stale.unlink()
         write_atomically(command, _script(tables))

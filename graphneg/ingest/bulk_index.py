@@ -168,7 +168,7 @@ class BulkIndex:
             work: Function that runs statements. It is called with this object in place of a transaction.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         with self._lock:
             self._tables.execute("BEGIN")

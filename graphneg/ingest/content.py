@@ -47,7 +47,7 @@ class TruncatedError(ItemError):
 
 
 def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
-    """Return the first bytes of a file, decompressed and converted like those that `chunks` yields.
+    """Return the first bytes of the content that `chunks` yields for a file.
 
     Args:
         path: The file to read.
@@ -98,7 +98,8 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
         _require_file(path)
         with path.open("rb") as stored:
             progress.start(path.name, path.stat().st_size, "B")
-            # Four bytes are enough to detect the compression: the longest magic number is that of zstd.
+            # Four bytes are enough to detect the compression: the magic number of zstd, the longest, has
+            # four.
             start, done = stored.read(4), 0
             stored.seek(0)
             compression = next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), "")

@@ -81,7 +81,7 @@ class Source(NamedTuple):
         read: Function that reads the entries from the beginning.
         text: The text file whose first bytes show whether it has the expected format; None for Parquet and
             Arrow files and Python objects.
-        once: Whether the entries can be read only once, like those of a generator.
+        once: Whether the entries can be read only once, as from a generator.
     """
 
     place: str
@@ -498,7 +498,7 @@ def _slices(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
 
 
 def _without_bytes(path: Path, schema: Any, options: LoadOptions) -> list[str]:
-    """Return the columns without binary data, such as images or sound, and report the others."""
+    """Return the columns without binary data, such as images or sound. Report the columns left out."""
     left_out = [column.name for column in schema if _has_bytes(column.type)]
     if left_out:
         options.notices.say(f"{path}: left out columns with binary data: {', '.join(left_out)}")

@@ -254,7 +254,8 @@ def exported_records(path: Path, options: LoadOptions, known: IdSet) -> Iterator
         path: The file, for which `is_exported` is true.
         options: The options of the load. If they name a corpus or split, all dialogues get this corpus or
             split.
-        known: The ids of dialogues that were read earlier in this load.
+        known: The ids of dialogues that were read earlier in this load. A dialogue with one of these ids is
+            rejected.
 
     Yields:
         The records in the order of the file, and rejected lines.

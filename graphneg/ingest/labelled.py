@@ -1,7 +1,7 @@
 """Read and write model responses that annotators judged to be contradictory or not.
 
-The format is that of Sato et al. 2024 ("A Large Collection of Model-generated Contradictory Responses for
-Consistency-aware Dialogue Systems", Findings of ACL). Each JSON line contains a dialogue, whose last
+The format was introduced by Sato et al. 2024 ("A Large Collection of Model-generated Contradictory Responses
+for Consistency-aware Dialogue Systems", Findings of ACL). Each JSON line contains a dialogue, whose last
 utterance is the response of a model. Three annotators judged whether this response contradicts an earlier
 utterance of the same speaker.
 

@@ -44,10 +44,11 @@ class Target(QueryRunner, Protocol):
         """Run a function in one write transaction.
 
         Args:
-            work: The function. It may be called again after a conflict, so it must be idempotent.
+            work: Function that runs statements in the transaction. It may be called again after a conflict,
+                so it must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         ...
 
@@ -55,10 +56,10 @@ class Target(QueryRunner, Protocol):
         """Run a function in one write transaction that does not change the content version.
 
         Args:
-            work: The function. It must be idempotent.
+            work: Function that runs statements in the transaction. It must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         ...
 
@@ -99,10 +100,10 @@ class DerivedRecords:
         """Run a function in one write transaction, as `Store.write_derived` does.
 
         Args:
-            work: The function. It must be idempotent.
+            work: Function that runs statements in the transaction. It must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self.store.write_derived(work)
 
@@ -110,10 +111,10 @@ class DerivedRecords:
         """Run a function in the same way as `write`.
 
         Args:
-            work: The function. It must be idempotent.
+            work: Function that runs statements in the transaction. It must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self.write(work)
 

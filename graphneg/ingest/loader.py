@@ -2,8 +2,8 @@
 
 A loader reads files of one format and yields records. `get_loader` returns a loader by name. `check_format`
 compares the beginning of a file with the known formats, so that a file of a different format causes one clear
-error instead of a rejection for each line. `LoadReport` counts the records that were written, those that were
-already present, and those that were rejected.
+error instead of a rejection for each line. `LoadReport` counts the records that were written, were already
+present, or were rejected.
 
 >>> report = LoadReport("dailydialog", written=Counter(dialogues=40, utterances=300), rejections=2)
 >>> report.summary()
@@ -171,7 +171,7 @@ def get_loader(name: str) -> Loader:
         The loader object.
 
     Raises:
-        InputError: The name is that of an existing file, so the user probably forgot the name of the loader.
+        InputError: A file with this name exists, so the user probably forgot the name of the loader.
     """
     try:
         loaded: Any = PLUGINS.find(name)

@@ -366,10 +366,12 @@ def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
 
     Args:
         opposite: The pair, as ConceptNet lists it.
-        lexicon: The lexicon. It contains the noun kinds that a pair of adjectives can modify.
+        lexicon: The lexicon. It contains the kinds of things for which two words are opposites: "young" and
+            "old" are opposites for a person, an animal or a plant.
 
     Returns:
-        A row with the pair, the noun kinds of both words, and the noun kinds that the pair can modify.
+        A row with the pair, the noun kinds of both words, and the kinds of things for which they are
+        opposites.
     """
     start, end = opposite.start, opposite.end
     known = {

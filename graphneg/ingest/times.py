@@ -213,7 +213,7 @@ class Dates:
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)
-            # Some times differ from the others, because messages may be delivered late.
+            # A few times may be out of order, because messages may be delivered late.
             is_clear = falls != rises and max(falls, rises) >= _CLEAR * min(falls, rises)
             self._directions[order] = falls > rises if is_clear else None
         return self._directions[order]

@@ -197,7 +197,8 @@ def named(
 
     Args:
         dialogue: The dialogue from an entry. Its id may be only a name.
-        options: Options for loading. Their corpus and split, if any, replace those of the dialogue.
+        options: Options for loading. Their corpus and split, if any, replace the dialogue's own corpus and
+            split.
         corpus: The corpus for a dialogue that names no corpus.
         split: The split for a dialogue that names no split.
         unnamed: The numbers of the turns that name no speaker, for which the speakers A and B are assumed.
@@ -426,7 +427,7 @@ def _require_values(what: str, *values: Any) -> None:
             # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
-                # These code points stand for bytes that were not valid UTF-8 (PEP 383).
+                # These code points represent bytes that were not valid UTF-8 (PEP 383).
                 if 0xDC80 <= code <= 0xDCFF:
                     raise ItemError(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
                 raise ItemError(f"{what} contains half of a surrogate pair, U+{code:04X}")

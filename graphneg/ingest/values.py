@@ -244,8 +244,8 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
         known: Mapping from each field to the key in ``cells`` that contains it.
 
     Returns:
-        A dict with those of the keys ``text``, ``speaker`` and ``amr`` that have a value. If a message has
-        only images or tool calls, the dict also has the key `COUNTED`.
+        A dict with the keys ``text``, ``speaker`` and ``amr``. Keys without a value are left out. If a
+        message has only images or tool calls, the dict also has the key `COUNTED`.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:

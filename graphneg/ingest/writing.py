@@ -333,7 +333,7 @@ def load_files(
         shard: The shard whose dialogues are loaded, with their graphs; None to load all.
 
     Returns:
-        The report of the load.
+        The report with the counts of records and the rejected items.
 
     Raises:
         InputError: ``turns`` is below 1.

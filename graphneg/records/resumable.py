@@ -6,8 +6,8 @@ small file, the note ``.OUT.part.json``. The note contains the number of finishe
 part file, the size of the part file at the checkpoint, and the SHA-256 of its content.
 
 If a run is stopped in any way, the next run with the same settings and content truncates the part file to the
-last checkpoint and continues there. The finished file is the same, byte for byte, as that of a run without
-interruptions. A part file that does not match its note is not used.
+last checkpoint and continues there. The finished file is the same, byte for byte, as if the run had not been
+interrupted. A part file that does not match its note is not used.
 
 At the end, the part file is renamed to ``OUT``. If ``OUT`` exists already and the same run has written it, it
 is complete, and nothing is written. Any other existing file is replaced only with ``overwrite``.
@@ -234,7 +234,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """Record the progress, so that everything written so far is kept after an interruption.
 
         Args:
-            dialogues: Number of dialogues that are done, including those that were done before an earlier
+            dialogues: Number of dialogues that are done, including dialogues that were done before an earlier
                 interruption.
             notes: JSON values that the next run finds in ``resumed.notes``, such as counts.
             last: The sort key of the last dialogue, which the next run finds in ``resumed.last``.

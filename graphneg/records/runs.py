@@ -51,7 +51,7 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
         The path of the file.
 
     Raises:
-        InputError: The suffix is not allowed, the folder is missing or not writable, or the path is that of a
+        InputError: The suffix is not allowed, the folder is missing or not writable, or the path refers to a
             folder, pipe, device or dangling link.
     """
     path = Path(out)
@@ -91,11 +91,11 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
         overwrite: Whether any existing file may be overwritten.
 
     Returns:
-        The content of the run note; empty if the file does not exist or may be overwritten.
+        The content of the run note; empty if the file does not exist or ``overwrite`` is True.
 
     Raises:
-        InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, or it
-            was changed afterwards. Or a file of another program has the name of the run note.
+        InputError: The file exists, may not be overwritten, and was not written by a run of graphneg or was
+            changed afterwards. Or a file of another program has the name of the run note.
     """  # noqa: DOC501, DOC502
     # Read the note even with `overwrite`, because this run will write a note under the same name. If a file
     # of another program has this name, reading it raises an error, so that it is not replaced.
@@ -118,10 +118,10 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
         overwrite: Whether any existing file may be overwritten.
 
     Returns:
-        The content of the run note; empty if the file does not exist or may be overwritten.
+        The content of the run note; empty if the file does not exist or ``overwrite`` is True.
 
     Raises:
-        InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, was
+        InputError: The file exists, may not be overwritten, and was not written by a run of graphneg, was
             written by a run with a different fingerprint, or was changed afterwards.
     """  # noqa: DOC501, DOC502
     noted = check_replaceable(path, overwrite)

@@ -153,7 +153,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # All items with the same place, which are those of one dialogue, are written as one line.
+            # All items with the same place, that is, all items of one dialogue, are written as one line.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))

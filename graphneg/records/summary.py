@@ -51,7 +51,7 @@ class Summary:
         negatives: Number of negatives that were made.
         transforms: Number of negatives, keyed by transform and error category.
         skipped: Number of skipped items, keyed by the code of the reason.
-        examples: The ids of the first skipped items, keyed by the code of the reason.
+        examples: The first skipped items (id and explanation), keyed by the code of the reason.
         target_features: Number of negatives that should have a target feature, keyed by the feature.
         features_met: Number of negatives that should have a target feature and have it, keyed by the feature.
         graphs: Number of edited graphs.

@@ -120,7 +120,7 @@ def _digest(
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
     digest = hashlib.sha256()
-    # Read the next pages while this one is hashed.
+    # Read the next pages of rows while the current page is hashed.
     for encoded in prefetch_map(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
         digest.update(encoded)
     # Words and PropBank frames do not belong to a dialogue, so include all of them.

@@ -116,7 +116,7 @@ def _copies_in(store: Store) -> CopiedContexts:
     for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
     wanted = signatures.meeting()
-    # Second pass: read the contexts that may have copies, and group those with the same words.
+    # Second pass: read the contexts that may have copies, and group contexts with the same words.
     classes: dict[tuple[int, int], _Class] = {}
     for dialogue, answers in _answered(store, iter(sorted(wanted))):
         for turn, context in _growing(dialogue, answers):
@@ -171,7 +171,7 @@ class _Growing:
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return a hash for each signature band, of the band of the context and that of its last turn."""
+        """Return one hash for each signature band, of the context's band and its last turn's band."""
         last = Signature()
         last.add(self.last)
         # Hash each pair of bands into one number, so that contexts collide only if both bands are equal.
@@ -204,7 +204,7 @@ class _Signatures:
         """Find contexts that share a band with a context of another dialogue.
 
         Returns:
-            The indices of the turns that follow these contexts, by dialogue id.
+            The indices of the turns that follow these contexts, keyed by dialogue id.
         """
         import numpy as np
 

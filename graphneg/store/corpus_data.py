@@ -161,7 +161,7 @@ def corpus_size(store: Store, corpus: str, split: str) -> CorpusSize:
 
 
 def has_whole_corpus(store: Store) -> bool:
-    """Return whether the store has all dialogues of its corpora, and not only those of a shard.
+    """Return whether the store has all dialogues of its corpora, and not only the dialogues of a shard.
 
     Args:
         store: An open store.

@@ -343,8 +343,8 @@ def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredRes
 class GraphCache:
     """Reads AMR graphs from a store and caches them.
 
-    Several threads may share a cache. While one thread reads graphs from the store, the others can still get
-    graphs from the cache.
+    Several threads may share a cache. While one thread reads graphs from the store, other threads can still
+    get graphs from the cache.
 
     Args:
         store: An open store.

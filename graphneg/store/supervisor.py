@@ -426,8 +426,8 @@ def _start_java(
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
         # Forbid URLs in LOAD CSV. All accounts may use it, and could send data to other hosts in the URL.
         "opencypher.loadCsv.allowRemoteUrls": "false",
-        # Allow 60 s (in milliseconds) for the regular expressions of a whole scan. Those of graphneg are
-        # simple, but the machine may be busy.
+        # Allow 60 s (in milliseconds) for the regular expressions of a whole scan. The regular expressions of
+        # graphneg are simple, but the machine may be busy.
         "command.regexTimeout": 60_000,
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
