@@ -95,7 +95,7 @@ class Loader(DialogueLoader):
             ItemError: The line does not end with ``__eou__``.
         """
         text, labels = item.value
-        # Reject a line with text after its last mark, because it was cut off.
+        # Reject a line with text after the last __eou__, because the line was cut off.
         *texts, tail = text.split(END)
         if tail.strip():
             raise ItemError(f"the line does not end with {END}")

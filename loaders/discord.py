@@ -77,7 +77,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
         notices.count(reason, "left out")
         return None
     notices.count(FORWARDED, "read as a turn of the person who forwarded it", text != fields["content"])
-    # Parse the time only now: a message that is left out need not have a valid one.
+    # Parse the time only here: a message that is left out need not have a valid time.
     time = time_of(fields.get("timestamp"))
     return Message(
         seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text), person=str(author.get("id") or "")

@@ -29,7 +29,7 @@ from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import NoProgress, Progress
 
 # "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is not part of the name.
-# `_speaker` decides whether the words before the colon are a name.
+# `_is_name` decides whether the words before the colon are a name.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 _TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+(?:-\s+)?)?"

@@ -76,7 +76,8 @@ _DOCUMENT = re.compile(r"\S[^/\n]{0,120}\.\w{2,5}(?: • [^\n]{1,40})*")
 # "Ski: weekend 2024: \u200eMessages and calls are end-to-end encrypted."
 # A marked text without letters is not a system line: people paste telephone numbers together with the mark.
 _MARKED_LATER = re.compile(r"[^\n]*:\s(?P<marked>\u200e[^\n]*[^\W\d_][^\n]*)(?:\n.*)?", re.DOTALL)
-# On Android, this note has no such mark: "It's me, Ann. <This message was edited>".
+# On Android, no left-to-right mark precedes the note about an edit: "It's me, Ann. <This message was
+# edited>".
 _EDITED = re.compile(
     r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
     r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
@@ -97,7 +98,7 @@ _SYSTEM_NAME = re.compile(
     r"|heeft (?:het onderwerp|de groep))",
     re.IGNORECASE,
 )
-# The name of the caller or the sender precedes these lines, although nobody wrote them.
+# The name of a caller or sender precedes some system lines, such as "Missed voice call", which nobody wrote.
 _SYSTEM_TEXT = re.compile(
     r"(?:missed (?:group )?(?:voice|video) call|verpasster? (?:gruppen)?(?:sprach|video)anruf"
     r"|(?:video)?llamada(?: de voz)? perdida|appel (?:vocal|vidéo) manqué|(?:video)?chiamata persa"

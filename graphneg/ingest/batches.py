@@ -140,7 +140,7 @@ class Batch:
         if len(adds) < 2:
             return []
         parts = [Batch(self.lexicon), Batch(self.lexicon)]
-        # Keep the order, because graphs must be written after their dialogues.
+        # Keep the order of the items, because graphs must be written after their dialogues.
         for at, add in enumerate(adds):
             add(parts[2 * at >= len(adds)])
         return parts

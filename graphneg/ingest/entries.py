@@ -479,7 +479,7 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
     def opened() -> tuple[int | None, Iterator[Any]]:
         file = pa.OSFile(str(path))
         # Arrow has two formats. ``datasets`` writes the stream format, which has no magic number.
-        # Only the file format starts with one.
+        # Only the file format starts with a magic number.
         is_stream = file.read(6) != b"ARROW1"
         file.seek(0)
         reader = pa.ipc.open_stream(file) if is_stream else pa.ipc.open_file(file)

@@ -88,7 +88,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             utctimestamp timeutc dateutc timestamputc localtime uhrzeit hora heure when sequence
             sequencenumber seq position
         """,
-        # Columns that say whether a comment of a ticket is an internal note.
+        # Columns that say whether a comment on a ticket is an internal note.
         "internal": """
             internal isinternal private isprivate internalnote isinternalnote privatenote
             isprivatenote isnote public ispublic commentpublic commentispublic publiccomment

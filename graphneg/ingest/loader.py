@@ -362,7 +362,8 @@ A file has the format if its beginning matches all patterns in one of these list
 """
 
 _TRANSCRIPT = "transcript"
-# Transcripts have no typical beginning, but many lines such as "Ann: Hi.". Lines of JSON begin with a sign.
+# Transcripts have no typical beginning, but many lines such as "Ann: Hi.". JSON lines do not begin with a
+# name.
 _NAMED_LINE = re.compile(
     r"\s*(?:[\[(]?[\d:.,/ -]+[\])]?\s)?[*_]{0,2}[^\W\d_][^:\n\"{}<>]{0,60}(?::[*_]{0,2}\s|：)"
 )

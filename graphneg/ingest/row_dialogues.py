@@ -372,7 +372,7 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The messages that are reached from the first one do not form a cycle, so the loop ends.
+        # The messages that are reached from the first message do not form a cycle, so the loop ends.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))

@@ -78,7 +78,7 @@ def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
     if not isinstance(value, str):
         number = finite_number(value)
         return None if number is None else _in_seconds(number)
-    # Exports write narrow spaces before AM and PM.
+    # Some exports write narrow spaces before AM and PM.
     text = " ".join(value.split())
     if _NUMBER.fullmatch(text):
         return _in_seconds(float(text))

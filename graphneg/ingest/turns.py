@@ -32,8 +32,8 @@ from graphneg.model import Dialogue, Response, Utterance
 EMPTY, DELETED, MEDIA, NOTE = "empty turn", "deleted message", "media placeholder", "internal note"
 PROMPT, TOOL = "system message", "tool message"
 _ALREADY_COUNTED = "counted by the kinds of its parts"
-# Assistants write marks after what they quote: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT) and
-# "It rains.【12†source】" (OpenAI's API). The first kind also wraps names, as a JSON list with a type:
+# Assistants write citation marks after statements: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT)
+# and "It rains.【12†source】" (OpenAI's API). The first kind also wraps names, as a JSON list with a type:
 # "\ue200entity\ue202["city","Rome"]\ue201".
 _CITATION = re.compile(
     r"[ \t]*(?:\ue200(?P<kind>[a-z_]*)(?P<of>[^\ue200\ue201]*)\ue201|【\d[^【】\n]*†[^【】\n]*】)"

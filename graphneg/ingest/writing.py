@@ -377,7 +377,8 @@ class _Writer:
         self._has_unwritten = False
         self._entries: list[LexiconEntry] = []
         self._batch = Batch(stored_lexicon(store))
-        # Use a single thread, because batches must be written in order: one may need records of another.
+        # Use a single thread, because batches must be written in order: one may need records of an earlier
+        # one.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[bool] | None = None
         self._refused_by_server = 0
@@ -500,8 +501,8 @@ class _Writer:
         # Most characters take at most 3 bytes in UTF-8.
         texts = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size = texts + _NODE_BYTES * sum(read.row_count for read in (*graphs, *parses))
-        # Together, the graphs of a parser may be too large for one transaction. The command `parse` wrote
-        # them in parts, and so does this method.
+        # Together, the graphs of a parser may be too large for one transaction. `graphneg parse` wrote the
+        # graphs in parts, and so does this method.
         later: list[ReadGraph] = []
         if size <= MAX_DIALOGUE_BYTES:
             graphs += parses
@@ -581,8 +582,8 @@ class _Writer:
         def work(tx: ManagedTransaction) -> Outcome:
             outcome = write_batch(tx, batch)
             # If a file is loaded again, some properties are set to the values that they already have, which
-            # the server counts as a change. The content is the same, however, so change its version only if
-            # there are new records.
+            # the server counts as a change. The content is the same, however, so change the content version
+            # only if there are new records.
             if outcome.written.total():
                 self._store.change_version(tx)
             return outcome

@@ -342,7 +342,7 @@ def replace(finished: Path, path: Path) -> None:
     with open(finished, "rb") as file:
         os.fsync(file.fileno())
     os.replace(finished, path)
-    # Sync the folder, which contains the new name. Windows cannot sync folders, and does not need it.
+    # Sync the folder, which contains the new name. Windows cannot sync folders, and does not need to.
     if os.name != "nt":
         folder = os.open(path.parent, os.O_RDONLY)
         try:

@@ -650,8 +650,8 @@ def _watch(transaction: ManagedTransaction) -> list[Result]:
 
 def _changes_data(summary: ResultSummary) -> bool:
     """Return whether a statement changed nodes or relationships."""
-    # Ignore statements that changed the schema: after them, Neo4j would refuse to write the version in the
-    # same transaction.
+    # Ignore statements that changed the schema: after such statements, Neo4j would refuse to write the
+    # content version in the same transaction.
     counters = summary.counters
     return counters.contains_updates and not (
         counters.indexes_added

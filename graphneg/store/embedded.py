@@ -753,7 +753,7 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
         address = ("127.0.0.1", endpoint.control_port)
         control = opened.enter_context(socket.create_connection(address, timeout=2.0))
         # Compare the protocol only after the connection succeeded. Before that, the endpoint file may still
-        # be that of the previous server, because a new server takes the lock before it replaces the file.
+        # belong to the previous server, because a new server takes the lock before it replaces the file.
         if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
             raise StoreError(
                 f"{directory} is in use by graphneg {endpoint.graphneg}, which does not share stores with "

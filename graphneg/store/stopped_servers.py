@@ -73,8 +73,8 @@ def _watch(java: int, port: int, has_left: threading.Event) -> None:
         # much time has passed when it continues. Java may continue a moment later, and must not be mistaken
         # for stopped.
         stopped_looks = stopped_looks + 1 if is_stopped(java) else 0
-        # Repeat this as long as Java is stopped, because threads may open new connections in the meantime,
-        # for example to cancel a query.
+        # Shut down connections repeatedly as long as Java is stopped, because threads may open new ones in
+        # the meantime, for example to cancel a query.
         if stopped_looks * LOOK_SECONDS >= SILENT_SECONDS:
             _shut_down_connections(port)
 

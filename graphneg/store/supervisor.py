@@ -424,7 +424,8 @@ def _start_java(
         "server.httpIncomingHost": "127.0.0.1",
         "server.httpIncomingPort": 0,
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
-        # Forbid URLs in LOAD CSV. All accounts may use it, and could send data to other hosts in the URL.
+        # Forbid URLs in LOAD CSV. All accounts may use this clause, and could send data to other hosts in a
+        # URL.
         "opencypher.loadCsv.allowRemoteUrls": "false",
         # Allow 60 s (in milliseconds) for the regular expressions of a whole scan. The regular expressions of
         # graphneg are simple, but the machine may be busy.
