@@ -5,15 +5,15 @@ If a corpus is divided into shards, the store of a machine contains only some of
 the store of a shard. The negatives of that shard are then the same as if they were made in the store with the
 whole corpus. A snapshot has up to five parts. Each part is needed by some transforms or generators:
 
-========== ==================================== ===========================================================
-part       needed by                            content
-========== ==================================== ===========================================================
-donors     topical_statement                    up to 3,072 utterances with graphs from each split
-utterances insertion, replacement               up to 256 samples of 64 utterances from each split
+========== ========================================= ====================================================
+part       needed by                                 content
+========== ========================================= ====================================================
+donors     topical_statement                         up to 3,072 utterances with graphs from each split
+utterances insertion, replacement                    up to 256 samples of 64 utterances from each split
 shifts     perspective_substitution, counterfactual  all topic shifts with their counts
-sentences  overlap, hard                        the sentence pool, from which responses are taken
-bank       random, bm25, semi-hard, token-subst up to 100,000 correct responses from each corpus
-========== ==================================== ===========================================================
+sentences  overlap, hard                             the sentences from which responses are chosen
+bank       random, bm25, semi-hard, token-subst      up to 100,000 correct responses from each corpus
+========== ========================================= ====================================================
 
 Every snapshot also contains the correct replies to each context that occurs several times in the corpus. All
 of these replies are correct for the context, so none of them may be used as a negative for it.

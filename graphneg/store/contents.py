@@ -3,11 +3,11 @@
 A run that was stopped may be resumed only if the dialogues, graphs and word relations have not changed since
 it began. The digests of this module detect changes in two ways:
 
-- Each write by graphneg changes the version of the content in the same transaction (see
-  `graphneg.store.connection.Store.write`). The version is part of the digest.
-- Other programs, such as the Neo4j browser, do not change the version. But they change rows that the run
-  reads, so these rows are also part of the digest. The rows are read in pages, that is, for a limited number
-  of dialogues at a time.
+- Each write by graphneg also changes the content version of the store, in the same transaction (see
+  `graphneg.store.connection.Store.write`). The content version is part of the digest.
+- Other programs, such as the Neo4j browser, do not change the content version. But they change rows that the
+  run reads, so these rows are also part of the digest. The rows are read in pages, that is, for a limited
+  number of dialogues at a time.
 
 >>> before = content_digest(store, Selection())                                # doctest: +SKIP
 >>> store.write(lambda tx: tx.run("MATCH (u:Utterance) SET u.text = 'No.'"))    # doctest: +SKIP

@@ -1,8 +1,7 @@
 """Read dialogues and graphs from a store, in pages.
 
 A `Selection` specifies which dialogues to read. `dialogue_ids` yields their ids, `read_dialogues` returns
-their turns, and `read_responses` returns their responses. A `GraphCache` reads their AMR graphs and caches
-them.
+their turns, and `read_responses` returns their responses. A `GraphCache` reads and caches their AMR graphs.
 
 Example:
     Read the first dialogue of a split with its graphs::
